@@ -1,0 +1,119 @@
+"""Every error the ledger raises, as one tree. No error is raised here; no other module defines one.
+
+LedgerError
+├── MalformedError     .problems                     the input is not an event; every fault is listed
+├── RejectedError      .rule .key                    the journal may not take it, by a named rule
+│   └── ConflictError  .field .stored .given         the key is known with a different fact
+├── StorageError       .path                         the file cannot be read or written
+├── CorruptError       .path .position               a stored byte is not what was sealed
+├── ProjectionError    .projector                    a projector broke its contract
+└── UnknownNameError   .name                         no such player, game, pool, scheme
+
+The text of an error says what, where, which value, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class LedgerError(Exception):
+    """Base of everything that the ledger refuses or cannot do."""
+
+
+class MalformedError(LedgerError):
+    """The input is not an event.
+
+    Attributes:
+        problems: one line for each fault, each ending in its place (``file:line`` or a JSON path).
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class RejectedError(LedgerError):
+    """A well-formed event may not follow what the journal holds.
+
+    Attributes:
+        rule: the name of the refusal, as listed in ``ledger.rules.RULES``.
+        key: the key of the refused entry.
+    """
+
+    def __init__(self, rule: str, key: str, message: str) -> None:
+        self.rule = rule
+        self.key = key
+        super().__init__(f"{rule}: {message}")
+
+
+class ConflictError(RejectedError):
+    """The same key was recorded before with a different fact.
+
+    Attributes:
+        field: the first field, in alphabetical order, that differs.
+        stored: its value in the journal.
+        given: its value in the refused entry.
+    """
+
+    def __init__(self, key: str, field: str, stored: object, given: object) -> None:
+        self.field = field
+        self.stored = stored
+        self.given = given
+        super().__init__(
+            f"exists-with-different-{field.replace('_', '-')}",
+            key,
+            f"{key!r} was recorded with {field}={stored!r}, not {given!r}; "
+            "a recorded fact is never overwritten: correct it by a new entry",
+        )
+
+
+class StorageError(LedgerError):
+    """A file cannot be opened, read or written (missing, locked, full, read-only, not ours).
+
+    Attributes:
+        path: the file concerned.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {message}")
+
+
+class CorruptError(LedgerError):
+    """Stored bytes are not what was sealed.
+
+    Attributes:
+        path: the file concerned.
+        position: the journal position of the first false entry, or 0 where none can be named.
+    """
+
+    def __init__(self, path: str, position: int, message: str) -> None:
+        self.path = path
+        self.position = position
+        where = f"entry {position}: " if position else ""
+        super().__init__(f"{path}: {where}{message}")
+
+
+class ProjectionError(LedgerError):
+    """A projector or a scheme broke its contract.
+
+    Attributes:
+        projector: its name.
+    """
+
+    def __init__(self, projector: str, message: str) -> None:
+        self.projector = projector
+        super().__init__(f"{projector}: {message}")
+
+
+class UnknownNameError(LedgerError):
+    """Nothing in the ledger bears this name.
+
+    Attributes:
+        name: the name that was asked for.
+    """
+
+    def __init__(self, kind: str, name: str, hint: str = "") -> None:
+        self.name = name
+        super().__init__(f"no {kind} {name!r} in this ledger" + (f"; {hint}" if hint else ""))
