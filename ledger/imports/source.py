@@ -1,0 +1,110 @@
+"""What every importer hands on: one game as its source tells it, and the account of what was not taken.
+
+Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
+No format is parsed here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+
+from ledger.heavy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
+
+
+class SourceGame(NamedTuple):
+    """One finished game, in the fields of ``game-recorded/1`` but with identities for players.
+
+    ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
+    pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
+    ``standard`` or a lower-case word such as ``crazyhouse``. ``text`` is movetext without headers, or None.
+    """
+
+    line: int
+    key: str
+    white_id: str
+    white_name: str
+    black_id: str
+    black_name: str
+    outcome: str
+    termination: str
+    half_moves: int | None
+    started_at: str | None
+    ended_at: str
+    tournament: str | None
+    round: str | None
+    rated: bool
+    white_rating: int | None
+    black_rating: int | None
+    speed: str | None
+    variant: str
+    text: str | None
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a file: where, and what with which value and what to do."""
+
+    line: int
+    message: str
+
+
+@attrs.define
+class Reading:
+    """The running account of one file.
+
+    Attributes:
+        name: the file as the user named it, ``-`` for standard input.
+        faults: games that could not be taken, in file order.
+        skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
+        bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
+    """
+
+    name: str
+    faults: list[Fault] = attrs.Factory(list)
+    skipped: Counter[str] = attrs.Factory(Counter)
+    bytes_read: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.faults.append(Fault(line, message))
+
+
+def frame_schema() -> dict[str, type]:
+    """Columns and types of a frame of source games, in the order of ``SourceGame``."""
+    whole, text = pl.Int32, pl.String
+    kinds = {
+        "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
+    }  # fmt: skip
+    return {name: kinds.get(name, text) for name in SourceGame._fields}
+
+
+def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
+    """Gather games into frames of at most *size* rows."""
+    source = iter(games)
+    while rows := list(islice(source, size)):
+        yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
+
+
+def name_identity(name: str) -> str:
+    """The identity of a player known by name only: Unicode NFC, single blanks, case folded."""
+    folded = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+    return f"name:{folded}"
+
+
+def speed_class(base_seconds: float, increment_seconds: float) -> str:
+    """Lichess speed class of a clock, by base + 40 times the increment (RULES 3, lichess.org/faq#time-controls)."""
+    estimate = base_seconds + 40 * increment_seconds
+    for limit, name in ((30, "ultraBullet"), (180, "bullet"), (480, "blitz"), (1500, "rapid")):
+        if estimate < limit:
+            return name
+    return "classical"
