@@ -1,0 +1,129 @@
+"""The way to SQLite: one driver, one set of pragmas, one translation of its errors. No tables are defined here.
+
+Python 3.11 on Debian 12 links SQLite 3.40.1, which carries the WAL-reset corruption bug (3.7.0 to 3.51.2, fixed in
+3.51.3); ``pysqlite3`` brings a later library and sqlite-utils picks it up by itself, so the two are one library.
+Two SQLite libraries must never have one file open in one process: closing the second drops the first one's locks.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from ledger.errors import CorruptError, StorageError
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    try:
+        from pysqlite3 import dbapi2 as sqlite3
+    except ImportError:
+        import sqlite3
+
+WAL_RESET_FIXED = (3, 51, 3)
+BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
+
+_REMEDIES = (
+    ("database or disk is full", "the disk is full; free some space and run the command again: nothing was lost"),
+    ("readonly database", "the file or its folder is read-only; change its permissions or copy it first"),
+    ("unable to open", "the file cannot be opened; check that it exists and that you may read and write its folder"),
+    ("locked", "another process is writing to it; wait for it to end and run the command again"),
+    ("disk i/o error", "the disk refused to read or write (full, over quota, or failing); nothing was lost"),
+)
+_CORRUPT = ("malformed", "not a database", "file is encrypted")
+
+
+def has_wal_reset_bug() -> bool:
+    """True when the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
+    return sqlite3.sqlite_version_info < WAL_RESET_FIXED
+
+
+@contextmanager
+def storage_errors(path: str | Path) -> Iterator[None]:
+    """Turn the driver's errors about *path* into ours, each with what to do.
+
+    Raises:
+        CorruptError: the file is damaged or is no database.
+        StorageError: it cannot be read or written.
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        text = str(error)
+        if any(word in text.lower() for word in _CORRUPT):
+            raise CorruptError(
+                str(path), 0, f"{text}; restore the file from a copy, then prove it with 'audit --since'"
+            ) from error
+        for words, remedy in _REMEDIES:
+            if words in text.lower():
+                raise StorageError(str(path), f"{text}: {remedy}") from error
+        raise
+
+
+def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open *path* with our pragmas; transactions are begun and ended by hand.
+
+    Raises:
+        StorageError: it cannot be opened.
+    """
+    uri = f"file:{quote(str(Path(path).absolute()))}" + ("?mode=ro" if read_only else "")
+    with storage_errors(path):
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA cell_size_check=ON")
+        connection.execute("PRAGMA recursive_triggers=ON")
+        connection.execute("PRAGMA foreign_keys=ON")
+    return connection
+
+
+def check_identity(connection: sqlite3.Connection, path: str | Path, application_id: int, version: int) -> None:
+    """Refuse a file that is not ours, or was written by a later version.
+
+    Raises:
+        StorageError: another program's file, or a later layout.
+    """
+    with storage_errors(path):
+        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found != application_id:
+        raise StorageError(str(path), f"not the expected file (application_id {found:#x}, not {application_id:#x})")
+    if layout != version:
+        raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}")
+
+
+@contextmanager
+def immediate(connection: sqlite3.Connection, path: str | Path) -> Iterator[None]:
+    """One write transaction that holds the write lock from its start, waiting for other writers with jitter.
+
+    A deferred ``BEGIN`` reads first and then fails when another process wrote in between.
+
+    Raises:
+        StorageError: the lock was not to be had in time, or the disk refused.
+    """
+    with storage_errors(path):
+        _begin(connection)
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311  # spreads waiting writers, secures nothing
+        else:
+            return

@@ -1,0 +1,78 @@
+"""The append-only journal: what a store of it must do. The SQLite store is in ``sqlite``, the tree in ``merkle``.
+
+The contract (``ledger.testing.JournalContract`` runs it over any store):
+
+* positions count from 1 without gaps; an entry once committed MUST never change, move or vanish;
+* ``writing`` is one transaction: everything in it is committed durably together, or nothing is;
+* one writer at a time; a second one MUST wait, never fail because another was faster;
+* readers MUST see only committed entries and MUST NOT wait for writers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from ledger.model import TreeHead
+
+
+class Stored(NamedTuple):
+    """A committed entry: its position, its raw body, its leaf hash."""
+
+    position: int
+    body: bytes
+    leaf: bytes
+
+
+class Sealed(NamedTuple):
+    """An entry ready to be written: its kind, its key, its raw body for the next position."""
+
+    kind: str
+    key: str
+    body: bytes
+
+
+class Writer(Protocol):
+    """An open write transaction on the journal."""
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry, or None in an empty journal."""
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+
+    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes."""
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+
+
+class Journal(Protocol):
+    """A store of entries."""
+
+    def writing(self) -> AbstractContextManager[Writer]:
+        """Begin a write transaction, committed when the block ends without an error."""
+
+    def size(self) -> int:
+        """Number of committed entries."""
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries."""
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+        """The committed entries that bear these keys."""
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+
+    def close(self) -> None:
+        """Release the store."""

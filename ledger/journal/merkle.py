@@ -1,0 +1,95 @@
+"""The Merkle tree over the journal's entries (RFC 6962, section 2.1; C2SP tlog-tiles). Hashes only, no storage.
+
+A leaf is SHA-256(0x00 ‖ body), a node SHA-256(0x01 ‖ left ‖ right); the leaf's index is its position minus 1.
+``Frontier`` holds what an append needs: the roots of the complete subtrees, one for each bit of the size. The roots
+of subtrees of 256, 65,536, ... leaves are handed out as they become whole; 256 of them in a row are a full tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from ledger.model import TreeHead
+
+TILE_HEIGHT = 8
+EMPTY_ROOT = sha256(b"").digest()
+
+Node = tuple[int, int, bytes]  # level (1: over 256 leaves), number, hash
+
+
+def leaf_hash(body: bytes) -> bytes:
+    """SHA-256 leaf hash of an entry's body, 32 bytes."""
+    return sha256(b"\x00" + body).digest()
+
+
+def leaf_hashes(bodies: Sequence[bytes]) -> list[bytes]:
+    """``leaf_hash`` of each body."""
+    return [sha256(b"\x00" + body).digest() for body in bodies]
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """SHA-256 hash of two children, 32 bytes."""
+    return sha256(b"\x01" + left + right).digest()
+
+
+class Frontier:
+    """The right edge of a growing tree: enough to append leaves and to tell the root."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
+
+    def copy(self) -> Frontier:
+        """An independent frontier at the same size."""
+        twin = Frontier()
+        twin.size, twin._edge = self.size, list(self._edge)
+        return twin
+
+    def extend(self, leaves: Sequence[bytes]) -> list[Node]:
+        """Append leaf hashes; returns the tile nodes that became whole, lowest level first."""
+        return self._carry(list(leaves), 0)
+
+    def restore(self, hashes_by_level: Sequence[Sequence[bytes]], size: int) -> None:
+        """Become the frontier of *size* leaves.
+
+        Args:
+            hashes_by_level: for each tile level from 0 (leaves), the hashes after the last full tile, in order.
+            size: number of leaves.
+        """
+        self._edge = []
+        for level in range(len(hashes_by_level) - 1, -1, -1):
+            self.size = 0
+            self._carry(list(hashes_by_level[level]), level * TILE_HEIGHT)
+        self.size = size
+
+    def head(self) -> TreeHead:
+        """Size and root of the tree so far."""
+        root: bytes | None = None
+        for edge in self._edge:
+            if edge is not None:
+                root = edge if root is None else node_hash(edge, root)
+        return TreeHead(self.size, EMPTY_ROOT if root is None else root)
+
+    def _carry(self, row: list[bytes], height: int) -> list[Node]:
+        added = len(row) << height
+        first = self.size >> height
+        nodes: list[Node] = []
+        while row:
+            if len(self._edge) <= height:
+                self._edge.extend([None] * (height + 1 - len(self._edge)))
+            waiting = self._edge[height]
+            if waiting is not None:
+                row.insert(0, waiting)
+                first -= 1
+            self._edge[height] = row.pop() if len(row) % 2 else None
+            row = [
+                sha256(b"\x01" + left + right).digest()
+                for left, right in zip(row[::2], row[1::2], strict=True)
+            ]
+            height += 1
+            first >>= 1
+            if height % TILE_HEIGHT == 0:
+                nodes.extend((height // TILE_HEIGHT, first + i, one) for i, one in enumerate(row))
+        self.size += added
+        return nodes

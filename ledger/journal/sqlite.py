@@ -1,0 +1,245 @@
+"""The journal in one SQLite file. Only this module writes its tables.
+
+``synchronous=FULL``: in a power-loss model NORMAL lost acknowledged entries and FULL never did. The triggers are a
+guard rail against mistakes (``INSERT OR REPLACE`` on a plain connection gets past the first two, not past the
+third); the Merkle tree is the lock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledger import db
+from ledger.errors import CorruptError, StorageError
+from ledger.journal import Sealed, Stored
+from ledger.journal.merkle import TILE_HEIGHT, Frontier, leaf_hashes
+from ledger.model import TreeHead
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x43524C4A  # "CRLJ"
+LAYOUT = 1
+BLOCK = 20_000  # bodies a read hands out at once
+KEYS_A_QUERY = 5_000
+
+_SCHEMA = """
+CREATE TABLE journal(
+  position INTEGER PRIMARY KEY CHECK(position > 0),
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL UNIQUE,
+  body BLOB NOT NULL CHECK(length(body) <= 65535),
+  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
+) STRICT;
+CREATE TABLE nodes(
+  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
+  PRIMARY KEY(level, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
+CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
+CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
+"""
+_GUARD = """
+CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
+WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
+  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
+BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
+"""
+MANY = 1_000  # entries from which an append sets the guard aside while it holds the write lock
+
+_INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
+_FIND = (
+    "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
+)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Whole statements of a script; a trigger's body has semicolons of its own."""
+    statement = ""
+    for piece in script.split(";"):
+        statement += piece + ";"
+        if db.sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+class SqliteJournal:
+    """A journal in a SQLite file, shared by any number of reading and writing processes."""
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        """Open an existing journal.
+
+        Raises:
+            StorageError: missing, locked, or not a journal.
+            CorruptError: damaged.
+        """
+        self.path = str(path)
+        if not Path(path).exists():
+            raise StorageError(self.path, "there is no such ledger; make one with 'rating-ledger init'")
+        self._connection = db.connect(path, read_only=read_only)
+        db.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
+        with db.storage_errors(path):
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA cache_size=-65536")
+        self._frontier = Frontier()
+
+    @classmethod
+    def create(cls, path: str | Path) -> SqliteJournal:
+        """Make an empty journal file.
+
+        Raises:
+            StorageError: the file exists or cannot be made.
+        """
+        if Path(path).exists():
+            raise StorageError(str(path), "exists already; a journal is never overwritten")
+        connection = db.connect(path)
+        with db.storage_errors(path):
+            connection.execute("PRAGMA journal_mode=WAL")
+            with db.immediate(connection, path):
+                for statement in _statements(_SCHEMA + _GUARD):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.close()
+        return cls(path)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def size(self) -> int:
+        """Number of committed entries."""
+        with db.storage_errors(self.path):
+            return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries.
+
+        Raises:
+            CorruptError: tree nodes are missing.
+        """
+        with db.storage_errors(self.path):
+            self._connection.execute("BEGIN")  # one snapshot for the size and the nodes
+            try:
+                self._catch_up_frontier()
+            finally:
+                self._connection.execute("COMMIT")
+        return self._frontier.head()
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 20,000."""
+        with db.storage_errors(self.path):
+            cursor = self._connection.execute(
+                "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
+                (after, 2**62 if until is None else until),
+            )
+            while rows := cursor.fetchmany(BLOCK):
+                yield [body for (body,) in rows]
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The committed entries that bear these keys."""
+        found: dict[str, Stored] = {}
+        with db.storage_errors(self.path):
+            for start in range(0, len(keys), KEYS_A_QUERY):
+                wanted = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
+                for key, position, body, leaf in self._connection.execute(_FIND, (wanted,)):
+                    found[key] = Stored(position, body, leaf)
+        return found
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+        with db.storage_errors(self.path):
+            row = self._connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriter]:
+        """Begin a write transaction, committed durably when the block ends without an error."""
+        with db.immediate(self._connection, self.path):
+            self._catch_up_frontier()
+            writer = SqliteWriter(self, self._connection, self._frontier.copy())
+            yield writer
+        self._frontier = writer.frontier
+
+    def _catch_up_frontier(self) -> None:
+        """Rebuild the right edge when another process appended: at most 255 hashes of each level are read."""
+        size = self.size()
+        if size == self._frontier.size:
+            return
+        levels: list[list[bytes]] = []
+        while level_size := size >> (len(levels) * TILE_HEIGHT):
+            level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
+            rows = (
+                self._connection.execute(
+                    "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position", (whole, size)
+                )
+                if level == 0
+                else self._connection.execute(
+                    "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number",
+                    (level, whole, level_size),
+                )
+            )
+            hashes = [value for (value,) in rows]
+            if len(hashes) != level_size - whole:
+                raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
+            levels.append(hashes)
+        self._frontier.restore(levels, size)
+
+
+class SqliteWriter:
+    """One write transaction on a ``SqliteJournal``."""
+
+    def __init__(self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier) -> None:
+        self._journal = journal
+        self._connection = connection
+        self.frontier = frontier
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+        return self.frontier.size
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry: bodies end with it, at a fixed length."""
+        row = self._connection.execute(
+            "SELECT CAST(substr(body, -26, 24) AS TEXT) FROM journal WHERE position = ?", (self.size,)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+        return self._journal.find(keys) if self.size else {}
+
+    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes."""
+        leaves = leaf_hashes([entry.body for entry in entries])
+        rows = [
+            (position, kind, key, body, leaf)
+            for position, ((kind, key, body), leaf) in enumerate(
+                zip(entries, leaves, strict=True), self.size + 1
+            )
+        ]
+        with self._guard_aside(len(rows) >= MANY):
+            self._connection.executemany(_INSERT, rows)
+        nodes = self.frontier.extend(leaves)
+        self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+        return leaves
+
+    @contextmanager
+    def _guard_aside(self, aside: bool) -> Iterator[None]:  # noqa: FBT001
+        """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
+        if aside:
+            self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
+        yield
+        if aside:
+            self._connection.execute(_GUARD)
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        self._connection.executemany("INSERT OR IGNORE INTO texts(sha256, zstd) VALUES (?, ?)", texts)
