@@ -1,0 +1,73 @@
+"""Powers and logarithms from IEEE basic operations alone, so that every machine and both engines give the same bits.
+
+``math.pow`` and ``math.exp`` call the platform's libm, whose last bits differ; ``+ - * /``, ``floor`` and ``ldexp``
+are exact or correctly rounded everywhere. The functions are plain Python that Numba compiles unchanged. Nothing
+about chess lives here.
+"""
+
+from __future__ import annotations
+
+from math import floor, frexp, ldexp
+
+LOG2_10 = 3.321928094887362
+LN2 = 0.6931471805599453
+INV_LN2 = 1.4426950408889634
+
+# ln(2)^n / n!: the Taylor series of 2^f; on |f| <= 1/2 the first term left out is below 2^-60.
+_C1 = 0.6931471805599453
+_C2 = 0.2402265069591007
+_C3 = 0.055504108664821576
+_C4 = 0.009618129107628477
+_C5 = 0.0013333558146428441
+_C6 = 0.0001540353039338161
+_C7 = 1.5252733804059841e-05
+_C8 = 1.3215486790144305e-06
+_C9 = 1.0178086009239696e-07
+_C10 = 7.054911620801121e-09
+_C11 = 4.4455382718708101e-10
+_C12 = 2.5678435993488196e-11
+_C13 = 1.3691488853904124e-12
+
+
+def exp2(x: float) -> float:
+    """2 to the power *x*, within 2 units in the last place for results in the normal range."""
+    whole = floor(x + 0.5)
+    f = x - whole
+    # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.
+    f2 = f * f
+    f4 = f2 * f2
+    low = (1.0 + _C1 * f) + (_C2 + _C3 * f) * f2
+    middle = (_C4 + _C5 * f) + (_C6 + _C7 * f) * f2
+    high = (_C8 + _C9 * f) + (_C10 + _C11 * f) * f2
+    top = _C12 + _C13 * f
+    return ldexp(low + (middle + (high + top * f4) * f4) * f4, int(whole))
+
+
+def pow10(x: float) -> float:
+    """10 to the power *x*; relative error below (2 + 3|x|) units in the last place."""
+    return exp2(x * LOG2_10)
+
+
+def log2(x: float) -> float:
+    """Logarithm of *x* > 0 to base 2, within 3 units in the last place away from 1."""
+    mantissa, exponent = frexp(x)
+    if mantissa < 0.7071067811865476:
+        mantissa *= 2.0
+        exponent -= 1
+    # ln(m) = 2 artanh(t), t = (m - 1) / (m + 1), |t| <= 0.1716: 12 odd terms reach 2^-63.
+    t = (mantissa - 1.0) / (mantissa + 1.0)
+    t2 = t * t
+    series = 0.0
+    for k in range(23, 0, -2):
+        series = series * t2 + 1.0 / k
+    return exponent + 2.0 * t * series * INV_LN2
+
+
+def log10(x: float) -> float:
+    """Logarithm of *x* > 0 to base 10."""
+    return log2(x) / LOG2_10
+
+
+def logistic(difference: float) -> float:
+    """Expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger."""
+    return 1.0 / (1.0 + pow10(difference / -400.0))

@@ -1,0 +1,254 @@
+"""The ChessWorld scheme of January 2006: 50 provisional games by the English (ECF) model, then Elo.
+
+Source: ChessWorld rating FAQ (chessworld.net/chessclubs/faq_ratingsystem.asp, letsplaychess.com copy), quoted above
+the lines that implement it. Where the FAQ leaves a reading open, a setting chooses and its default is the reading
+that keeps every promise of the FAQ. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import logistic
+from ledger.schemes.base import (
+    COUNTS,
+    ENDED_CHECKMATE,
+    GUEST,
+    HALF_MOVES_UNKNOWN,
+    STANDING_GUEST,
+    STANDING_WELCOMER,
+    TOO_SHORT,
+    Explanation,
+    Scheme,
+    Side,
+    Term,
+    refuse_common,
+    setting,
+)
+
+FAQ = "ChessWorld rating FAQ"
+RATING, GAMES, POINTS = range(3)
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points, lengths in games or half-moves."""
+
+    initial: float = setting(1400.0, "rating of a newcomer", "points", f"{FAQ}: 'ECF 100 is assumed for everyone'")
+    provisional_games: float = setting(50.0, "provisional games", "games", f"{FAQ}: 'In the first 50 games'")
+    cap: float = setting(320.0, "largest difference that counts", "points", f"{FAQ}: '40 ECF points translates to 320'")
+    bonus: float = setting(400.0, "worth of a win over the opponent", "points", f"{FAQ}: 'your opponents rating +50' ECF")
+    k_highest: float = setting(32.0, "K up to k_falls_from", "points", f"{FAQ}: 'K = 32'")
+    k_lowest: float = setting(16.0, "K from k_falls_to", "points", f"{FAQ}: 'K = 16'")
+    k_falls_from: float = setting(1600.0, "rating where K begins to fall", "points", f"{FAQ}: 'less than or equal to 1600'")
+    k_falls_to: float = setting(3200.0, "rating where K has fallen", "points", f"{FAQ}: 'greater or equal to 3200'")
+    include_initial: bool = setting(False, "count the initial rating in the mean", "switch", "our reading: no")  # noqa: FBT003
+    count_current: bool = setting(True, "n of n/51 counts the game being rated", "switch", "our reading: yes")  # noqa: FBT003
+    min_half_moves: float = setting(10.0, "a game must be longer, unless mate", "half-moves", f"{FAQ}: 'longer than 10 half moves'")
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
+            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        if self.k_falls_to <= self.k_falls_from:
+            raise ValueError(f"k_falls_to must exceed k_falls_from, got {self.k_falls_to} <= {self.k_falls_from}")
+        for name in ("initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    initial: float
+    provisional_games: float
+    cap: float
+    bonus: float
+    k_highest: float
+    k_lowest: float
+    k_falls_from: float
+    k_falls_to: float
+    include_initial: bool
+    count_current: bool
+    min_half_moves: float
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(declared: int | None, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating, games, sum of game points)``.
+
+    "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
+    """
+    return (numbers.initial if declared is None else float(declared), 0.0, 0.0)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: FBT001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    common = refuse_common(outcome, termination, rated)
+    if common != COUNTS:
+        return common
+    # "only games longer than 10 half moves", or ended by checkmate at any length
+    if (
+        half_moves != HALF_MOVES_UNKNOWN
+        and half_moves <= numbers.min_half_moves
+        and termination != ENDED_CHECKMATE
+    ):
+        return TOO_SHORT
+    # "In general, no. However, if you are invited by, or choose, a site Welcomer, any games with that player
+    # will be rated."
+    if (white == STANDING_GUEST and black != STANDING_WELCOMER) or (
+        black == STANDING_GUEST and white != STANDING_WELCOMER
+    ):
+        return GUEST
+    return COUNTS
+
+
+def k_factor(rating: float, numbers: Numbers) -> float:
+    """K by the player's own rating, points: 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between."""
+    if rating <= numbers.k_falls_from:
+        return numbers.k_highest
+    if rating >= numbers.k_falls_to:
+        return numbers.k_lowest
+    fall = (numbers.k_highest - numbers.k_lowest) / (numbers.k_falls_to - numbers.k_falls_from)
+    return numbers.k_highest - (rating - numbers.k_falls_from) * fall
+
+
+def capped(own: float, opponent: float, numbers: Numbers) -> float:
+    """The opponent's rating as it counts: "then it is assumed that the difference is exactly 40" ECF, 320 points.
+
+    Against the player's running rating: "until your rating increases and then your range increases".
+    """
+    if opponent > own + numbers.cap:
+        return own + numbers.cap
+    if opponent < own - numbers.cap:
+        return own - numbers.cap
+    return opponent
+
+
+def game_points(own: float, opponent: float, score: float, numbers: Numbers) -> float:
+    """A provisional game's worth: "A win [...] your opponents rating +50, and a loss [...] -50" ECF, 400 points."""
+    return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
+
+
+def scale(opponent_games: float, numbers: Numbers) -> float:
+    """What K is multiplied by, 0..1: "The scaling function is n/51" against a provisionally rated opponent.
+
+    *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
+    """
+    if opponent_games > numbers.provisional_games:
+        return 1.0
+    n = opponent_games if numbers.count_current else opponent_games - 1.0
+    return n / (numbers.provisional_games + 1.0)
+
+
+def rate_game(state: Any, w: int, b: int, score: float, numbers: Numbers) -> None:
+    """Rate one game in place; both sides from their ratings before it."""
+    white = state[w]
+    black = state[b]
+    white_games = state[w + 1] + 1.0
+    black_games = state[b + 1] + 1.0
+    rate_side(state, w, black, white_games, black_games, score, numbers)
+    rate_side(state, b, white, black_games, white_games, 1.0 - score, numbers)
+
+
+def rate_side(
+    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, numbers: Numbers
+) -> None:
+    """One side of a game; *games* and *opponent_games* count the game being rated."""
+    own = state[p]
+    if games <= numbers.provisional_games:
+        # "based on the English Chess Federation (ECF) Grading system": the mean of the game points
+        points = state[p + 2] + game_points(own, opponent, score, numbers)
+        if numbers.include_initial:
+            if games == 1.0:
+                points += own
+            state[p] = points / (games + 1.0)
+        else:
+            state[p] = points / games
+        state[p + 2] = points
+    else:
+        # "From your 51st rated game onwards": r1 + K * [w - 1 / (1 + 10^((r2-r1)/400))]
+        k = k_factor(own, numbers) * scale(opponent_games, numbers)
+        state[p] = own + k * (score - logistic(own - opponent))
+    state[p + 1] = games
+
+
+def expected_score(own: tuple[float, ...], opponent: tuple[float, ...], numbers: Numbers) -> float:  # noqa: ARG001
+    """Expected score 0..1 by the Elo formula of the FAQ."""
+    return logistic(own[RATING] - opponent[RATING])
+
+
+def explain(own: Side, opponent: Side, score: float, numbers: Numbers) -> Explanation:
+    """The formula of one side of one game with its numbers."""
+    games, opponent_games = own.before[GAMES] + 1.0, opponent.before[GAMES] + 1.0
+    r1, r2 = own.before[RATING], opponent.before[RATING]
+    if games <= numbers.provisional_games:
+        return _explain_provisional(own, r2, games, score, numbers)
+    factor = scale(opponent_games, numbers)
+    k = k_factor(r1, numbers)
+    terms = [
+        Term("r1", r1, "rating before the game"),
+        Term("r2", r2, "opponent's rating before the game"),
+        Term("w", score, "score"),
+        Term("E", logistic(r1 - r2), "expected score 1 / (1 + 10^((r2-r1)/400))"),
+        Term("K", k, "K-factor by r1"),
+    ]
+    rule = "r1 + K·(w - E)"
+    if factor != 1.0:
+        terms.append(Term("n/51", factor, "scaling for a provisional opponent; n counts this game"))
+        rule = "r1 + K·(n/51)·(w - E)"
+    return Explanation(
+        rule, tuple(terms), own.after[RATING], "none; shown to the nearest point", f"{FAQ}, from the 51st rated game"
+    )
+
+
+def _explain_provisional(own: Side, r2: float, games: float, score: float, numbers: Numbers) -> Explanation:
+    r1 = own.before[RATING]
+    terms = (
+        Term("r1", r1, "rating before the game"),
+        Term("r2", r2, "opponent's rating before the game"),
+        Term("r2'", capped(r1, r2, numbers), f"r2, at most {numbers.cap:g} points from r1"),
+        Term("w", score, "score"),
+        Term("p", game_points(r1, r2, score, numbers), f"game points r2' + {numbers.bonus:g}·(2w - 1)"),
+        Term("S", own.before[POINTS], "sum of the game points before this game"),
+        Term("n", games, "rated games, this one included"),
+    )
+    rule = "(S + p) / n"
+    if numbers.include_initial:
+        rule = "(S + p) / (n + 1), S with the initial rating"
+    return Explanation(
+        rule, terms, own.after[RATING], "none; shown to the nearest point",
+        f"{FAQ}, first {numbers.provisional_games:g} rated games",
+    )  # fmt: skip
+
+
+def rating_class(rating: int) -> str:
+    """Class tournament letter: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and above"."""
+    return "A" if rating < 1400 else "B" if rating < 1880 else "C" if rating < 2200 else "D"
+
+
+def strength(rating: int) -> str:
+    """Strength group: "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"."""
+    return "Beginner" if rating <= 1600 else "Intermediate" if rating <= 2400 else "Advanced"
+
+
+SCHEME = Scheme(
+    name="chessworld",
+    title="ChessWorld, from January 2006",
+    source=FAQ,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "games", "points"),
+    enter=enter,
+    refuse=refuse,
+    rate_game=rate_game,
+    expected_score=expected_score,
+    explain=explain,
+)
