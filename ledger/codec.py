@@ -65,6 +65,10 @@ def _is_optional(kind: Any) -> bool:
     return get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
 
 
+def _is_mapping(kind: Any) -> bool:
+    return get_origin(kind) is Mapping
+
+
 def _make_converter() -> Converter:
     converter = Converter(forbid_extra_keys=True, omit_if_default=True)
     for exact in (str, int, bool):
@@ -78,18 +82,12 @@ def _make_converter() -> Converter:
 
     converter.register_structure_hook_func(_is_optional, present)
     converter.register_structure_hook(StrEnum, _member)
-    converter.register_structure_hook_func(
-        lambda kind: get_origin(kind) is not None and issubclass(get_origin(kind), Mapping)
-        if isinstance(get_origin(kind), type)
-        else False,
-        lambda value, _: value,  # the class's own validator looks inside
-    )
+    # A mapping is taken as it is: the class's own validator looks inside.
+    converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
     for cls in EVENTS:
         attrs.resolve_types(cls)
-        left_out = {cls.KEY_FIELD: override(omit=True)} if cls.KEY_FIELD else {}
-        unstructure = make_dict_unstructure_fn(
-            cls, converter, _cattrs_omit_if_default=True, **left_out
-        )
+        left_out: dict[str, Any] = {cls.KEY_FIELD: override(omit=True)} if cls.KEY_FIELD else {}
+        unstructure = make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True, **left_out)
         converter.register_unstructure_hook(cls, unstructure)
         converter.register_structure_hook(
             cls, make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)

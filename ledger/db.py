@@ -25,6 +25,8 @@ else:
     except ImportError:
         import sqlite3
 
+__all__ = ["check_identity", "connect", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors"]
+
 WAL_RESET_FIXED = (3, 51, 3)
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 

@@ -1,0 +1,260 @@
+"""Many games into the journal: frames of source games to numbered players, judged, sealed and appended as columns.
+
+The same rules as ``rules.check_new`` and ``rules.check_repeat``, for whole frames; what they refuse comes back as
+faults with the line of the file. No file format is known here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import attrs
+import orjson
+
+from ledger import game_columns, rules
+from ledger.codec import assemble, facts
+from ledger.errors import ConflictError
+from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.heavy import pl, zstandard
+from ledger.imports.source import Fault
+from ledger.instants import instant_ms_column
+from ledger.journal import Journal, Sealed, Writer
+from ledger.model import Standing
+from ledger.people import People, Person, commitment
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+BY_SPEED = "by-speed"
+_TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
+
+
+@attrs.frozen(kw_only=True)
+class PoolChoice:
+    """Which pool an imported game goes to.
+
+    Attributes:
+        pool: the pool of standard chess; ``by-speed`` cuts by variant and speed class, as Lichess does.
+        variants: pool by variant name; games of other variants are left out and counted.
+    """
+
+    pool: str
+    variants: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.define
+class Outcome:
+    """What became of imported games."""
+
+    recorded: int = 0
+    repeated: int = 0
+    players: int = 0
+    left_out: Counter[str] = attrs.Factory(Counter)
+    faults: list[Fault] = attrs.Factory(list)
+
+
+class GameImport:
+    """One import into one journal: remembers the players and pools that it has met."""
+
+    def __init__(
+        self, journal: Journal, people: People, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
+        clock_ms: Callable[[], int],
+    ) -> None:  # fmt: skip
+        """Prepare an import.
+
+        Args:
+            journal: where the games go.
+            people: where their players' names go.
+            choice: which pool a game goes to.
+            scheme: what a pool that is new adopts.
+            actor: who imports.
+            clock_ms: milliseconds since 1970, read once a transaction.
+        """
+        self._journal = journal
+        self._people = people
+        self._choice = choice
+        self._scheme = scheme
+        self._actor = actor
+        self._clock_ms = clock_ms
+        self._numbers: dict[str, int] = {}
+        self._registered: set[int] = set()
+        self._pools: set[str] = set()
+        self.outcome = Outcome()
+
+    def take(self, frame: DataFrame, writer: Writer) -> None:
+        """Append the games of one frame (columns of ``SourceGame``) within the writer's transaction.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+        """
+        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+        stamp = rules.recorded_text(now)
+        frame = self._with_pools(frame)
+        if not len(frame):
+            return
+        self._adopt(writer, frame["pool"].unique().to_list(), stamp)
+        games = self._as_events(frame, self._register(writer, frame, stamp))
+        games = self._without_faults(games, now)
+        if len(games):
+            self._append(writer, games, stamp)
+
+    def _with_pools(self, frame: DataFrame) -> DataFrame:
+        """Give each game its pool; games that have none are left out and counted."""
+        variant, speed = pl.col("variant"), pl.col("speed")
+        standard = variant == "standard"
+        own = pl.col("variant").replace_strict(dict(self._choice.variants), default=None, return_dtype=pl.String)
+        if self._choice.pool == BY_SPEED:
+            pool = pl.when(standard).then(speed).otherwise(pl.coalesce(own, variant))
+        else:
+            pool = pl.when(standard).then(pl.lit(self._choice.pool)).otherwise(own)
+        frame = frame.with_columns(pool=pool)
+        homeless = frame.filter(pl.col("pool").is_null())
+        for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
+            self.outcome.left_out["no time control" if is_standard else f"variant {name}"] += count
+        return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
+
+    def _adopt(self, writer: Writer, pools: list[str], stamp: str) -> None:
+        """Pools met for the first time adopt the ledger's scheme."""
+        for pool in sorted(set(pools) - self._pools):
+            event = attrs.evolve(self._scheme, pool=pool)
+            if not writer.find([event.key]):
+                body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
+                writer.append([Sealed(event.KIND, event.key, body)])
+            self._pools.add(pool)
+
+    def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
+        """The frame's identities with their player numbers (id, player); new players are registered."""
+        sides = [frame.select(pl.col(f"{s}_id").alias("id"), pl.col(f"{s}_name").alias("name")) for s in ("white", "black")]
+        met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
+        names = {identity: name for identity, name in met.iter_rows() if identity not in self._numbers}
+        if names:
+            self._register_new(writer, names, stamp)
+        ids = met["id"].to_list()
+        return pl.DataFrame({"id": ids, "player": [self._numbers[one] for one in ids]})
+
+    def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
+        persons = self._people.number(names, stamp)
+        self._numbers.update((identity, person.player) for identity, person in persons.items())
+        fresh = sorted(person for person in persons.values() if person.player not in self._registered)
+        known = writer.find([f"player:{person.player}" for person in fresh])
+        events = [_registration(person) for person in fresh if f"player:{person.player}" not in known]
+        first = writer.size + 1
+        writer.append(
+            [
+                Sealed(e.KIND, e.key, assemble(first + i, stamp, self._actor, e.KIND, e.key, facts(e)))
+                for i, e in enumerate(events)
+            ]
+        )
+        self.outcome.players += len(events)
+        self._registered.update(person.player for person in fresh)
+
+    def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
+        """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
+        for side in ("white", "black"):
+            joined = frame.select(pl.col(f"{side}_id").alias("id")).join(known, on="id", how="left", maintain_order="left")
+            frame = frame.with_columns(joined["player"].alias(side))
+        if frame["text"].null_count() < len(frame):
+            frame = frame.with_columns(movetext=pl.col("text"))
+            hashes = [None if one is None else sha256(one.encode()).hexdigest() for one in frame["text"].to_list()]
+            frame = frame.with_columns(pl.Series("text", hashes, dtype=pl.String))
+        return frame.rename({"key": "game"})
+
+    def _without_faults(self, games: DataFrame, now: int) -> DataFrame:
+        """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
+        problem = pl.Series("fault", game_columns.faults(games))
+        ended = instant_ms_column(games["ended_at"])
+        late = ended > now + rules.FUTURE_SLACK_MS
+        games = games.with_columns(problem).with_columns(
+            pl.when(pl.col("fault").is_not_null())
+            .then("fault")
+            .when(pl.col("white") == pl.col("black"))
+            .then(pl.lit("same-player: White and Black are one player; check the source"))
+            .when(pl.lit(late))
+            .then(
+                pl.format(
+                    "ended-in-the-future: ended at {}, but it is {} now; check the date and this machine's clock",
+                    "ended_at", pl.lit(rules.recorded_text(now)),
+                )  # fmt: skip
+            )
+            .alias("fault")
+        )
+        for line, ended_at, started_at in (
+            games.filter(pl.col("fault").is_null() & (pl.col("ended_at") < pl.col("started_at")))
+            .select("line", "ended_at", "started_at")
+            .iter_rows()
+        ):
+            if rules.is_before(ended_at, started_at):
+                text = f"ended-before-start: ended at {ended_at}, before it began at {started_at}; check both times"
+                games = games.with_columns(
+                    fault=pl.when(pl.col("line") == line).then(pl.lit(text)).otherwise("fault")
+                )
+        bad = games.filter(pl.col("fault").is_not_null())
+        self.outcome.faults += [Fault(*row) for row in bad.select("line", "fault").iter_rows()]
+        return games.filter(pl.col("fault").is_null()) if len(bad) else games
+
+    def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
+        games = games.with_columns(game_columns.facts(games))
+        repeated = self._repeats(writer, games)
+        fresh = games.filter(~repeated) if repeated.any() else games
+        names = fresh["game"].to_list()
+        bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)
+        kind = GameRecorded.KIND
+        writer.append([Sealed(kind, f"game:{name}", body) for name, body in zip(names, bodies, strict=True)])
+        self.outcome.recorded += len(fresh)
+        if "movetext" in fresh.columns:
+            writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
+
+    def _repeats(self, writer: Writer, games: DataFrame) -> Series:
+        """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
+        known: dict[str, str] = {}
+        if writer.size > len(self._registered) + len(self._pools):
+            stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
+            known = {key[len("game:") :]: _facts_text(one.body) for key, one in stored.items()}
+        again = games["game"].is_duplicated()
+        if not known and not again.any():
+            return again
+        flags: list[bool] = []
+        for name, given, line in games.select("game", "facts", "line").iter_rows():
+            before = known.setdefault(name, given)
+            flags.append(before is not given)
+            if before is given:
+                continue
+            if before == given:
+                self.outcome.repeated += 1
+            else:
+                self.outcome.faults.append(Fault(line, _conflict(name, before, given)))
+        return pl.Series(flags, dtype=pl.Boolean)
+
+
+def _registration(person: Person) -> PlayerRegistered:
+    assert person.salt is not None
+    assert person.identity is not None
+    assert person.name is not None
+    return PlayerRegistered(
+        player=person.player,
+        joined_at=person.joined_at,
+        standing=Standing.FULL,
+        commitment=commitment(person.salt, person.identity, person.name),
+    )
+
+
+def _facts_text(body: bytes) -> str:
+    start = body.index(b',"facts":') + len(b',"facts":')
+    return body[start : body.rindex(b',"key":"game:')].decode()
+
+
+def _conflict(name: str, stored: str, given: str) -> str:
+    difference = rules.first_difference(orjson.loads(stored), orjson.loads(given))
+    assert difference is not None
+    field, was, now = difference
+    return str(ConflictError(f"game:{name}", field, was, now))
+
+
+def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
+    compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
+    raw = [text.encode() for text in texts]
+    return [(sha256(one).digest(), compressor.compress(one)) for one in raw]
+

@@ -1,0 +1,232 @@
+"""Keeping the views level with the journal: folding in what is new, or building the lot aside and putting it in place.
+
+One process projects at a time (a lock file). A large backlog is built aside in steps that each commit, so a build that
+was stopped goes on where it was; readers see the old views until the new ones are whole. Everything else is one
+transaction: rows and checkpoint together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from ledger import db, views
+from ledger.codec import decode
+from ledger.errors import CorruptError
+from ledger.gamebook import Fresh, GameBook
+from ledger.gamebook_columns import RATED_COLUMNS, take_bodies
+from ledger.heavy import np, pl
+from ledger.journal import Journal
+from ledger.projection import Games, PoolProjection, Progress, update_pools
+from ledger.projector import Projector
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from polars import DataFrame
+
+FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
+BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what is folded in is built aside
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+class Views:
+    """The views of one ledger on disk."""
+
+    def __init__(self, path: str | Path, projectors: Sequence[Projector]) -> None:
+        self.path = Path(path)
+        self.projectors = tuple(projectors)
+        self._building = self.path.with_name(self.path.name + ".building")
+        self._lock = FileLock(str(self.path) + ".lock")
+        self._connection: sqlite3.Connection | None = None
+        self._book: GameBook | None = None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open views.
+
+        Raises:
+            StorageError: they cannot be opened.
+        """
+        if self._connection is None:
+            self._connection = views.open_views(self.path)
+        return self._connection
+
+    def close(self) -> None:
+        """Release the file."""
+        self._book = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def position(self) -> int:
+        """How far the journal is folded in; 0 where there are no views yet."""
+        return views.position(self.connection) if self.path.exists() else 0
+
+    def catch_up(self, journal: Journal, progress: Progress = _no_progress) -> int:
+        """Fold in every entry that the journal has and the views have not; returns the position reached.
+
+        Raises:
+            CorruptError: the views know more entries than the journal holds.
+            StorageError: a file refuses.
+        """
+        with self._lock:
+            if not self._usable():
+                self._build(journal, progress)
+            size = journal.size()
+            done = views.position(self.connection)
+            if done > size:
+                raise CorruptError(
+                    str(self.path), 0,
+                    f"knows {done} entries, the journal holds {size}: the journal was cut or an older copy "
+                    "restored; prove it with 'audit --since', then 'rebuild' the views",
+                )  # fmt: skip
+            if size - done >= BUILD_FROM and size - done > done:
+                self._build(journal, progress)
+            elif size > done:
+                self._fold_in(journal, done, size)
+        return size
+
+    def rebuild(self, journal: Journal, progress: Progress = _no_progress) -> int:
+        """Build the views anew from the journal alone; returns the position reached."""
+        with self._lock:
+            self._discard_build()
+            self._build(journal, progress)
+        return self.catch_up(journal, progress)
+
+    def _usable(self) -> bool:
+        return self.path.exists() and views.are_current(self.connection, self.projectors)
+
+    def _fold_in(self, journal: Journal, done: int, size: int) -> None:
+        """Fold a backlog into standing views, in one transaction."""
+        connection = self.connection
+        try:
+            with db.immediate(connection, self.path):
+                if self._book is None:
+                    self._book = GameBook(connection, self.projectors)
+                fresh = Fresh()
+                for bodies in journal.read(done, size):
+                    if size - done <= FEW_ENTRIES:
+                        self._book.take(map(decode, bodies), fresh)
+                    else:
+                        take_bodies(self._book, bodies, fresh)
+                update_pools(self._book, self.projectors, fresh, done)
+                views.set_position(connection, size)
+        except BaseException:
+            self._book = None  # what it remembers was rolled back
+            raise
+
+    def _build(self, journal: Journal, progress: Progress) -> None:
+        build = _Build(self._building, self.projectors)
+        build.run(journal, progress)
+        self.close()
+        views.put_in_place(self._building, self.path)
+
+    def _discard_build(self) -> None:
+        for leftover in self.path.parent.glob(self._building.name + "*"):
+            leftover.unlink()
+
+
+class _Build:
+    """A build aside: fold the journal into games, rate them, write the rows; resumable after each step."""
+
+    def __init__(self, path: Path, projectors: Sequence[Projector]) -> None:
+        self._path = path
+        self._projectors = projectors
+
+    def run(self, journal: Journal, progress: Progress) -> None:
+        """Bring the file to the journal's present size and close it."""
+        connection = self._open()
+        try:
+            book = GameBook(connection, self._projectors)
+            target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
+            target = target or journal.size()
+            frames = [_stored_games(connection)] if folded else []
+            frames += self._fold(connection, book, journal, folded, target, progress)
+            games = pl.concat(frames) if frames else None
+            del frames
+            for pool in sorted(book.pools.values()):
+                if games is None or pool.pool < written_pool:
+                    continue
+                after = written_player if pool.pool == written_pool else 0
+                projection = PoolProjection(connection, pool, book.roster, self._projectors)
+                steps = projection.from_scratch(_in_rating_order(games, pool.pool), after, progress)
+                self._write(connection, pool.pool, steps)
+            with db.immediate(connection, self._path):
+                views.create_indexes(connection)
+                views.set_position(connection, target)
+                connection.execute("DROP TABLE build")
+        finally:
+            connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._path.exists():
+            connection = db.connect(self._path)
+            with db.storage_errors(self._path):
+                if self._resumable(connection):
+                    return connection
+                connection.close()
+            self._path.unlink()
+        connection = views.create(self._path, self._projectors)
+        connection.execute("CREATE TABLE build(target INTEGER, folded INTEGER, pool INTEGER, player INTEGER)")
+        connection.execute("INSERT INTO build VALUES (0, 0, 0, 0)")
+        return connection
+
+    def _resumable(self, connection: sqlite3.Connection) -> bool:
+        made = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'build'").fetchone()[0]
+        started = made and connection.execute("SELECT count(*) FROM build").fetchone()[0]
+        return bool(started) and views.are_current(connection, self._projectors)
+
+    def _fold(
+        self, connection: sqlite3.Connection, book: GameBook, journal: Journal, folded: int, target: int,
+        progress: Progress,
+    ) -> list[DataFrame]:  # fmt: skip
+        frames: list[DataFrame] = []
+        for bodies in journal.read(folded, target):
+            with db.immediate(connection, self._path):
+                frames.append(_compact(take_bodies(book, bodies, Fresh())))
+                folded += len(bodies)
+                connection.execute("UPDATE build SET target = ?, folded = ?", (target, folded))
+            progress("game book", folded, target)
+        return frames
+
+    def _write(self, connection: sqlite3.Connection, pool: int, steps: Any) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        for player in steps:
+            connection.execute("UPDATE build SET pool = ?, player = ?", (pool, player))
+            connection.execute("COMMIT")
+            connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+
+
+def _compact(frame: DataFrame) -> DataFrame:
+    """The same columns in as few bytes as they need: ten million games must fit in memory."""
+    small = {"pool": pl.Int16, "white": pl.Int32, "black": pl.Int32, "half_points": pl.Int8, "time_loss": pl.Int8}
+    return frame.with_columns(pl.col(name).cast(kind) for name, kind in small.items())
+
+
+def _stored_games(connection: sqlite3.Connection) -> DataFrame:
+    """The games that a stopped build had folded already."""
+    rows = connection.execute(
+        "SELECT position, pool, white, black, "
+        "CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END, "
+        "CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END, "
+        "ended_ms, round_order, key FROM games WHERE reason IS NULL ORDER BY position"
+    ).fetchall()
+    schema = {name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS}
+    return _compact(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _in_rating_order(games: DataFrame, pool: int) -> Games:
+    mine = games.filter(pl.col("pool") == pool).sort("ended_ms", "round_order", "key")
+    fresh = np.ones(len(mine), np.int8)
+    return Games(
+        mine["position"].to_numpy(), mine["white"].to_numpy(), mine["black"].to_numpy(),
+        mine["half_points"].to_numpy(), mine["time_loss"].to_numpy(), mine["ended_ms"].to_numpy(), fresh,
+    )  # fmt: skip

@@ -1,0 +1,195 @@
+"""The handful of column operations that both ways of working need: lists for a few rows, NumPy for many.
+
+Code between the tables and the kernels is written once against ``FEW`` or ``MANY``; both give the same numbers in the
+same order. No chess, no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain
+from typing import Any, Protocol
+
+from ledger.heavy import np
+
+Column = Any  # a list, or a one-dimensional NumPy array
+INTEGER, REAL = "INTEGER", "REAL"
+
+
+class Columns(Protocol):
+    """Operations on columns of one kind."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (64 bit)."""
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (32 bit)."""
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats (64 bit)."""
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps."""
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+
+
+class Few:
+    """Columns as lists."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers."""
+        return list(values)
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers."""
+        return list(values)
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats."""
+        return list(values)
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+        return [0] * length
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+        return [0.0] * length
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+        return [column[place] for place in places]
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+        return [place for place, flag in enumerate(flags) if flag]
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+        return list(chain.from_iterable(zip(first, second, strict=True)))
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+        return flat[field::fields]
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank."""
+        counts = [0] * owners
+        for one in owner:
+            counts[one] += 1
+        starts = [0, *accumulate(counts)]
+        places = [0] * len(owner)
+        for row, (one, place) in enumerate(zip(owner, rank, strict=True)):
+            places[starts[one] + place] = row
+        return places
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+        return list(columns)
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+        numbers = sorted({*first, *second})
+        place = {number: i for i, number in enumerate(numbers)}
+        return numbers, [place[one] for one in first], [place[one] for one in second]
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+        return [one - 1 - base[p] for one, p in zip(n, owner, strict=True)]
+
+
+class Many:
+    """Columns as NumPy arrays."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (64 bit)."""
+        return np.asarray(values, np.int64)
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (32 bit)."""
+        return np.asarray(values, np.int32)
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats (64 bit)."""
+        return np.asarray(values, np.float64)
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+        return np.zeros(length, np.int32)
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+        return np.empty(length, np.float64)
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+        return column[places]
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+        return np.flatnonzero(flags)
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+        both = np.empty(2 * len(first), first.dtype)
+        both[0::2] = first
+        both[1::2] = second
+        return both
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+        return flat[field::fields]
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank."""
+        starts = np.zeros(owners + 1, np.int64)
+        np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
+        places = np.empty(len(owner), np.int32)
+        places[starts[owner] + rank] = np.arange(len(owner), dtype=np.int32)
+        return places
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+        return [column.tolist() for column in columns]
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+        present = np.zeros(int(max(first.max(), second.max())) + 1, np.bool_)
+        present[first] = True
+        present[second] = True
+        place = np.cumsum(present, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(present).astype(np.int32), place[first], place[second]
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+        return n - np.int32(1) - base[owner]
+
+
+FEW: Columns = Few()
+MANY: Columns = Many()

@@ -1,0 +1,96 @@
+"""``game-recorded/1`` for whole columns: the checks of the event class and its canonical bytes, many rows at once.
+
+The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.codec import seal_text
+from ledger.events import MAX_HALF_MOVES, GameRecorded, is_plain_text
+from ledger.heavy import pl
+from ledger.instants import instant_ms_column
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Expr, Series
+
+_FIELDS = {field.name: field for field in attrs.fields(GameRecorded)}
+_QUOTED = {"ended_at", "outcome", "pool", "round", "started_at", "termination", "text", "tournament"}
+_FREE_TEXT = {"round": 32, "tournament": 128}  # may need escapes: sealed once for each distinct value
+
+
+def faults(frame: DataFrame) -> Series:
+    """What is wrong with each row, in words; null for rows that make a ``game-recorded/1``.
+
+    Args:
+        frame: columns named as the fields of ``GameRecorded``.
+    """
+    problem = pl.lit(None, dtype=pl.String)
+    for name, field in reversed(_FIELDS.items()):
+        wrong, wanted = _wrong(frame, name, field.metadata["schema"])
+        if field.default is attrs.NOTHING:
+            wrong = wrong | pl.col(name).is_null()
+        got = pl.col(name).cast(pl.String).fill_null("nothing")
+        text = pl.concat_str(pl.lit(f"{name} must be {wanted}, got "), got)
+        problem = pl.when(wrong.fill_null(value=False)).then(text).otherwise(problem)
+    return frame.select(problem.alias("fault"))["fault"]
+
+
+def _wrong(frame: DataFrame, name: str, schema: dict[str, Any]) -> tuple[Expr, str]:
+    column = pl.col(name)
+    if "enum" in schema:
+        return ~column.is_in(schema["enum"]), f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "integer":
+        low, high = schema["minimum"], schema["maximum"]
+        return ~column.is_between(low, high), f"a whole number from {low} to {high}"
+    if name in {"ended_at", "started_at"}:
+        no_day = instant_ms_column(frame[name]).is_null() & frame[name].is_not_null()
+        return ~column.str.contains(f"(?-u){schema['pattern']}") | pl.lit(no_day), "an instant that exists"
+    if "pattern" in schema:
+        return ~column.str.contains(schema["pattern"]), f"text matching {schema['pattern'][1:-1]}"
+    if name in _FREE_TEXT:
+        limit = _FREE_TEXT[name]
+        bad = [value for value in frame[name].unique().drop_nulls().to_list() if not is_plain_text(value, limit)]
+        return column.is_in(bad), f"1 to {limit} characters of NFC text without controls or outer blanks"
+    return pl.lit(value=False), ""
+
+
+def facts(frame: DataFrame) -> Series:
+    """The canonical bytes of each row's facts, as text. The rows must have passed ``faults``."""
+    sealed = frame.with_columns(_sealed(frame[name]).alias(name) for name in _FREE_TEXT)
+    parts: list[Any] = []
+    for name in sorted(set(_FIELDS) - {"game"}):
+        value = pl.col(name).cast(pl.String)
+        if name in _QUOTED and name not in _FREE_TEXT:
+            value = pl.concat_str(pl.lit('"'), value, pl.lit('"'))
+        member = pl.concat_str(pl.lit(f',"{name}":'), value)
+        parts.append(member.fill_null("") if _FIELDS[name].default is None else member)
+    return sealed.select(
+        pl.concat_str(pl.lit("{"), pl.concat_str(parts).str.slice(1), pl.lit("}")).alias("facts")
+    )["facts"]
+
+
+def _sealed(column: Series) -> Series:
+    """Each text as JSON text; there are few distinct ones."""
+    distinct = column.unique().drop_nulls()
+    if not len(distinct):
+        return column.cast(pl.String)
+    return column.replace_strict(distinct, [seal_text(value) for value in distinct], default=None, return_dtype=pl.String)
+
+
+def bodies(facts_column: Series, games: Series, first: int, recorded_at: str, actor: str) -> list[bytes]:
+    """Whole entries around facts, at positions from *first* on, in order."""
+    head = pl.lit(f'{{"actor":{seal_text(actor)},"facts":')
+    tail = pl.lit(f',"recorded_at":"{recorded_at}"}}')
+    frame = pl.DataFrame({"facts": facts_column, "game": games}).with_row_index("position", offset=first)
+    body = pl.concat_str(
+        head, pl.col("facts"), pl.lit(',"key":"game:'), pl.col("game"),
+        pl.lit(f'","kind":"{GameRecorded.KIND}","position":'), pl.col("position").cast(pl.String), tail,
+    )  # fmt: skip
+    return frame.select(body.cast(pl.Binary).alias("body"))["body"].to_list()
+
+
+assert MAX_HALF_MOVES < 2**31

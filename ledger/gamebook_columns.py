@@ -1,0 +1,155 @@
+"""The game book for many entries: bodies read as Polars columns, judged by the compiled kernel, written in blocks.
+
+Gives exactly the rows that ``GameBook.take`` gives entry by entry. The decoding is that of ``read_ndjson`` with a
+schema taken from the event classes, so a field that the class gains is a column here.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger import engine
+from ledger.codec import decode
+from ledger.errors import CorruptError
+from ledger.events import GameRecorded, PlayerRegistered
+from ledger.gamebook import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook, Pool
+from ledger.heavy import np, pl
+from ledger.instants import instant_ms_column, round_order_column
+from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+_GAME_TAIL = b',"kind":"game-recorded/1","position":'
+_PLAYER_TAIL = b',"kind":"player-registered/1","position":'
+
+RATED_COLUMNS = ("position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "round_order", "key")
+
+
+def _facts_schema(cls: type) -> Any:
+    """The facts of an event class as a Polars struct."""
+
+
+    kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
+    fields = {
+        field.name: kinds[field.metadata["schema"].get("type", "string")]
+        for field in attrs.fields(cls)
+        if field.name != cls.KEY_FIELD  # type: ignore[attr-defined]
+    }
+    return pl.Struct(fields)
+
+
+def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
+    schema = {"facts": _facts_schema(cls), "key": pl.String, "position": pl.Int64}
+    frame = pl.read_ndjson(io.BytesIO(b"\n".join(bodies)), schema=schema)
+    if len(frame) != len(bodies):
+        raise CorruptError("journal", 0, f"{len(bodies)} entries read as {len(frame)}; run 'audit'")
+    return frame.unnest("facts")
+
+
+def take_bodies(book: GameBook, bodies: Sequence[bytes], fresh: Fresh) -> DataFrame:
+    """Fold a block of bodies in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+    games: list[bytes] = []
+    players: list[bytes] = []
+    others: list[bytes] = []
+    for body in bodies:
+        tail = body[-160:]
+        (games if _GAME_TAIL in tail else players if _PLAYER_TAIL in tail else others).append(body)
+    if players:
+        _take_players(book, players)
+    book.take((decode(body) for body in others), fresh)
+    if not games:
+        return pl.DataFrame(schema={name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS})
+    return _take_games(book, _read(games, GameRecorded), fresh)
+
+
+def _take_players(book: GameBook, bodies: Sequence[bytes]) -> None:
+    frame = _read(bodies, PlayerRegistered)
+    names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
+    rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
+    book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
+    special = frame.filter((pl.col("standing") != "full") | pl.col("declared_rating").is_not_null())
+    for player, standing, declared in special.select("player", "standing", "declared_rating").iter_rows():
+        book.roster.register(player, standing, declared)
+
+
+def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
+    pools = {name: pool.pool for name, pool in book.pools.items()}
+    frame = frame.with_columns(
+        key=pl.col("key").str.slice(len("game:")),
+        pool_name=pl.col("pool"),
+        pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64),
+        ended_ms=instant_ms_column(frame["ended_at"]),
+        round_order=round_order_column(frame["round"]),
+    )
+    frame = frame.with_columns(reason=_reasons(book, frame))
+    rows = frame.select(
+        "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
+        "ended_ms", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason", "white_rating",
+        "black_rating",
+    )  # fmt: skip
+    book.connection.executemany(INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
+    counting = frame.filter(pl.col("reason").is_null())
+    for pool, start in counting.group_by("pool").agg(pl.col("ended_ms").min()).iter_rows():
+        fresh.note(pool, start)
+    won = pl.col("outcome")
+    return counting.select(
+        "position",
+        "pool",
+        "white",
+        "black",
+        half_points=pl.when(won == "white").then(2).when(won == "draw").then(1).otherwise(0).cast(pl.Int64),
+        time_loss=pl.when((pl.col("termination") != "time") | (won == "draw"))
+        .then(0)
+        .when(won == "black")
+        .then(1)
+        .otherwise(2)
+        .cast(pl.Int64),
+    ).with_columns(counting["ended_ms"], counting["round_order"], counting["key"])
+
+
+def _reasons(book: GameBook, frame: DataFrame) -> Series:
+    """Why each game does not count, null for those that do."""
+    outcome = _codes(frame["outcome"], OUTCOME_CODE)
+    termination = _codes(frame["termination"], TERMINATION_CODE)
+    half_moves = frame["half_moves"].fill_null(HALF_MOVES_UNKNOWN).to_numpy().astype(np.int32)
+    rated = frame["rated"].to_numpy()
+    white, black = (_standings(book, frame, side) for side in ("white", "black"))
+    reasons = np.zeros(len(frame), np.int32)
+    number = frame["pool"].to_numpy()
+    for pool in book.pools.values():
+        mine = np.flatnonzero(number == pool.pool)
+        if len(mine):
+            reasons[mine] = _refused(pool, [c[mine] for c in (outcome, termination, half_moves, rated, white, black)])
+    words = [None, *REASONS[1:]]
+    return pl.Series(np.arange(len(REASONS))).to_frame("code").select(
+        pl.Series("reason", words, dtype=pl.String)
+    )["reason"][reasons]
+
+
+def _refused(pool: Pool, columns: list[Any]) -> Any:
+    reasons = np.zeros(len(columns[0]), np.int32)
+    engine.compiled(engine.refusal_loop(pool.scheme))(*columns, reasons, pool.numbers)
+    return reasons
+
+
+def _codes(words: Series, codes: Any) -> Any:
+    return words.replace_strict(dict(codes), return_dtype=pl.Int32).to_numpy()
+
+
+def _standings(book: GameBook, frame: DataFrame, side: str) -> Any:
+    """Codes of one side's standings; only players who are or were special are looked up one by one."""
+    standings = np.full(len(frame), STANDING_FULL, np.int32)
+    special = book.roster.special()
+    if special:
+        players, ends = frame[side].to_numpy(), frame["ended_ms"].to_numpy()
+        for place in np.flatnonzero(np.isin(players, list(special))):
+            standings[place] = book.roster.standing_at(int(players[place]), int(ends[place]))
+    return standings
+
+
+assert STANDING_CODE["full"] == STANDING_FULL

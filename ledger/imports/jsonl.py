@@ -1,0 +1,161 @@
+"""The ledger's own JSON lines: one source game an object, read strictly and written so that it reads back the same.
+
+Fields are those of ``SourceGame`` without ``line``; a player is ``{"id": "lichess:ann", "name": "Ann"}``.
+Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. Other
+people's JSON is not read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from ledger.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
+from ledger.imports.source import Reading, SourceGame
+from ledger.model import Outcome, Termination, instant_ms
+
+MAX_NAME = 256  # characters of an identity or a name
+MAX_TEXT = 2**20  # characters of movetext
+SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
+_KEY = re.compile(KEY_PATTERN, re.ASCII)
+_VARIANT = re.compile(r"[a-z][A-Za-z0-9]{0,63}", re.ASCII)
+
+# A check gives None, or what was expected.
+Check = Callable[[object], str | None]
+
+
+def _matching(pattern: re.Pattern[str]) -> Check:
+    wanted = f"text matching {pattern.pattern}"
+    return lambda value: None if type(value) is str and pattern.fullmatch(value) else wanted
+
+
+def _plain(limit: int) -> Check:
+    wanted = f"1 to {limit} characters of NFC text without controls or outer blanks"
+    return lambda value: None if type(value) is str and is_plain_text(value, limit) else wanted
+
+
+def _whole(high: int) -> Check:
+    wanted = f"a whole number from 0 to {high}"
+    return lambda value: None if type(value) is int and 0 <= value <= high else wanted
+
+
+def _among(choices: Iterable[str]) -> Check:
+    known = tuple(choices)
+    return lambda value: None if type(value) is str and value in known else f"one of {list(known)}"
+
+
+def _flag(value: object) -> str | None:
+    return None if type(value) is bool else "true or false"
+
+
+def _instant(value: object) -> str | None:
+    try:
+        instant_ms(value if type(value) is str else "")
+    except ValueError:
+        return "an instant in UTC such as 2013, 2013-06-04 or 2013-06-04T19:30:00Z"
+    return None
+
+
+def _text(value: object) -> str | None:
+    fits = type(value) is str and 0 < len(value) <= MAX_TEXT
+    return None if fits else f"1 to {MAX_TEXT} characters of movetext"
+
+
+_CHECKS: Mapping[str, Check] = {
+    "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
+    "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant, "tournament": _plain(128),
+    "round": _plain(32), "rated": _flag, "white_rating": _whole(5000), "black_rating": _whole(5000),
+    "speed": _among(SPEEDS), "variant": _matching(_VARIANT), "text": _text,
+}  # fmt: skip
+_PLAYERS = ("white", "black")
+_PLAYER_CHECKS: Mapping[str, Check] = {"id": _plain(MAX_NAME), "name": _plain(MAX_NAME)}
+_NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
+_ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
+
+
+def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Read one game a line; blank lines are passed over.
+
+    A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
+    thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
+    """
+    for number, line in enumerate(lines, 1):
+        line = line.strip().removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
+        if not line:
+            continue
+        try:
+            given = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            reading.fault(number, f"not JSON ({error}): give one whole object a line @ $")
+            continue
+        problems = list(_problems(given))
+        for problem in problems:
+            reading.fault(number, problem)
+        if not problems:
+            yield _game(number, given)
+
+
+def _problems(given: object) -> Iterator[str]:
+    if type(given) is not dict:
+        yield f"expected an object, got {str(given)[:60]!r} @ $"
+        return
+    known = {**_CHECKS, **dict.fromkeys(_PLAYERS)}
+    yield from _unknown_or_missing(given, known, _NEEDED, "$")
+    for name, check in _CHECKS.items():
+        if name in given:
+            yield from _wrong(given[name], check, f"$.{name}")
+    for colour in _PLAYERS:
+        if colour not in given:
+            continue
+        player = given[colour]
+        if type(player) is not dict:
+            yield f'expected an object {{"id": ..., "name": ...}}, got {_shown(player)} @ $.{colour}'
+            continue
+        yield from _unknown_or_missing(player, _PLAYER_CHECKS, ("id", "name"), f"$.{colour}")
+        for name, check in _PLAYER_CHECKS.items():
+            if name in player:
+                yield from _wrong(player[name], check, f"$.{colour}.{name}")
+
+
+def _unknown_or_missing(
+    given: Mapping[str, Any], known: Mapping[str, object], needed: Iterable[str], path: str
+) -> Iterator[str]:
+    for name in given:
+        if name not in known:
+            yield f"unknown field, expected one of {sorted(known)} @ {path}.{name}"
+    for name in needed:
+        if name not in given:
+            yield f"required field missing @ {path}.{name}"
+
+
+def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
+    if value is None:
+        yield f"null is not written: leave the field out @ {path}"
+    elif wanted := check(value):
+        yield f"expected {wanted}, got {_shown(value)} @ {path}"
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+def _game(line: int, given: dict[str, Any]) -> SourceGame:
+    white, black = given["white"], given["black"]
+    fields = {name: given.get(name) for name in _CHECKS}
+    fields["variant"] = given.get("variant", "standard")
+    return SourceGame(
+        line=line, white_id=white["id"], white_name=white["name"], black_id=black["id"], black_name=black["name"],
+        **fields,
+    )  # fmt: skip
+
+
+def dump(game: SourceGame) -> bytes:
+    """One line, with its line feed, that ``games`` reads back as the same game (but for ``line``)."""
+    plain = game._asdict()
+    players = {c: {"id": plain[f"{c}_id"], "name": plain[f"{c}_name"]} for c in _PLAYERS}
+    fields = {name: players.get(name, plain.get(name)) for name in _ORDER}
+    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"

@@ -1,0 +1,318 @@
+"""The ledger: one object over the journal, the people and the views. Everything a program or a command does starts here.
+
+It wires the layers together and reads the clock, at the edge; how a thing is done is the layers' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from ledger import bulk, codec, db, queries, rules, schemes
+from ledger.bulk import GameImport, PoolChoice
+from ledger.catching_up import Views
+from ledger.errors import StorageError, UnknownNameError
+from ledger.events import Event, PlayerRegistered, SchemeAdopted
+from ledger.gamebook import Pool
+from ledger.heavy import sqlite_utils, zstandard
+from ledger.journal import Sealed, Writer
+from ledger.journal.sqlite import SqliteJournal
+from ledger.model import Receipt, Standing, TreeHead
+from ledger.people import People, Person, commitment
+from ledger.projection import Progress
+from ledger.projector import Projector
+from ledger.projectors import available
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+    from sqlite_utils import Database
+
+DEFAULT_ACTOR = "ledger"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def beside(path: str | Path, word: str) -> Path:
+    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``."""
+    journal = Path(path)
+    return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
+
+
+class Ledger:
+    """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``."""
+
+    def __init__(
+        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector],
+        clock: Callable[[], datetime],
+    ) -> None:  # fmt: skip
+        self.path = Path(path)
+        self.journal = journal
+        self.people = people
+        self.views = Views(beside(path, "views"), projectors)
+        self._clock = clock
+
+    @classmethod
+    def create(
+        cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
+        settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
+        clock: Callable[[], datetime] = _utc_now,
+    ) -> Ledger:  # fmt: skip
+        """Make a new ledger whose first pool is rated by *scheme* from the beginning.
+
+        Args:
+            path: the journal's file; the people and the views stand beside it.
+            pool: name of the first pool.
+            scheme: name of its scheme.
+            settings: settings that differ from the scheme's defaults; decimals as text.
+            actor: who makes it.
+            clock: what time it is, in UTC.
+
+        Raises:
+            StorageError: a file exists already, or cannot be made.
+            RejectedError: no such scheme, or settings that it cannot work with.
+        """
+        event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+        rules.check_new(event, lambda keys: set(), 0)
+        for word in ("people", "views"):
+            if beside(path, word).exists():
+                raise StorageError(str(beside(path, word)), "exists already, though the journal does not")
+        journal = SqliteJournal.create(path)
+        journal.close()
+        People.create(beside(path, "people")).close()
+        made = cls.open(path, clock=clock)
+        made.append(event, actor=actor)
+        return made
+
+    @classmethod
+    def open(
+        cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
+        clock: Callable[[], datetime] = _utc_now,
+    ) -> Ledger:  # fmt: skip
+        """Open an existing ledger.
+
+        Args:
+            path: the journal's file.
+            projectors: the read models to keep; by default the built-in ones and those of installed plug-ins.
+            read_only: never write the journal or the people.
+            clock: what time it is, in UTC.
+
+        Raises:
+            StorageError: a file is missing, locked, or not ours.
+            CorruptError: a file is damaged.
+        """
+        journal = SqliteJournal(path, read_only=read_only)
+        people = People(beside(path, "people"), read_only=read_only)
+        return cls(path, journal, people, available() if projectors is None else projectors, clock)
+
+    def close(self) -> None:
+        """Release all files."""
+        self.views.close()
+        self.people.close()
+        self.journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def append(self, event: Event, *, actor: str = DEFAULT_ACTOR) -> Receipt:
+        """Record one fact durably.
+
+        Raises:
+            RejectedError: it may not follow what is there; ``rule`` names why.
+        """
+        return self.append_many([event], actor=actor)[0]
+
+    def append_many(self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR) -> list[Receipt]:
+        """Record facts in one transaction: all, or none when one is refused.
+
+        Raises:
+            RejectedError: one of them may not follow what is there; ``key`` says which.
+        """
+        receipts: list[Receipt] = []
+        with self.journal.writing() as writer:
+            now = rules.check_clock(self._now_ms(), writer.last_recorded_at())
+            stamp = rules.recorded_text(now)
+            for event in events:
+                receipts.append(self._append_one(writer, event, actor, stamp, now))
+        return receipts
+
+    def _append_one(self, writer: Writer, event: Event, actor: str, stamp: str, now: int) -> Receipt:
+        key = event.key
+        stored = writer.find([key]).get(key)
+        if stored is not None:
+            rules.check_repeat(event, stored)
+            return Receipt(position=stored.position, key=key, leaf=stored.leaf, duplicate=True)
+        rules.check_new(event, lambda keys: set(writer.find(keys)), now)
+        position = writer.size + 1
+        body = codec.assemble(position, stamp, actor, event.KIND, key, codec.facts(event))
+        (leaf,) = writer.append([Sealed(event.KIND, key, body)])
+        return Receipt(position=position, key=key, leaf=leaf, duplicate=False)
+
+    def register(
+        self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
+        birth_year: int | None = None, actor: str = DEFAULT_ACTOR,
+    ) -> int:  # fmt: skip
+        """Register a player and return the player number; one who is registered already keeps it.
+
+        Raises:
+            RejectedError: the identity was registered with something else.
+        """
+        stamp = rules.recorded_text(self._now_ms())
+        person = self.people.number({identity: name}, stamp)[identity]
+        event = PlayerRegistered(
+            player=person.player,
+            joined_at=person.joined_at,
+            standing=standing,
+            declared_rating=declared_rating,
+            birth_year=birth_year,
+            commitment=commitment(person.salt or b"", identity, person.name or ""),
+        )
+        self.append(event, actor=actor)
+        return person.player
+
+    def import_games(
+        self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
+        actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda games: None,
+    ) -> bulk.Outcome:  # fmt: skip
+        """Record games that importers read, frame by frame.
+
+        Args:
+            frames: frames in the columns of ``SourceGame``.
+            choice: which pool a game goes to; by default the ledger's first pool.
+            strict: one transaction for all; any fault leaves the journal as it was.
+            actor: who imports.
+            faults_so_far: how many faults the importer found; with *strict* they count.
+            advance: called with the number of games of each frame taken.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+        """
+        first = self.first_scheme()
+        job = GameImport(
+            self.journal, self.people, choice or PoolChoice(pool=first.pool), first, actor, self._now_ms
+        )
+        try:
+            with self.journal.writing() if strict else nullcontext() as whole:
+                for frame in frames:
+                    with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
+                        job.take(frame, writer)
+                    advance(len(frame))
+                if strict and (job.outcome.faults or faults_so_far()):
+                    raise _NothingRecordedError
+        except _NothingRecordedError:
+            job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
+        return job.outcome
+
+    def _now_ms(self) -> int:
+        return int(self._clock().timestamp() * 1000)
+
+    # -- deriving --------------------------------------------------------------------------------------------------
+
+    def catch_up(self, progress: Progress = _no_progress) -> int:
+        """Bring the views level with the journal; returns the position reached."""
+        return self.views.catch_up(self.journal, progress)
+
+    def rebuild(self, progress: Progress = _no_progress) -> int:
+        """Build the views anew from the journal alone; returns the position reached."""
+        return self.views.rebuild(self.journal, progress)
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
+        return self.journal.head()
+
+    def first_scheme(self) -> SchemeAdopted:
+        """The adoption that the ledger was made with.
+
+        Raises:
+            CorruptError: the journal does not begin with one.
+        """
+        for bodies in self.journal.read(0, 1):
+            event = codec.decode(bodies[0]).event
+            if isinstance(event, SchemeAdopted):
+                return event
+        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
+
+    def pool(self, name: str | None = None) -> Pool:
+        """A pool of the views; the ledger's first one by default.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+        """
+        wanted = name or self.first_scheme().pool
+        row = self.views.connection.execute("SELECT * FROM pools WHERE name = ?", (wanted,)).fetchone()
+        if row is None:
+            names = [one for (one,) in self.views.connection.execute("SELECT name FROM pools ORDER BY name")]
+            raise UnknownNameError("pool", wanted, f"expected one of {names}")
+        scheme = schemes.named(row[2])
+        return Pool(row[0], row[1], scheme, scheme.numbers_from(orjson.loads(row[3])))
+
+    def player(self, wanted: str) -> Person:
+        """The one player of that name, identity or number.
+
+        Raises:
+            UnknownNameError: nobody, or several: their identities are listed.
+        """
+        found = list(self.people.by_number([int(wanted)]).values()) if wanted.isdecimal() else []
+        found = found or self.people.named(wanted)
+        if len(found) == 1:
+            return found[0]
+        hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
+        raise UnknownNameError("player", wanted, hint)
+
+    def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
+        """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
+
+        Args:
+            table: name of the table.
+            where: an SQL condition, with ``?`` for arguments; may end with ``ORDER BY`` and ``LIMIT``.
+            arguments: what the question marks stand for.
+
+        Raises:
+            UnknownNameError: there is no such table.
+        """
+        tables = queries.tables(self.views.connection)
+        if table not in tables:
+            raise UnknownNameError("table", table, f"expected one of {tables}")
+        return queries.dictionaries(self.views.connection, f'SELECT * FROM "{table}" WHERE {where}', arguments)
+
+    def database(self) -> Database:
+        """The views as a read-only sqlite-utils database, for anything that SQL can ask."""
+        return sqlite_utils.Database(db.connect(self.views.path, read_only=True))
+
+    def log(self, game: str) -> list[dict[str, Any]]:
+        """Every journal entry about one game, in order, as plain values.
+
+        Raises:
+            UnknownNameError: no such game.
+        """
+        stored = self.journal.find([f"game:{game}"])
+        if not stored:
+            raise UnknownNameError("game", game, "give the key as 'games' shows it")
+        return [orjson.loads(one.body) for one in stored.values()]
+
+    def movetext(self, sha256: str) -> str | None:
+        """The movetext kept under a game's ``text``, or None."""
+        frame = self.journal.text(bytes.fromhex(sha256))
+        return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
+
+
+class _NothingRecordedError(Exception):
+    """Leaves a strict import's transaction without a trace."""

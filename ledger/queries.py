@@ -1,0 +1,61 @@
+"""The questions that people ask of the views, each one SQL statement with a pinned query plan.
+
+Rows in, plain rows out; names of people are put in by the caller. Nothing is written, nothing is rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import sqlite3
+
+RANKING = """
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2
+ORDER BY rating DESC, player LIMIT ?3
+"""
+RANK = "SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2"
+RATED_PLAYERS = "SELECT count(*) FROM current WHERE pool = ?1"
+LAST_ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT 1"
+ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n = ?3"
+GRAPH = "SELECT n, ended_ms, rating, half_points FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n"
+GAMES_OF = """
+SELECT mine.n, mine.game, games.key, games.ended_at, games.outcome, games.termination, games.tournament,
+  mine.colour, mine.half_points, mine.rating, mine.opponent, theirs.rating AS opponent_rating,
+  now.rating AS rating_now, theirs_now.rating AS opponent_rating_now
+FROM history AS mine
+JOIN games ON games.position = mine.game
+JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+JOIN current AS now ON now.pool = mine.pool AND now.player = mine.player
+JOIN current AS theirs_now ON theirs_now.pool = mine.pool AND theirs_now.player = mine.opponent
+WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
+"""
+SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
+GAME = "SELECT * FROM games WHERE position = ?1"
+CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
+HOT = {
+    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "graph": GRAPH, "games of a player": GAMES_OF,
+    "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
+}  # fmt: skip
+
+
+def tables(connection: sqlite3.Connection) -> list[str]:
+    """Names of the tables of the views."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    return [name for (name,) in connection.execute(query)]
+
+
+def dictionaries(
+    connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()
+) -> Iterator[dict[str, Any]]:
+    """The rows of a query as dictionaries by column name."""
+    cursor = connection.execute(query, arguments)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def one(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
+    """The first row of a query, or None."""
+    return next(dictionaries(connection, query, arguments), None)

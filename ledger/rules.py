@@ -1,0 +1,165 @@
+"""May this fact follow what is there? Named refusals in a fixed order; the same fact twice is success.
+
+``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
+journal live here: what a single event must be is checked when it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+
+from ledger import schemes
+from ledger.codec import facts_mapping
+from ledger.errors import ConflictError, LedgerError, RejectedError
+from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.journal import Stored
+from ledger.model import instant_ms, instant_text
+
+CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
+FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
+
+# Name -> what it means and what to do. The order is the order in which they are tried.
+RULES: dict[str, str] = {
+    "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
+    "unknown-pool": "no scheme was adopted for this pool: adopt one first",
+    "unknown-player": "this player number was never registered: register the player first",
+    "same-player": "White and Black are one player: check the source",
+    "ended-before-start": "the game ended before it began: check both times",
+    "ended-in-the-future": "the game ended more than a day after now: check the date and this machine's clock",
+    "unknown-scheme": "no scheme of that name is installed: install the plug-in or choose another",
+    "bad-settings": "the scheme cannot work with these settings: see what it takes",
+    "pool-has-a-scheme": "the pool has its scheme from the beginning; a change from a date is not supported yet",
+    "clock-behind": "this machine's clock is behind the last entry by more than a minute: set the clock",
+}
+
+Known = Callable[[Sequence[str]], set[str]]  # which of these keys does the journal hold
+
+
+def facts_of(body: bytes) -> dict[str, Any]:
+    """The stored facts of a body, as plain values."""
+    facts: dict[str, Any] = orjson.loads(body)["facts"]
+    return facts
+
+
+def first_difference(stored: dict[str, Any], given: dict[str, Any]) -> tuple[str, Any, Any] | None:
+    """The first field, in alphabetical order, in which two facts differ: ``(field, stored, given)``; None if none."""
+    for field in sorted(stored.keys() | given.keys()):
+        if stored.get(field) != given.get(field):
+            return field, stored.get(field), given.get(field)
+    return None
+
+
+def check_repeat(event: Event, stored: Stored) -> None:
+    """The key is known: the same fact again is success, another one is refused.
+
+    Raises:
+        ConflictError: naming the first field that differs.
+    """
+    given = facts_mapping(event)
+    if event.KEY_FIELD:
+        given.pop(event.KEY_FIELD)
+    difference = first_difference(facts_of(stored.body), given)
+    if difference is not None:
+        raise ConflictError(event.key, *difference)
+
+
+def check_new(event: Event, known: Known, now_ms: int) -> None:
+    """A fact with a new key.
+
+    Args:
+        event: the fact.
+        known: tells which keys the journal holds.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+
+    Raises:
+        RejectedError: naming the rule.
+    """
+    match event:
+        case GameRecorded():
+            _check_game(event, known, now_ms)
+        case PlayerChanged():
+            if not known([f"player:{event.player}"]):
+                raise _refusal("unknown-player", event, f"player {event.player} was never registered")
+        case SchemeAdopted():
+            _check_scheme(event, known)
+        case _:
+            pass
+
+
+def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
+    pool, white, black = f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}"
+    present = known([pool, white, black])
+    if pool not in present:
+        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+    for number, key in ((event.white, white), (event.black, black)):
+        if key not in present:
+            raise _refusal("unknown-player", event, f"player {number} was never registered")
+    if event.white == event.black:
+        raise _refusal("same-player", event, f"player {event.white} cannot play himself")
+    ended = instant_ms(event.ended_at)
+    if event.started_at is not None and is_before(event.ended_at, event.started_at):
+        raise _refusal(
+            "ended-before-start", event, f"ended at {event.ended_at}, before it began at {event.started_at}"
+        )
+    if ended > now_ms + FUTURE_SLACK_MS:
+        raise _refusal(
+            "ended-in-the-future", event, f"ended at {event.ended_at}, but it is {instant_text(now_ms)} now"
+        )
+
+
+def is_before(ended: str, started: str) -> bool:
+    """True when *ended* lies before *started* for certain; instants of different precision are compared as far as both go."""
+    if len(ended) >= 20 and len(started) >= 20:
+        return instant_ms(ended) < instant_ms(started)
+    shared = min(len(ended), len(started), 10)
+    return ended[:shared] < started[:shared]
+
+
+def _check_scheme(event: SchemeAdopted, known: Known) -> None:
+    try:
+        scheme = schemes.named(event.scheme)
+    except LedgerError as error:
+        raise _refusal("unknown-scheme", event, str(error)) from None
+    try:
+        scheme.numbers_from(event.settings)
+    except LedgerError as error:
+        raise _refusal("bad-settings", event, str(error)) from None
+    if event.effective_from is not None or known([f"scheme:{event.pool}@start"]):
+        raise _refusal(
+            "pool-has-a-scheme", event, f"pool {event.pool!r} takes one scheme, from the beginning (no effective_from)"
+        )
+
+
+def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
+    """The time to record under: now, or that of the last entry where the clock is a little behind it.
+
+    Raises:
+        RejectedError: ``clock-behind``, by more than a minute.
+    """
+    if last_recorded_at is None:
+        return now_ms
+    last = recorded_ms(last_recorded_at)
+    if now_ms < last - CLOCK_SLACK_MS:
+        raise RejectedError(
+            "clock-behind", "",
+            f"this machine's clock says {instant_text(now_ms)}, but the last entry was recorded at "
+            f"{last_recorded_at}; set the clock and try again: nothing was recorded",
+        )  # fmt: skip
+    return max(now_ms, last)
+
+
+def recorded_ms(text: str) -> int:
+    """Milliseconds since 1970 of a ``recorded_at``, which always shows its milliseconds."""
+    return instant_ms(text[:19] + "Z") + int(text[20:23])
+
+
+def recorded_text(ms: int) -> str:
+    """A ``recorded_at``: an instant with its milliseconds, zero or not."""
+    return f"{instant_text(ms)[:19]}.{ms % 1000:03}Z"
+
+
+def _refusal(rule: str, event: Event, message: str) -> RejectedError:
+    return RejectedError(rule, event.key, message)

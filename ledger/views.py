@@ -1,0 +1,173 @@
+"""The views database: its tables, its checkpoint, its place on disk. Everything in it is derived and disposable.
+
+Tables are plain and typed, for SQL, Datasette or pandas to read:
+
+* ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
+* ``history`` and one table for each further projector: a row for each side of each rated game;
+* ``current``: the last row of each player in each pool;
+* ``players``, ``changes``, ``pools``: what the journal says of them;
+* ``progress``: the position up to which the journal is folded in, written in the same transaction as the rows.
+
+What goes into the rows is decided elsewhere (``gamebook``, ``projection``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledger import db
+from ledger.projector import SIDE_COLUMNS, Projector
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x43524C56  # "CRLV"
+LAYOUT = 1
+
+GAME_COLUMNS = (
+    "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
+    "ended_ms", "tournament", "round", "round_order", "rated", "reason", "white_rating", "black_rating",
+)  # fmt: skip
+
+_SCHEMA = (
+    "CREATE TABLE progress(only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL) STRICT",
+    "INSERT INTO progress VALUES (1, 0)",
+    "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
+    """CREATE TABLE pools(
+      pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scheme TEXT NOT NULL, settings TEXT NOT NULL,
+      position INTEGER NOT NULL) STRICT""",
+    """CREATE TABLE players(
+      player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
+      birth_year INTEGER) STRICT""",
+    """CREATE TABLE changes(
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
+      PRIMARY KEY(player, effective_ms)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE games(
+      position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
+      black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
+      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, tournament TEXT, round TEXT,
+      round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
+      black_rating INTEGER) STRICT""",
+    """CREATE TABLE current(
+      pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
+      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+)
+_INDEXES = (
+    "CREATE INDEX games_in_rating_order ON games(pool, ended_ms, round_order, key) WHERE reason IS NULL",
+    "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
+)
+
+
+def table_columns(projector: Projector, scheme_state: Sequence[str]) -> list[tuple[str, str]]:
+    """Names and SQL types of a projector's columns after ``pool, player, n``."""
+    columns = [(name, SIDE_COLUMNS[name][0]) for name in projector.stores]
+    if projector.keeps_scheme_state:
+        columns += [(name, "REAL") for name in scheme_state if name != "rating"]
+    return columns + [(kept.name, kept.type) for kept in projector.state]
+
+
+def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connection:
+    """Make an empty views file without its indexes, in rollback mode, for a build aside."""
+    connection = db.connect(path)
+    with db.storage_errors(path):
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA cache_size=-65536")
+        with db.immediate(connection, path):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            for projector in projectors:
+                columns = ", ".join(f'"{name}" {kind}' for name, kind in table_columns(projector, ()))
+                connection.execute(
+                    f'CREATE TABLE "{projector.name}"(pool INTEGER NOT NULL, player INTEGER NOT NULL, '
+                    f"n INTEGER NOT NULL, {columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID"
+                )
+                connection.execute(
+                    "INSERT INTO projections VALUES (?, ?)", (projector.name, projector.identity)
+                )
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
+    return connection
+
+
+def create_indexes(connection: sqlite3.Connection) -> None:
+    """Make the indexes, once the tables are filled."""
+    for statement in _INDEXES:
+        connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+
+
+def ensure_scheme_columns(connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]) -> None:
+    """Give the table that keeps the scheme's state a column for each of its fields."""
+    for projector in projectors:
+        if projector.keeps_scheme_state:
+            present = {row[1] for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+            for name in state:
+                if name not in present:
+                    connection.execute(f'ALTER TABLE "{projector.name}" ADD COLUMN "{name}" REAL')
+
+
+def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open whole views.
+
+    Raises:
+        StorageError: not ours, or not to be opened.
+    """
+    connection = db.connect(path, read_only=read_only)
+    db.check_identity(connection, path, APPLICATION_ID, LAYOUT)
+    with db.storage_errors(path):
+        # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA cache_size=-65536")
+    return connection
+
+
+def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
+    """True when the tables were made by exactly these projectors, versions and settings."""
+    stored = dict(connection.execute("SELECT name, identity FROM projections"))
+    return stored == {projector.name: projector.identity for projector in projectors}
+
+
+def position(connection: sqlite3.Connection) -> int:
+    """How far the journal is folded in."""
+    return int(connection.execute("SELECT position FROM progress").fetchone()[0])
+
+
+def set_position(connection: sqlite3.Connection, reached: int) -> None:
+    """Note how far the journal is folded in; in the same transaction as the rows."""
+    connection.execute("UPDATE progress SET position = ?", (reached,))
+
+
+def put_in_place(built: Path, target: Path) -> None:
+    """Make a whole build the views, seen by readers all at once.
+
+    Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:
+    moving a file under a write-ahead log of another one would corrupt it.
+    """
+    with db.storage_errors(built):
+        source = db.connect(built)
+        if target.exists():
+            destination = db.connect(target)
+            try:
+                source.backup(destination)
+                destination.execute("PRAGMA journal_mode=WAL")
+            finally:
+                destination.close()
+            source.close()
+            built.unlink()
+        else:
+            source.execute("PRAGMA journal_mode=WAL")
+            source.close()
+            os.replace(built, target)  # noqa: PTH105
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """One read transaction: several queries that see one state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")

@@ -1,0 +1,796 @@
+"""The auditor's reader against journals written by a few lines of this file, then tampered with."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+
+from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError
+from ledger.model import TreeHead
+from ledger.verify import (
+    FIRST_FALSEHOODS,
+    inclusion_proof,
+    verify_inclusion,
+    verify_journal,
+    verify_names,
+    verify_texts,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    try:
+        from pysqlite3 import dbapi2 as sqlite3
+    except ImportError:
+        import sqlite3
+
+SCHEMA = """
+CREATE TABLE journal(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB) STRICT;
+CREATE TABLE nodes(level INTEGER, number INTEGER, hash BLOB, PRIMARY KEY(level, number))
+    WITHOUT ROWID, STRICT;
+CREATE TABLE texts(sha256 BLOB PRIMARY KEY, zstd BLOB);
+"""
+RECORDED_AT = "2026-11-21T03:15:13.123Z"
+
+Fact = tuple[str, str, dict[str, Any]]
+
+
+# --- an independent writer, and the tree as RFC 6962 section 2.1 defines it --------------------------------
+
+
+def sha(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def split(size: int) -> int:
+    k = 1
+    while k * 2 < size:
+        k *= 2
+    return k
+
+
+def mth(leaves: Sequence[bytes]) -> bytes:
+    if not leaves:
+        return sha()
+    if len(leaves) == 1:
+        return leaves[0]
+    k = split(len(leaves))
+    return sha(b"\x01", mth(leaves[:k]), mth(leaves[k:]))
+
+
+def path_to(m: int, leaves: Sequence[bytes]) -> list[bytes]:
+    if len(leaves) == 1:
+        return []
+    k = split(len(leaves))
+    if m < k:
+        return [*path_to(m, leaves[:k]), mth(leaves[k:])]
+    return [*path_to(m - k, leaves[k:]), mth(leaves[:k])]
+
+
+def body_of(position: int, fact: Fact, recorded_at: str = RECORDED_AT) -> bytes:
+    kind, key, facts = fact
+    entry = {
+        "actor": "test", "facts": facts, "key": key, "kind": kind, "position": position,
+        "recorded_at": recorded_at,
+    }  # fmt: skip
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def game(number: int, **facts: Any) -> Fact:
+    return ("game-recorded/1", f"game:g{number}", {"black": 2, "outcome": "white", "white": 1, **facts})
+
+
+def write(path: Path, facts: Iterable[Fact], *, recorded_at: str = RECORDED_AT) -> list[bytes]:
+    """Make a journal and return its leaves."""
+    leaves = []
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(SCHEMA)
+        for position, fact in enumerate(facts, 1):
+            body = body_of(position, fact, recorded_at)
+            leaves.append(sha(b"\x00", body))
+            row = (position, fact[0], fact[1], body, leaves[-1])
+            connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", row)
+        write_nodes(connection, leaves)
+    return leaves
+
+
+def write_nodes(connection: sqlite3.Connection, leaves: Sequence[bytes]) -> None:
+    connection.execute("DELETE FROM nodes")
+    level, below = 1, list(leaves)
+    while len(below) >= 256:
+        below = [mth(below[i : i + 256]) for i in range(0, len(below) - 255, 256)]
+        rows = [(level, number, node) for number, node in enumerate(below)]
+        connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", rows)
+        level += 1
+
+
+def edit(path: Path, *statements: tuple[Any, ...]) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for sql, *values in statements:
+            assert connection.execute(sql, values).rowcount != 0, sql
+
+
+def replaced_body(path: Path, position: int, old: bytes, new: bytes) -> bytes:
+    with closing(sqlite3.connect(path)) as connection:
+        (body,) = connection.execute("SELECT body FROM journal WHERE position = ?", (position,)).fetchone()
+    assert old in body
+    return bytes(body.replace(old, new))
+
+
+def found(path: Path, since: TreeHead | None = None) -> list[tuple[str, int | str]]:
+    return [(f.table, f.position_or_key) for f in verify_journal(str(path), since).falsehoods]
+
+
+def lines(path: Path, since: TreeHead | None = None) -> str:
+    falsehoods = verify_journal(str(path), since).falsehoods
+    assert all("\n" not in str(f) for f in falsehoods)
+    return "\n".join(map(str, falsehoods))
+
+
+def outcome(path: Path, since: TreeHead | None = None) -> str:
+    """The falsehoods found, or the one line of an error of ours; any other error is a failure."""
+    try:
+        text = lines(path, since)
+    except LedgerError as error:
+        text = str(error)
+        if "\n" in text or str(path) not in text:
+            pytest.fail(f"not one line that names the file: {text!r}")
+    return text
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Ten games: no complete tile, so no stored node."""
+    path = tmp_path / "club.db"
+    write(path, map(game, range(1, 11)))
+    return path
+
+
+@pytest.fixture
+def tiled(tmp_path: Path) -> Path:
+    """600 games: two complete tiles and 88 leaves."""
+    path = tmp_path / "club.db"
+    write(path, map(game, range(1, 601)))
+    return path
+
+
+def head_of(path: Path, size: int | None = None) -> TreeHead:
+    with closing(sqlite3.connect(path)) as connection:
+        leaves = [leaf for (leaf,) in connection.execute("SELECT leaf FROM journal ORDER BY position")]
+    return TreeHead(len(leaves[:size]), mth(leaves[:size]))
+
+
+# --- true journals ------------------------------------------------------------------------------------------
+
+
+def test_an_empty_journal_has_the_empty_root(tmp_path: Path) -> None:
+    write(tmp_path / "club.db", [])
+    verdict = verify_journal(str(tmp_path / "club.db"), TreeHead(0, sha()))
+    assert (verdict.entries, verdict.falsehoods) == (0, ())
+    assert str(verdict.head) == "0 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 70, 255, 256, 257, 511, 512, 513, 1024, 1025, 2100])
+def test_the_head_is_that_of_the_recursive_definition(tmp_path: Path, size: int) -> None:
+    leaves = write(tmp_path / "club.db", map(game, range(size)))
+    verdict = verify_journal(str(tmp_path / "club.db"))
+    assert verdict.head == TreeHead(size, mth(leaves))
+    assert (verdict.entries, verdict.falsehoods) == (size, ())
+
+
+def test_nodes_of_the_second_level_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    leaves = write(path, map(game, range(65_536 + 300)))
+    assert verify_journal(str(path), TreeHead(65_536, mth(leaves[:65_536]))).falsehoods == ()
+    edit(path, ("UPDATE nodes SET hash = ? WHERE level = 2", sha(b"x")))
+    assert found(path) == [("nodes", "2/0")]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 255, 256, 257, 512, 599, 600])
+def test_every_head_kept_earlier_is_proven_a_prefix(tiled: Path, size: int) -> None:
+    assert found(tiled, head_of(tiled, size)) == []
+
+
+def test_keys_with_quotation_marks_and_letters_of_any_script_are_compared_in_their_json_spelling(
+    tmp_path: Path,
+) -> None:
+    keys = ['game:"x"', "game:a\\b", "game:дом\u007f", "game:\t\u0001", 'a","kind":"game-recorded/1']
+    write(tmp_path / "club.db", [("game-recorded/1", key, {}) for key in keys])
+    assert found(tmp_path / "club.db") == []
+
+
+def test_progress_ends_at_the_last_position(tiled: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    verify_journal(str(tiled), progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (600, 600)
+
+
+def test_a_path_with_marks_of_a_uri_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a b?mode=memory#50%.db"
+    write(path, [game(1)])
+    assert verify_journal(str(path)).entries == 1
+
+
+def test_a_journal_is_read_while_a_writer_has_it_open_and_uncommitted_entries_are_not_seen(
+    small: Path,
+) -> None:
+    with closing(sqlite3.connect(small, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DELETE FROM journal")
+        assert found(small, head_of(small)) == []
+        writer.execute("ROLLBACK")
+
+
+# --- tampering ----------------------------------------------------------------------------------------------
+
+
+def test_a_changed_body_is_found_at_its_position(tiled: Path) -> None:
+    body = replaced_body(tiled, 300, b'"white"', b'"black"')
+    edit(tiled, ("UPDATE journal SET body = ? WHERE position = 300", body))
+    assert found(tiled) == [("journal", 300)]
+    assert f"hashes to {sha(bytes(1), body).hex()}, but the sealed leaf is" in lines(tiled)
+
+
+def test_a_changed_leaf_is_found_at_its_position(tiled: Path) -> None:
+    edit(tiled, ("UPDATE journal SET leaf = ? WHERE position = 7", sha(b"x")))
+    assert found(tiled) == [("journal", 7)]
+
+
+def test_a_body_changed_with_its_leaf_is_found_by_the_stored_node(tiled: Path) -> None:
+    body = replaced_body(tiled, 300, b'"white"', b'"black"')
+    edit(tiled, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
+    assert found(tiled) == [("nodes", "1/1")]
+    assert "entries 257 to 512 hash to" in lines(tiled)
+
+
+def test_a_body_changed_with_its_leaf_outside_complete_tiles_is_found_only_by_a_head_kept_outside(
+    small: Path,
+) -> None:
+    head = head_of(small)
+    body = replaced_body(small, 3, b'"white"', b'"black"')
+    edit(small, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
+    assert found(small) == []
+    assert found(small, head) == [("journal", "1..10")]
+    assert "entries 1..10 do not have the root kept outside" in lines(small, head)
+
+
+def test_history_rewritten_with_all_its_nodes_is_found_only_by_a_head_kept_outside(tiled: Path) -> None:
+    head = head_of(tiled, 500)
+    body = replaced_body(tiled, 300, b'"white"', b'"black"')
+    edit(tiled, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
+    with closing(sqlite3.connect(tiled)) as connection, connection:
+        rows = connection.execute("SELECT leaf FROM journal ORDER BY position").fetchall()
+        write_nodes(connection, [leaf for (leaf,) in rows])
+    assert found(tiled) == []
+    assert found(tiled, head) == [("journal", "1..500")]
+    assert found(tiled, head_of(tiled, 299)) == []
+
+
+def test_a_replaced_row_is_found_by_the_stored_node(tiled: Path) -> None:
+    body = body_of(20, game(20, outcome="draw"))
+    row = (20, "game-recorded/1", "game:g20", body, sha(b"\x00", body))
+    edit(tiled, ("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", *row))
+    assert found(tiled) == [("nodes", "1/0")]
+
+
+def test_a_deleted_row_is_named_as_missing(tiled: Path) -> None:
+    edit(tiled, ("DELETE FROM journal WHERE position = 300",))
+    assert found(tiled) == [("journal", 300)]
+    assert "entry 300: this entry is missing, the next is 301" in lines(tiled)
+    assert verify_journal(str(tiled)).head.size == 299
+
+
+def test_a_gap_is_named_by_its_first_position_and_what_follows_is_still_checked(tiled: Path) -> None:
+    edit(
+        tiled,
+        ("DELETE FROM journal WHERE position BETWEEN 1 AND 5",),
+        ("UPDATE journal SET leaf = x'00' WHERE position = 600",),
+    )
+    assert found(tiled) == [("journal", 1), ("journal", 600)]
+    assert "entries 1 to 5 are missing, the next is 6" in lines(tiled)
+
+
+def test_a_gap_beneath_the_head_kept_outside_leaves_nothing_proven(tiled: Path) -> None:
+    head = head_of(tiled)
+    edit(tiled, ("DELETE FROM journal WHERE position = 300",))
+    assert "covers 600 entries, but only 1 to 299 can be read without a gap" in lines(tiled, head)
+    assert found(tiled, TreeHead(299, verify_journal(str(tiled)).head.root)) == [("journal", 300)]
+
+
+def test_a_row_before_the_first_position_is_out_of_order(small: Path) -> None:
+    edit(small, ("INSERT INTO journal SELECT 0, kind, 'game:x', body, leaf FROM journal WHERE position = 1",))
+    assert found(small, head_of(small, 0)) == [("journal", 0)]
+
+
+def test_a_row_moved_to_the_end_of_all_numbers_is_found(small: Path) -> None:
+    edit(small, ("UPDATE journal SET position = 9223372036854775807 WHERE position = 4",))
+    assert found(small) == [("journal", 4), ("journal", 11), ("journal", 9223372036854775807)]
+
+
+def test_a_cut_off_tail_is_found_by_a_head_kept_outside(tiled: Path) -> None:
+    head = head_of(tiled)
+    edit(tiled, ("DELETE FROM journal WHERE position > 590",))
+    assert found(tiled) == []
+    assert found(tiled, head) == [("journal", 591)]
+    assert "the journal holds only 590 entries, but the head kept outside says 600" in lines(tiled, head)
+
+
+def test_a_tail_cut_off_inside_complete_tiles_leaves_a_node_too_many(tiled: Path) -> None:
+    edit(tiled, ("DELETE FROM journal WHERE position > 500",))
+    assert found(tiled) == [("nodes", "1/1")]
+    assert "the journal of 500 entries has no such complete subtree" in lines(tiled)
+
+
+def test_a_restored_older_copy_is_found_by_a_head_kept_outside(small: Path, tmp_path: Path) -> None:
+    shutil.copy(small, tmp_path / "older.db")
+    body = body_of(11, game(11))
+    row = (11, "game-recorded/1", "game:g11", body, sha(b"\x00", body))
+    edit(small, ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", *row))
+    head = verify_journal(str(small)).head
+    assert found(tmp_path / "older.db", head) == [("journal", 11)]
+    assert "an older copy was restored" in lines(tmp_path / "older.db", head)
+
+
+def test_an_older_copy_continued_with_other_entries_is_found_by_a_head_kept_outside(tmp_path: Path) -> None:
+    write(tmp_path / "true.db", map(game, range(12)))
+    write(tmp_path / "other.db", [*map(game, range(10)), game(10, outcome="draw"), *map(game, range(11, 20))])
+    assert found(tmp_path / "other.db", head_of(tmp_path / "true.db")) == [("journal", "1..12")]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sealed"),
+    [
+        ("kind", "game-recorded/2", "game-recorded/1"), ("kind", None, "game-recorded/1"),
+        ("key", "game:other", "game:g4"), ("key", 'game:"', "game:g4"), ("key", None, "game:g4"),
+    ],
+)  # fmt: skip
+def test_an_edited_column_is_told_from_what_the_body_says(
+    small: Path, column: str, value: str | None, sealed: str
+) -> None:
+    edit(small, (f"UPDATE journal SET {column} = ? WHERE position = 4", value))
+    assert found(small) == [("journal", 4)]
+    assert f"column {column} says {value!r}, but the body says {sealed!r}" in lines(small)
+
+
+def test_swapped_rows_are_both_named(small: Path) -> None:
+    edit(
+        small,
+        ("UPDATE journal SET position = 99 WHERE position = 3",),
+        ("UPDATE journal SET position = 3 WHERE position = 7",),
+        ("UPDATE journal SET position = 7 WHERE position = 99",),
+    )
+    assert found(small) == [("journal", 3), ("journal", 7)]
+    assert "entry 3: column position says 3, but the body says 7" in lines(small)
+
+
+def test_a_missing_changed_or_superfluous_node_is_found(tiled: Path) -> None:
+    edit(
+        tiled,
+        ("DELETE FROM nodes WHERE number = 0",),
+        ("UPDATE nodes SET hash = x'00' WHERE number = 1",),
+        ("INSERT INTO nodes VALUES (2, 0, x'00')",),
+    )
+    assert found(tiled) == [("nodes", "1/0"), ("nodes", "1/1"), ("nodes", "2/0")]
+
+
+@pytest.mark.parametrize(
+    "recorded_at",
+    [
+        "2026-11-21T03:15:13.123z", "2026-11-21 03:15:13.123Z", "2026-13-21T03:15:13.123Z",
+        "2026-02-29T03:15:13.123Z", "2026-11-21T24:15:13.123Z", "2026-11-21T03:60:13.123Z",
+        "2026-11-21T03:15:60.123Z", "2026-11-21T03:15:13,123Z", "2026-11-21T03:15:13Z",
+        "0000-11-21T03:15:13.123Z",
+    ],
+)  # fmt: skip
+def test_a_recorded_at_that_is_no_instant_is_found_even_when_sealed(tmp_path: Path, recorded_at: str) -> None:
+    write(tmp_path / "club.db", [game(1)], recorded_at=recorded_at)
+    assert found(tmp_path / "club.db") == [("journal", 1)]
+
+
+def test_recorded_at_need_not_grow(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    write(path, [game(1), game(2)])
+    body = body_of(2, game(2), "1999-12-31T23:59:59.999Z")
+    edit(path, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 2", body, sha(b"\x00", body)))
+    assert found(path) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"\x00", b"[]", b"null", b"[" * 5000, b"\xff\xfe", b"x" * 30,
+        b" " + body_of(1, game(1)), body_of(1, game(1)) + b"\n", body_of(1, game(1)).replace(b":", b": "),
+        body_of(1, game(1)).replace(b'"actor":"test",', b""),
+        body_of(1, game(1)).replace(b"}", b"]", 1), body_of(1, game(1)).replace(b"position", b"pos", 1),
+        body_of(2, game(1)), body_of(1, game(1)).replace(b":1,", b":1.0,").replace(b'n":1', b'n":1.0'),
+    ],
+)  # fmt: skip
+def test_a_sealed_body_that_is_not_an_entry_in_canonical_form_is_found(tmp_path: Path, body: bytes) -> None:
+    path = tmp_path / "club.db"
+    write(path, [game(1)])
+    edit(path, ("UPDATE journal SET body = ?, leaf = ?", body, sha(b"\x00", body)))
+    assert found(path) == [("journal", 1)]
+
+
+def test_a_sealed_body_whose_facts_are_not_json_is_left_to_whoever_decodes_the_facts(small: Path) -> None:
+    body = replaced_body(small, 3, b'{"black"', b'{black"')
+    edit(small, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
+    assert found(small) == []
+
+
+@pytest.mark.parametrize("column", ["body", "leaf"])
+def test_a_null_is_found(small: Path, column: str) -> None:
+    edit(small, (f"UPDATE journal SET {column} = NULL WHERE position = 2",))
+    assert found(small) == [("journal", 2)]
+
+
+def test_rows_of_other_types_in_a_table_without_strict_are_found(small: Path) -> None:
+    edit(
+        small,
+        ("ALTER TABLE journal RENAME TO old",),
+        (
+            "CREATE TABLE journal"
+            "(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB)",
+        ),
+        ("INSERT INTO journal SELECT * FROM old",),
+        ("UPDATE journal SET body = 'text' WHERE position = 2",),
+        ("UPDATE journal SET key = x'00' WHERE position = 3",),
+        ("UPDATE journal SET key = CAST(x'ff' AS TEXT) WHERE position = 9",),
+    )
+    assert found(small)[:3] == [("journal", 2), ("journal", 3), ("journal", 9)]
+    assert "entry 9: cannot be read" in lines(small)
+
+
+def test_a_key_that_is_no_longer_unique_by_schema_is_found(small: Path) -> None:
+    edit(
+        small,
+        ("ALTER TABLE journal RENAME TO old",),
+        (
+            "CREATE TABLE journal"
+            "(position INTEGER PRIMARY KEY, kind TEXT, key TEXT, body BLOB, leaf BLOB) STRICT",
+        ),
+        ("INSERT INTO journal SELECT * FROM old",),
+    )
+    assert found(small) == [("journal", "schema")]
+
+
+def test_of_many_falsehoods_the_first_twenty_are_told_and_the_head_kept_outside_still_has_its_say(
+    tiled: Path,
+) -> None:
+    head = head_of(tiled)
+    edit(tiled, ("UPDATE journal SET body = CAST('{' || position AS BLOB) WHERE position >= 100",))
+    expected: list[tuple[str, int | str]] = [("journal", p) for p in range(100, 100 + FIRST_FALSEHOODS)]
+    assert found(tiled, head) == [*expected, ("journal", "1..600")]
+
+
+# --- damaged files ------------------------------------------------------------------------------------------
+
+
+def test_a_flipped_byte_in_any_page_ends_in_a_falsehood_or_an_error_and_never_in_a_traceback(
+    tiled: Path, tmp_path: Path
+) -> None:
+    head, whole = head_of(tiled), tiled.read_bytes()
+    copy = tmp_path / "copy.db"
+    unnoticed = 0
+    offsets = range(0, len(whole), 1009)
+    for offset in offsets:
+        copy.write_bytes(whole[:offset] + bytes([whole[offset] ^ 0x55]) + whole[offset + 1 :])
+        unnoticed += not outcome(copy, head)
+    assert unnoticed < len(offsets) / 4  # unused room in pages, and the index on keys
+
+
+def test_a_flipped_bit_anywhere_in_a_body_is_found_at_its_position(tiled: Path) -> None:
+    whole = tiled.read_bytes()
+    body = body_of(123, game(123))
+    start = whole.index(body)
+    for offset in range(start, start + len(body), 7):
+        tiled.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
+        assert found(tiled) == [("journal", 123)]
+
+
+def test_an_overwritten_page_of_the_journal_is_named_by_its_first_entry(tiled: Path) -> None:
+    whole = tiled.read_bytes()
+    page = whole.index(body_of(300, game(300))) // 4096 * 4096
+    tiled.write_bytes(whole[:page] + b"\xff" * 4096 + whole[page + 4096 :])
+    falsehoods = verify_journal(str(tiled)).falsehoods
+    assert falsehoods[0].table == "journal"
+    assert 257 < int(falsehoods[0].position_or_key) <= 300
+    assert "cannot be read (" in str(falsehoods[0])
+    assert falsehoods[-1].position_or_key == "quick_check"
+
+
+@pytest.mark.parametrize("keep", [0.9, 0.5, 0.1])
+def test_a_truncated_file_is_a_falsehood_or_an_error(tiled: Path, keep: float) -> None:
+    whole = tiled.read_bytes()
+    tiled.write_bytes(whole[: int(len(whole) * keep)])
+    assert outcome(tiled)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not a database at all, but long enough to be looked at as if it were one. " * 20, "not an SQLite"),
+        (b"short", "not an SQLite"),
+        (b"", "has no table 'journal'"),
+        (None, "no such file"),
+    ],
+)
+def test_what_is_no_ledger_file_is_a_storage_error(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "club.db"
+    if content is not None:
+        path.write_bytes(content)
+    readers: list[Callable[[], object]] = [
+        lambda: verify_journal(str(path)),
+        lambda: verify_names(str(path), str(path)),
+        lambda: verify_texts(str(path)),
+        lambda: inclusion_proof(str(path), 1),
+    ]
+    for reader in readers:
+        with pytest.raises(StorageError, match=message):
+            reader()
+    assert path.exists() is (content is not None)
+
+
+def test_a_folder_is_a_storage_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no such file"):
+        verify_journal(str(tmp_path))
+
+
+def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledger.verify.LOCK_WAIT_SECONDS", 0.01)
+    path = tmp_path / "club.db"
+    write(path, [game(1)])
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError, match="locked"):
+            verify_journal(str(path))
+
+
+def test_a_missing_journal_table_is_a_storage_error(small: Path) -> None:
+    edit(small, ("ALTER TABLE journal RENAME TO other",))
+    with pytest.raises(StorageError, match="has no table 'journal'"):
+        verify_journal(str(small))
+
+
+def test_a_view_in_place_of_the_journal_is_a_storage_error(small: Path) -> None:
+    edit(
+        small,
+        ("ALTER TABLE journal RENAME TO other",),
+        ("CREATE VIEW journal AS SELECT * FROM other",),
+    )
+    with pytest.raises(StorageError, match="has no table 'journal'"):
+        verify_journal(str(small))
+
+
+def test_a_missing_nodes_table_is_a_falsehood(small: Path) -> None:
+    edit(small, ("DROP TABLE nodes",))
+    assert found(small) == [("nodes", "table")]
+
+
+def test_a_journal_table_with_other_columns_is_corrupt(small: Path) -> None:
+    edit(small, ("ALTER TABLE journal ADD COLUMN note TEXT",))
+    with pytest.raises(CorruptError, match="table journal has columns"):
+        verify_journal(str(small))
+
+
+# --- inclusion ----------------------------------------------------------------------------------------------
+
+# The eight leaves and roots that the Certificate Transparency implementations share.
+CT_LEAVES = [bytes.fromhex(h) for h in (
+    "", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f",
+)]  # fmt: skip
+CT_ROOTS = [
+    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+]
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_inclusion_holds_under_the_shared_roots_of_certificate_transparency(size: int) -> None:
+    leaves = [sha(b"\x00", data) for data in CT_LEAVES[:size]]
+    head = TreeHead(size, bytes.fromhex(CT_ROOTS[size - 1]))
+    for index, leaf in enumerate(leaves):
+        assert verify_inclusion(leaf, index + 1, head, path_to(index, leaves))
+
+
+def test_proofs_are_those_of_the_recursive_definition_for_every_size_up_to_70(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    leaves = write(path, map(game, range(70)))
+    for size in range(1, 71):
+        head = TreeHead(size, mth(leaves[:size]))
+        for position in range(1, size + 1):
+            proof = inclusion_proof(str(path), position, size)
+            assert proof == path_to(position - 1, leaves[:size])
+            assert verify_inclusion(leaves[position - 1], position, head, proof)
+
+
+def test_a_proof_holds_for_no_other_leaf_place_head_or_length(tmp_path: Path) -> None:
+    leaves = [sha(b"\x00", bytes([n])) for n in range(70)]
+    for size in range(1, 71):
+        head = TreeHead(size, mth(leaves[:size]))
+        for index in range(size):
+            proof, leaf = path_to(index, leaves[:size]), leaves[index]
+            others = [p for p in range(-1, size + 3) if p != index + 1]
+            assert not any(verify_inclusion(leaf, p, head, proof) for p in others)
+            assert not verify_inclusion(sha(b"x"), index + 1, head, proof)
+            assert not verify_inclusion(leaf, index + 1, TreeHead(size, sha(b"x")), proof)
+            assert not verify_inclusion(leaf, index + 1, head, [*proof, sha(b"x")])
+            assert not proof or not verify_inclusion(leaf, index + 1, head, proof[:-1])
+    assert not verify_inclusion(sha(), 1, TreeHead(0, sha()), [])
+
+
+@pytest.mark.parametrize("size", [256, 257, 511, 512, 513, 600])
+def test_proofs_through_stored_nodes_lead_to_the_head(tiled: Path, size: int) -> None:
+    head = head_of(tiled, size)
+    for position in (1, 2, 255, 256, size):
+        proof = inclusion_proof(str(tiled), position, size)
+        assert verify_inclusion(sha(b"\x00", body_of(position, game(position))), position, head, proof)
+    assert inclusion_proof(str(tiled), 9) == inclusion_proof(str(tiled), 9, 600)
+
+
+@pytest.mark.parametrize(("position", "size"), [(0, None), (11, None), (5, 4), (1, 11)])
+def test_an_entry_that_is_not_there_has_no_proof(small: Path, position: int, size: int | None) -> None:
+    with pytest.raises(UnknownNameError, match="no entry"):
+        inclusion_proof(str(small), position, size)
+
+
+def test_a_proof_that_needs_a_missing_row_is_refused(tiled: Path) -> None:
+    edit(tiled, ("DELETE FROM nodes WHERE number = 1",))
+    with pytest.raises(CorruptError, match="no hash of entries 257 to 512 is stored"):
+        inclusion_proof(str(tiled), 1)
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> tuple[Path, Path]:
+    """A game, then players 1 to 5, and their names."""
+    journal, people = tmp_path / "club.db", tmp_path / "club.people.db"
+    facts = [game(1)]
+    with closing(sqlite3.connect(people)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE people(player INTEGER PRIMARY KEY, identity TEXT UNIQUE, name TEXT, salt BLOB, "
+            "joined_at TEXT)"
+        )
+        for player in range(1, 6):
+            identity, name, salt = f"site:{player}", f"Ñame {player}", bytes([player]) * 32
+            message = identity.encode() + b"\x00" + name.encode()
+            commitment = hmac.new(salt, message, "sha256").hexdigest()
+            facts.append(
+                ("player-registered/1", f"player:{player}", {"commitment": commitment, "player": player})
+            )
+            connection.execute(
+                "INSERT INTO people VALUES (?, ?, ?, ?, '2026')", (player, identity, name, salt)
+            )
+    write(journal, facts)
+    return journal, people
+
+
+def test_true_names_are_counted(club: tuple[Path, Path]) -> None:
+    verdict = verify_names(*map(str, club))
+    assert (verdict.checked, verdict.erased, verdict.unregistered, verdict.falsehoods) == (5, 0, 0, ())
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["name = 'Name 3'", "identity = 'site:33'", "salt = x'00'", "name = NULL", "salt = NULL", "name = x'00'"],
+)
+def test_a_changed_name_identity_or_salt_is_found(club: tuple[Path, Path], change: str) -> None:
+    edit(club[1], (f"UPDATE people SET {change} WHERE player = 3",))
+    (falsehood,) = verify_names(*map(str, club)).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("people", 3)
+    assert "the name of player 3 is not the one sealed in entry 4" in str(falsehood)
+
+
+def test_swapped_names_are_both_found(club: tuple[Path, Path]) -> None:
+    edit(club[1], ("UPDATE people SET name = 'Ñame ' || (6 - player) WHERE player IN (2, 4)",))
+    assert [f.position_or_key for f in verify_names(*map(str, club)).falsehoods] == [2, 4]
+
+
+def test_people_swapped_with_identity_and_salt_are_both_found(club: tuple[Path, Path]) -> None:
+    edit(
+        club[1],
+        ("UPDATE people SET player = 99 WHERE player = 2",),
+        ("UPDATE people SET player = 2 WHERE player = 4",),
+        ("UPDATE people SET player = 4 WHERE player = 99",),
+    )
+    assert [f.position_or_key for f in verify_names(*map(str, club)).falsehoods] == [2, 4]
+
+
+def test_an_erased_person_is_counted_and_no_falsehood(club: tuple[Path, Path]) -> None:
+    edit(club[1], ("UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3",))
+    verdict = verify_names(*map(str, club))
+    assert (verdict.checked, verdict.erased, verdict.falsehoods) == (4, 1, ())
+
+
+def test_a_missing_person_is_found(club: tuple[Path, Path]) -> None:
+    edit(club[1], ("DELETE FROM people WHERE player = 3",))
+    (falsehood,) = verify_names(*map(str, club)).falsehoods
+    assert "player 3 of entry 4 is missing here" in str(falsehood)
+
+
+def test_a_person_without_an_entry_is_counted_as_unregistered(club: tuple[Path, Path]) -> None:
+    edit(club[1], ("INSERT INTO people VALUES (6, 'site:6', 'Name 6', x'06', '2026')",))
+    verdict = verify_names(*map(str, club))
+    assert (verdict.checked, verdict.unregistered, verdict.falsehoods) == (5, 1, ())
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b'{"facts":1}', b'{"facts":{"player":9,"commitment":""}}', None]
+)
+def test_a_registration_that_cannot_be_compared_is_corrupt(
+    club: tuple[Path, Path], body: bytes | None
+) -> None:
+    edit(club[0], ("UPDATE journal SET body = ? WHERE position = 4", body))
+    with pytest.raises(CorruptError, match=r"entry 4: .*audit the journal"):
+        verify_names(*map(str, club))
+
+
+def test_a_damaged_people_file_is_an_error_that_names_it(club: tuple[Path, Path]) -> None:
+    whole = club[1].read_bytes()
+    club[1].write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(CorruptError, match=r"club\.people\.db: cannot be read"):
+        verify_names(*map(str, club))
+
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_texts(tmp_path: Path) -> Path:
+    """Three games, two of which have a text."""
+    path = tmp_path / "club.db"
+    texts = [b"1. e4 e5", b"1. d4 " * 50_000]
+    write(path, [game(1), *(game(n, text=sha(text).hex()) for n, text in enumerate(texts, 2))])
+    edit(path, *(("INSERT INTO texts VALUES (?, ?)", sha(text), zstandard.compress(text)) for text in texts))
+    return path
+
+
+def test_true_texts_are_counted(with_texts: Path) -> None:
+    verdict = verify_texts(str(with_texts))
+    assert (verdict.checked, verdict.references, verdict.falsehoods) == (2, 2, ())
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [zstandard.compress(b"1. c4"), zstandard.compress(b"1. e4 e5")[:-2], b"not zstd", b"", None, "text"],
+)
+def test_a_text_that_does_not_decompress_to_its_hash_is_found(
+    with_texts: Path, packed: bytes | str | None
+) -> None:
+    edit(with_texts, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", packed, sha(b"1. e4 e5")))
+    (falsehood,) = verify_texts(str(with_texts)).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("texts", sha(b"1. e4 e5").hex())
+
+
+def test_a_reference_to_a_missing_text_is_found(with_texts: Path) -> None:
+    edit(with_texts, ("DELETE FROM texts WHERE sha256 = ?", sha(b"1. e4 e5")))
+    verdict = verify_texts(str(with_texts))
+    assert [(f.table, f.position_or_key) for f in verdict.falsehoods] == [("journal", 2)]
+    assert sha(b"1. e4 e5").hex() in str(verdict.falsehoods[0])
+
+
+def test_a_text_reference_that_is_no_hash_is_found(tmp_path: Path) -> None:
+    write(tmp_path / "club.db", [game(1, text="zz"), game(2, note='"text":"'), game(3, inner={"text": "x"})])
+    verdict = verify_texts(str(tmp_path / "club.db"))
+    assert (verdict.references, [f.position_or_key for f in verdict.falsehoods]) == (1, [1])
