@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from ledger import db, views
 from ledger.codec import decode
-from ledger.errors import CorruptError
+from ledger.errors import CorruptError, StorageError
 from ledger.gamebook import Fresh, GameBook
 from ledger.gamebook_columns import RATED_COLUMNS, take_bodies
 from ledger.heavy import np, pl
@@ -46,6 +46,7 @@ class Views:
         self._lock = FileLock(str(self.path) + ".lock")
         self._connection: sqlite3.Connection | None = None
         self._book: GameBook | None = None
+        self._book_at = 0  # position at which the book was left; another process may have gone on since
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -55,6 +56,8 @@ class Views:
             StorageError: they cannot be opened.
         """
         if self._connection is None:
+            if not self.path.exists():  # opening would make an empty file
+                raise StorageError(str(self.path), "there are no views yet; make them with 'catch-up'")
             self._connection = views.open_views(self.path)
         return self._connection
 
@@ -100,15 +103,25 @@ class Views:
             self._build(journal, progress)
         return self.catch_up(journal, progress)
 
+    def build_until(self, journal: Journal, until: int, progress: Progress = _no_progress) -> None:
+        """Build the views anew as they stood when the journal had *until* entries, and leave them there."""
+        with self._lock:
+            self._discard_build()
+            self._build(journal, progress, until)
+
     def _usable(self) -> bool:
-        return self.path.exists() and views.are_current(self.connection, self.projectors)
+        return (
+            self.path.exists()
+            and self.path.stat().st_size > 0
+            and views.are_current(self.connection, self.projectors)
+        )
 
     def _fold_in(self, journal: Journal, done: int, size: int) -> None:
         """Fold a backlog into standing views, in one transaction."""
         connection = self.connection
         try:
             with db.immediate(connection, self.path):
-                if self._book is None:
+                if self._book is None or self._book_at != done:
                     self._book = GameBook(connection, self.projectors)
                 fresh = Fresh()
                 for bodies in journal.read(done, size):
@@ -118,13 +131,14 @@ class Views:
                         take_bodies(self._book, bodies, fresh)
                 update_pools(self._book, self.projectors, fresh, done)
                 views.set_position(connection, size)
+            self._book_at = size
         except BaseException:
             self._book = None  # what it remembers was rolled back
             raise
 
-    def _build(self, journal: Journal, progress: Progress) -> None:
+    def _build(self, journal: Journal, progress: Progress, until: int | None = None) -> None:
         build = _Build(self._building, self.projectors)
-        build.run(journal, progress)
+        build.run(journal, journal.size() if until is None else until, progress)
         self.close()
         views.put_in_place(self._building, self.path)
 
@@ -140,13 +154,13 @@ class _Build:
         self._path = path
         self._projectors = projectors
 
-    def run(self, journal: Journal, progress: Progress) -> None:
-        """Bring the file to the journal's present size and close it."""
+    def run(self, journal: Journal, until: int, progress: Progress) -> None:
+        """Bring the file to position *until*, or where a stopped build was to end, and close it."""
         connection = self._open()
         try:
             book = GameBook(connection, self._projectors)
             target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
-            target = target or journal.size()
+            target = target or until
             frames = [_stored_games(connection)] if folded else []
             frames += self._fold(connection, book, journal, folded, target, progress)
             games = pl.concat(frames) if frames else None

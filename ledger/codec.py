@@ -10,6 +10,7 @@ import types
 import unicodedata
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 import attrs
@@ -18,14 +19,17 @@ from cattrs import ClassValidationError, Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from ledger.errors import MalformedError
-from ledger.events import BY_KIND, EVENTS, Event
+from ledger.events import BY_KIND, EVENTS, MAX_WHOLE, Event, is_plain_text
 from ledger.model import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
+MAX_ACTOR = 128
 _ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
+_ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
 RECORDED_AT_LENGTH = 24
 
-# A kind that is no longer written, the kind it became, and the function that carries its facts forward.
+# A kind that is no longer written, the kind it became, and the function that carries its facts forward, with the
+# key field among them as ``facts_mapping`` has it.
 UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
 
 
@@ -100,12 +104,16 @@ _CONVERTER = _make_converter()
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
     if isinstance(value, str):
-        if not unicodedata.is_normalized("NFC", value):
+        if value.isascii():
+            return
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
+        elif not unicodedata.is_normalized("NFC", value):
             problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
     elif isinstance(value, bool):
         pass
     elif isinstance(value, int):
-        if abs(value) >= 2**53:
+        if abs(value) > MAX_WHOLE:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):
         for key, one in value.items():
@@ -126,7 +134,7 @@ def canonical(value: Mapping[str, Any]) -> bytes:
     _check_canonical(value, "$", problems)
     if problems:
         raise MalformedError(problems)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict
 
 
 def facts(event: Event) -> bytes:
@@ -147,13 +155,29 @@ def seal_text(value: str) -> str:
     return orjson.dumps(value).decode()
 
 
+@lru_cache(maxsize=256)
+def _is_actor(actor: str) -> bool:
+    return type(actor) is str and is_plain_text(actor, MAX_ACTOR)
+
+
+def seal_actor(actor: str) -> str:
+    """*actor* as JSON text with its quotation marks.
+
+    Raises:
+        MalformedError: not 1 to 128 characters of plain NFC text.
+    """
+    if not _is_actor(actor):
+        raise MalformedError([f"expected {_ACTOR_WANTED}, got {actor!r} @ $.actor"])
+    return seal_text(actor)
+
+
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
     """The body of an entry around facts that are canonical bytes already.
 
     Raises:
-        MalformedError: the body is longer than 65,535 bytes.
+        MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
-    head = b'{"actor":' + orjson.dumps(actor) + b',"facts":'
+    head = b'{"actor":%b,"facts":' % seal_actor(actor).encode()
     tail = b',"key":%b,"kind":"%b","position":%d,"recorded_at":"%b"}' % (
         orjson.dumps(key), kind.encode(), position, recorded_at.encode(),
     )  # fmt: skip
@@ -163,16 +187,19 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
     return body
 
 
-def structure_event(kind: str, facts_given: object, path: str = "$.facts") -> Event:
+def structure_event(kind: object, facts_given: object, path: str = "$.facts") -> Event:
     """Build the event of *kind* from plain values, carrying old kinds forward.
 
     Raises:
         MalformedError: unknown kind, or any field missing, unknown, or not exactly of its type.
     """
-    while kind in UPCASTS and isinstance(facts_given, dict):
-        kind, carry = UPCASTS[kind]
-        facts_given = carry(facts_given)
-    cls = BY_KIND.get(kind)
+    while isinstance(kind, str) and kind in UPCASTS and isinstance(facts_given, dict):
+        old, (kind, carry) = kind, UPCASTS[kind]
+        try:
+            facts_given = carry(facts_given)
+        except (LookupError, TypeError, ValueError) as error:
+            raise MalformedError([f"not the facts of a {old!r} ({error!r}) @ {path}"]) from None
+    cls = _class_of(kind)
     if cls is None:
         raise MalformedError([f"unknown kind {kind!r}, expected one of {sorted(BY_KIND)} @ $.kind"])
     if not isinstance(facts_given, dict):
@@ -201,41 +228,35 @@ def _faults(cls: type[Event], given: Mapping[str, Any], path: str) -> list[str]:
     return problems
 
 
-def _with_key_field(kind: str, key: object, plain: object) -> object:
-    cls = BY_KIND.get(kind)
-    if cls is not None and cls.KEY_FIELD and isinstance(plain, dict) and isinstance(key, str):
-        return {cls.KEY_FIELD: key.partition(":")[2], **plain}
-    return plain
+def _class_of(kind: object) -> type[Event] | None:
+    """The class that a stored kind is read as, old kinds included."""
+    while isinstance(kind, str) and kind in UPCASTS:
+        kind = UPCASTS[kind][0]
+    return BY_KIND.get(kind) if isinstance(kind, str) else None
 
 
-def decode(body: bytes) -> Entry:
-    """Read one body strictly.
+def _event_of(plain: dict[str, Any]) -> Event:
+    """The event of a stored entry: a key field stands in the key only."""
+    kind, key, given = plain["kind"], plain["key"], plain["facts"]
+    cls = _class_of(kind)
+    if cls is not None and cls.KEY_FIELD and isinstance(given, dict):
+        if cls.KEY_FIELD in given:
+            raise MalformedError([f"the key carries this field: leave it out @ $.facts.{cls.KEY_FIELD}"])
+        if isinstance(key, str):
+            given = {cls.KEY_FIELD: key.partition(":")[2], **given}
+    return structure_event(kind, given)
 
-    Raises:
-        MalformedError: not JSON, or anything in it unknown, missing or not exactly of its type.
-    """
-    try:
-        plain = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise MalformedError([f"not JSON: {error} @ $"]) from None
-    if not isinstance(plain, dict) or tuple(sorted(plain)) != _ENTRY_KEYS:
-        raise MalformedError([f"an entry has exactly the fields {', '.join(_ENTRY_KEYS)} @ $"])
-    event = structure_event(plain["kind"], _with_key_field(plain["kind"], plain["key"], plain["facts"]))
-    problems = [
-        f"expected {wanted}, got {plain[name]!r} @ $.{name}"
-        for name, wanted, ok in (
-            ("actor", "text", type(plain["actor"]) is str),
-            ("key", event.key, plain["key"] == event.key),
-            ("position", "a position from 1", type(plain["position"]) is int and plain["position"] > 0),
-            ("recorded_at", "an instant to the millisecond", is_recorded_at(plain["recorded_at"])),
-        )
-        if not ok
+
+def _entry_problems(plain: dict[str, Any]) -> list[str]:
+    """What is wrong with an entry outside its facts."""
+    problems = [f"required field missing @ $.{name}" for name in _ENTRY_KEYS if name not in plain]
+    problems += [
+        f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS
     ]
-    if problems:
-        raise MalformedError(problems)
-    return Entry(
-        position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event
-    )
+    for name, wanted, holds in _ENTRY_CHECKS:
+        if name in plain and not holds(plain[name]):
+            problems.append(f"expected {wanted}, got {plain[name]!r} @ $.{name}")
+    return problems
 
 
 def is_recorded_at(value: object) -> bool:
@@ -247,3 +268,41 @@ def is_recorded_at(value: object) -> bool:
     except ValueError:
         return False
     return PRECISION_BY_LENGTH[len(value)] is Precision.MILLISECOND
+
+
+_ENTRY_CHECKS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("actor", _ACTOR_WANTED, lambda given: type(given) is str and _is_actor(given)),
+    ("key", "text", lambda given: type(given) is str),
+    ("position", "a position from 1", lambda given: type(given) is int and 0 < given <= MAX_WHOLE),
+    ("recorded_at", "an instant to the millisecond", is_recorded_at),
+)
+
+
+def decode(body: bytes) -> Entry:
+    """Read one body strictly.
+
+    Raises:
+        MalformedError: not JSON, or anything in it unknown, missing or not exactly of its type (every fault is
+            listed), or not in the one spelling.
+    """
+    try:
+        plain = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedError([f"not JSON: {error} @ $"]) from None
+    if not isinstance(plain, dict):
+        raise MalformedError([f"expected an object, got {plain!r} @ $"])
+    problems = _entry_problems(plain)
+    if all(name in plain for name in ("facts", "key", "kind")):
+        try:
+            event = _event_of(plain)
+        except MalformedError as error:
+            raise MalformedError([*problems, *error.problems]) from None
+        if plain["key"] != event.key:
+            problems.append(f"expected {event.key!r}, got {plain['key']!r} @ $.key")
+    if problems:
+        raise MalformedError(problems)
+    if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
+        raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
+    return Entry(
+        position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event
+    )

@@ -16,12 +16,20 @@ import attrs
 
 from ledger.model import INSTANT_FORMS, Outcome, Standing, Termination, instant_ms
 
+MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
 MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has fewer than 18,000 half-moves
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 DECIMAL_PATTERN = r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,12})?"
 SHA256_PATTERN = r"[0-9a-f]{64}"
+INSTANT_PATTERN = (
+    r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
+    r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
+)
+_CONTROLS = r"\u0000-\u001f\u007f-\u009f"
+_BLANKS = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+PLAIN_TEXT_PATTERN = f"[^{_CONTROLS}{_BLANKS}]([^{_CONTROLS}]*[^{_CONTROLS}{_BLANKS}])?"
 
 Check = Callable[[object, "attrs.Attribute[Any]", Any], None]
 
@@ -62,7 +70,11 @@ def _text(doc: str, limit: int, *, optional: bool = False) -> Any:
         if type(value) is not str or not is_plain_text(value, limit):
             _fail(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
 
-    return _field(doc, {"type": "string", "minLength": 1, "maxLength": limit}, check, optional=optional)
+    schema = {
+        "type": "string", "minLength": 1, "maxLength": limit, "pattern": f"^{PLAIN_TEXT_PATTERN}$",
+        "description": "in Unicode form NFC, without controls or outer blanks",
+    }  # fmt: skip
+    return _field(doc, schema, check, optional=optional)
 
 
 def _integer(doc: str, low: int, high: int, *, optional: bool = False) -> Any:
@@ -84,8 +96,8 @@ def _instant(doc: str, *, optional: bool = False) -> Any:
 
     schema = {
         "type": "string",
-        "pattern": r"^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d{3})?Z)?)?)?$",
-        "description": f"{INSTANT_FORMS}, in UTC",
+        "pattern": f"^{INSTANT_PATTERN}$",
+        "description": f"{INSTANT_FORMS}, in UTC, a day that exists, no fraction .000",
     }
     return _field(doc, schema, check, optional=optional)
 
@@ -115,7 +127,7 @@ def _settings(doc: str) -> Any:
         for key, one in value.items():
             if type(key) is not str or name.fullmatch(key) is None:
                 _fail(attribute, f"keyed by names matching {NAME_PATTERN}", key)
-            whole = type(one) is int and abs(one) < 2**53
+            whole = type(one) is int and abs(one) <= MAX_WHOLE
             if not (whole or type(one) is bool or (type(one) is str and decimal.fullmatch(one))):
                 _fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", one)
 
@@ -124,7 +136,7 @@ def _settings(doc: str) -> Any:
         "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
         "additionalProperties": {
             "anyOf": [
-                {"type": "integer"},
+                {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
                 {"type": "boolean"},
                 {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
             ]

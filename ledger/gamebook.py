@@ -72,12 +72,12 @@ class Roster:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.standing: dict[int, int] = {}
         self.declared: dict[int, int] = {}
-        self.changes: dict[int, list[tuple[int, int, int | None]]] = {}
+        self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
         query = "SELECT player, standing, declared_rating FROM players WHERE standing <> 'full' OR declared_rating IS NOT NULL"
         for player, standing, declared in connection.execute(query):
             self.register(player, standing, declared)
-        for player, ms, standing, declared in connection.execute("SELECT * FROM changes"):
-            self.change(player, ms, standing, declared)
+        for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
+            self.change(player, ms, at, standing, declared)
 
     def register(self, player: int, standing: str, declared: int | None) -> None:
         """Note what a player joined with."""
@@ -86,14 +86,14 @@ class Roster:
         if declared is not None:
             self.declared[player] = declared
 
-    def change(self, player: int, ms: int, standing: str, declared: int | None) -> None:
-        """Note a change from *ms* on."""
-        self.changes[player] = sorted([*self.changes.get(player, []), (ms, STANDING_CODE[standing], declared)])
+    def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
+        """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
+        self.changes[player] = sorted([*self.changes.get(player, []), (ms, at, STANDING_CODE[standing], declared)])
 
     def standing_at(self, player: int, ms: int) -> int:
         """Code of the standing at an instant."""
         code = self.standing.get(player, STANDING_FULL)
-        for since, later, _ in self.changes.get(player, ()):
+        for since, _, later, _ in self.changes.get(player, ()):
             if since <= ms:
                 code = later
         return code
@@ -101,7 +101,7 @@ class Roster:
     def declared_at(self, player: int, ms: int) -> int | None:
         """The declared rating in force at an instant."""
         rating = self.declared.get(player)
-        for since, _, later in self.changes.get(player, ()):
+        for since, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:
                 rating = later
         return rating
@@ -185,10 +185,10 @@ class GameBook:
         """A standing or declared rating changes from an instant on: the player's games since are judged again."""
         ms = instant_ms(event.effective_at)
         self.connection.execute(
-            "INSERT INTO changes VALUES (?, ?, ?, ?)",
-            (event.player, ms, event.standing.value, event.declared_rating),
+            "INSERT INTO changes VALUES (?, ?, ?, ?, ?)",
+            (event.player, ms, event.effective_at, event.standing.value, event.declared_rating),
         )
-        self.roster.change(event.player, ms, event.standing, event.declared_rating)
+        self.roster.change(event.player, ms, event.effective_at, event.standing, event.declared_rating)
         by_number = {pool.pool: pool for pool in self.pools.values()}
         games = self.connection.execute(
             "SELECT position, pool, white, black, outcome, termination, half_moves, rated, reason, ended_ms "

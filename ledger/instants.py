@@ -21,7 +21,9 @@ def instant_ms_column(texts: Series) -> Series:
     for characters, rest in _REST.items():
         whole = pl.when(length == characters).then(text + rest).otherwise(whole)
     moment = whole.str.to_datetime("%Y-%m-%dT%H:%M:%S%.3f", time_unit="ms", strict=False)
-    return texts.to_frame("text").select(moment.dt.epoch("ms"))["text"]
+    # The parser takes second 60 and the year 0; the calendar of ``ledger.model`` has neither.
+    exists = (text.str.slice(17, 2) != "60") & (moment.dt.year() > 0)
+    return texts.to_frame("text").select(pl.when(exists).then(moment.dt.epoch("ms")))["text"]
 
 
 def round_order_column(rounds: Series) -> Series:

@@ -163,7 +163,7 @@ class TreeHead:
         Raises:
             ValueError: it is not a size and 64 hexadecimal digits.
         """
-        match = re.fullmatch(r"(\d{1,18}) ([0-9a-f]{64})", line.strip(), re.ASCII)
+        match = re.fullmatch(r"(0|[1-9]\d{0,17}) ([0-9a-f]{64})", line.strip(), re.ASCII)
         if match is None:
             raise ValueError(f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {line.strip()!r}")
         return cls(int(match[1]), bytes.fromhex(match[2]))

@@ -15,10 +15,13 @@ RANKING = """
 SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2
 ORDER BY rating DESC, player LIMIT ?3
 """
-RANK = "SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2"
-RATED_PLAYERS = "SELECT count(*) FROM current WHERE pool = ?1"
+RANK = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2"
+RATED_PLAYERS = "SELECT count(*) AS n FROM current WHERE pool = ?1"
 LAST_ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT 1"
 ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n = ?3"
+ROW_AT = (
+    "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms <= ?3 ORDER BY n DESC LIMIT 1"
+)
 GRAPH = "SELECT n, ended_ms, rating, half_points FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n"
 GAMES_OF = """
 SELECT mine.n, mine.game, games.key, games.ended_at, games.outcome, games.termination, games.tournament,
@@ -35,7 +38,7 @@ SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game =
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 HOT = {
-    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "graph": GRAPH, "games of a player": GAMES_OF,
+    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH, "games of a player": GAMES_OF,
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorro
 
 # Name -> what it means and what to do. The order is the order in which they are tried.
 RULES: dict[str, str] = {
+    "clock-behind": "this machine's clock is behind the last entry by more than a minute: set the clock",
     "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
@@ -32,7 +33,6 @@ RULES: dict[str, str] = {
     "unknown-scheme": "no scheme of that name is installed: install the plug-in or choose another",
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
     "pool-has-a-scheme": "the pool has its scheme from the beginning; a change from a date is not supported yet",
-    "clock-behind": "this machine's clock is behind the last entry by more than a minute: set the clock",
 }
 
 Known = Callable[[Sequence[str]], set[str]]  # which of these keys does the journal hold

@@ -140,7 +140,7 @@ def verify_journal(
     with _opened(path, "journal") as connection:
         _check_columns(path, connection)
         scan = _Scan(since.size if since else 0)
-        total = connection.execute("SELECT max(position) FROM journal").fetchone()[0] or 0
+        total = _last_position(connection)
         for rows in _blocks(connection, scan):
             scan.take(rows)
             if progress is not None:
@@ -164,8 +164,8 @@ class _Scan:
         self.tiles: list[bytes] = []  # roots of complete tiles
         self.rest: list[bytes] = []  # leaves after them
         self.since_root = EMPTY_ROOT
+        self.expected = 1  # position that the next row must have
         self._since_size = since_size
-        self._expected = 1
 
     def take(self, rows: Sequence[_Row]) -> None:
         """Judge the next rows in order of position."""
@@ -177,10 +177,10 @@ class _Scan:
             leaves = []
         if (
             leaves == list(stored)
-            and positions == tuple(range(self._expected, self._expected + len(rows)))
+            and positions == tuple(range(self.expected, self.expected + len(rows)))
             and _columns_agree(positions, kinds, keys, bodies)
         ):
-            self._expected += len(rows)
+            self.expected += len(rows)
             self._grow(leaves if self.whole else [])
         else:
             self._grow(self._judge_each(rows))
@@ -190,21 +190,21 @@ class _Scan:
         leaves = []
         for row in rows:
             position = row[0]
-            if type(position) is not int or position < self._expected:
-                self._add(position, f"out of order: entry {self._expected} should stand here; {_RESTORE}")
+            if type(position) is not int or position < self.expected:
+                self._add(position, f"out of order: entry {self.expected} should stand here; {_RESTORE}")
                 continue
-            if position > self._expected:
-                missing = f"entries {self._expected} to {position - 1} are missing"
-                if position == self._expected + 1:
+            if position > self.expected:
+                missing = f"entries {self.expected} to {position - 1} are missing"
+                if position == self.expected + 1:
                     missing = "this entry is missing"
-                self._add(self._expected, f"{missing}, the next is {position}; {_RESTORE}")
+                self._add(self.expected, f"{missing}, the next is {position}; {_RESTORE}")
                 self.whole = False
             if len(self.falsehoods) < FIRST_FALSEHOODS:
                 for message in _row_faults(row):
                     self._add(position, message)
             if self.whole:
                 leaves.append(_leaf_of_anything(row[3]))
-            self._expected = position + 1
+            self.expected = position + 1
         return leaves
 
     def _add(self, position: int, message: str) -> None:
@@ -341,14 +341,12 @@ def _one_line(words: object) -> str:
 
 def _blocks(connection: sqlite3.Connection, scan: _Scan) -> Iterator[Sequence[_Row]]:
     """The rows in order; ends at the first that cannot be read, and says which."""
-    last = 0
     try:
         cursor = connection.execute(f"{_ROWS} ORDER BY position")
         while rows := cursor.fetchmany(BLOCK):
-            last = max(last, rows[-1][0])
             yield rows
     except _READ_ERRORS as error:
-        rows, unreadable = _up_to_unreadable(connection, last)
+        rows, unreadable = _up_to_unreadable(connection, scan.expected)
         if rows:
             yield rows
         scan.whole = False
@@ -356,15 +354,15 @@ def _blocks(connection: sqlite3.Connection, scan: _Scan) -> Iterator[Sequence[_R
         scan.falsehoods.append(Falsehood("journal", unreadable, message))
 
 
-def _up_to_unreadable(connection: sqlite3.Connection, last: int) -> tuple[list[_Row], int]:
-    """Rows after *last* one by one, and the first position that fails (a cursor loses the row before it)."""
+def _up_to_unreadable(connection: sqlite3.Connection, first: int) -> tuple[list[_Row], int]:
+    """Rows from *first* one by one, and the first position that fails (a cursor loses the row before it)."""
     rows: list[_Row] = []
-    for position in range(last + 1, last + BLOCK + 1):
+    for position in range(first, first + BLOCK):
         try:
             rows += connection.execute(f"{_ROWS} WHERE position = ?", (position,)).fetchall()
         except _READ_ERRORS:
             return rows, position
-    return rows, (rows[-1][0] if rows else last) + 1
+    return rows, rows[-1][0] + 1 if rows else first
 
 
 def _node_falsehoods(connection: sqlite3.Connection, scan: _Scan) -> list[Falsehood]:
@@ -459,7 +457,7 @@ def inclusion_proof(path: str, position: int, size: int | None = None) -> list[b
         CorruptError: a row that the proof needs is missing or cannot be read.
     """
     with _opened(path, "journal", "nodes") as connection:
-        held = connection.execute("SELECT max(position) FROM journal").fetchone()[0] or 0
+        held = _last_position(connection)
         size = held if size is None else size
         if not 1 <= position <= size <= held:
             raise UnknownNameError("entry", str(position), f"it holds {held}, the head asked for {size}")
@@ -637,6 +635,11 @@ def _check_columns(path: str, connection: sqlite3.Connection) -> None:
     if columns != _COLUMNS:
         message = f"table journal has columns {_shown(columns)}, not {_COLUMNS}; {_RESTORE}"
         raise CorruptError(path, 0, message)
+
+
+def _last_position(connection: sqlite3.Connection) -> int:
+    (last,) = connection.execute("SELECT max(position) FROM journal").fetchone()
+    return last if isinstance(last, int) else 0
 
 
 @contextmanager

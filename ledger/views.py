@@ -44,8 +44,8 @@ _SCHEMA = (
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",
     """CREATE TABLE changes(
-      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
-      PRIMARY KEY(player, effective_ms)) STRICT, WITHOUT ROWID""",
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
+      declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
@@ -160,6 +160,8 @@ def put_in_place(built: Path, target: Path) -> None:
         else:
             source.execute("PRAGMA journal_mode=WAL")
             source.close()
+            for stale in ("-wal", "-shm"):  # of views deleted by hand: it would be replayed into the new ones
+                target.with_name(target.name + stale).unlink(missing_ok=True)
             os.replace(built, target)  # noqa: PTH105
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -231,6 +232,21 @@ def test_a_journal_is_read_while_a_writer_has_it_open_and_uncommitted_entries_ar
         writer.execute("ROLLBACK")
 
 
+def test_the_whole_file_is_read_as_it_stood_at_the_beginning(tiled: Path) -> None:
+    verdict = verify_journal(str(tiled), progress=lambda *_: edit(tiled, ("UPDATE nodes SET hash = x'00'",)))
+    assert verdict.falsehoods == ()
+    assert found(tiled) == [("nodes", "1/0"), ("nodes", "1/1")]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="a folder is never read-only to root")
+def test_a_journal_in_a_read_only_folder_is_read(small: Path) -> None:
+    small.parent.chmod(0o555)
+    try:
+        assert found(small) == []
+    finally:
+        small.parent.chmod(0o755)
+
+
 # --- tampering ----------------------------------------------------------------------------------------------
 
 
@@ -298,6 +314,14 @@ def test_a_gap_is_named_by_its_first_position_and_what_follows_is_still_checked(
     )
     assert found(tiled) == [("journal", 1), ("journal", 600)]
     assert "entries 1 to 5 are missing, the next is 6" in lines(tiled)
+
+
+def test_the_head_ends_before_the_first_gap_however_many_entries_follow(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    leaves = write(path, map(game, range(1, 3001)))
+    edit(path, ("DELETE FROM journal WHERE position = 5",))
+    verdict = verify_journal(str(path))
+    assert (verdict.head, verdict.entries) == (TreeHead(4, mth(leaves[:4])), 2999)
 
 
 def test_a_gap_beneath_the_head_kept_outside_leaves_nothing_proven(tiled: Path) -> None:
@@ -451,6 +475,22 @@ def test_rows_of_other_types_in_a_table_without_strict_are_found(small: Path) ->
     assert "entry 9: cannot be read" in lines(small)
 
 
+def test_a_position_that_is_no_number_is_found(small: Path) -> None:
+    edit(
+        small,
+        ("ALTER TABLE journal RENAME TO old",),
+        (
+            "CREATE TABLE journal"
+            "(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB) WITHOUT ROWID",
+        ),
+        ("INSERT INTO journal SELECT * FROM old",),
+        ("UPDATE journal SET position = 'ten' WHERE position = 10",),
+    )
+    assert found(small) == [("journal", "ten")]
+    with pytest.raises(UnknownNameError):
+        inclusion_proof(str(small), 10)
+
+
 def test_a_key_that_is_no_longer_unique_by_schema_is_found(small: Path) -> None:
     edit(
         small,
@@ -507,6 +547,13 @@ def test_an_overwritten_page_of_the_journal_is_named_by_its_first_entry(tiled: P
     assert 257 < int(falsehoods[0].position_or_key) <= 300
     assert "cannot be read (" in str(falsehoods[0])
     assert falsehoods[-1].position_or_key == "quick_check"
+
+
+def test_damage_outside_the_rows_is_told_by_the_check_of_pages(small: Path) -> None:
+    whole = small.read_bytes()
+    small.write_bytes(whole[:36] + b"\x00\x00\x00\x05" + whole[40:])  # pages in the free list
+    assert found(small) == [("file", "quick_check")]
+    assert "pages are damaged" in lines(small)
 
 
 @pytest.mark.parametrize("keep", [0.9, 0.5, 0.1])

@@ -68,6 +68,8 @@ class Meaning:
             if one not in self._known and one not in self._bad:
                 self._learn(one)
         kind = self._kind or pl.String
+        if not distinct:
+            return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
         new = [self._known.get(one) for one in distinct]
         bad = {one: self._bad[one] for one in distinct if one in self._bad} if self._bad else {}
         if new == distinct:

@@ -1,6 +1,7 @@
 """What the columns of one row say together: who played, how the game ended, when, how fast.
 
-Polars expressions only. Each function is told which columns the file has. Single values were understood before, in ``csv_values``.
+Polars expressions only. Each function is told which columns the file has. Single values were understood
+before, in ``csv_values``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from ledger.imports import csv_values as values
 if TYPE_CHECKING:
     from polars import Expr
 
+USUAL_RULES = ("standard", "chess960", "fromPosition")
+
 
 def player(side: str, known: frozenset[str]) -> list[Expr]:
     """Identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
-    ways = []
+    ways: list[Expr] = []
     given = pl.col(f"{side}_id")
     if f"{side}_id" in known:
         ways.append(pl.when(pl.col(f"{side}_spaced")).then(given))
@@ -50,11 +53,15 @@ def ending(known: frozenset[str]) -> Expr:
             plain = pl.when(holds & pl.col(flag)).then(pl.lit(word)).otherwise(plain)
     told = plain
     if "termination" in known:
-        word = pl.col("termination")
-        # Normal and won without mate is resigned; but only a file that marks the mates tells the two apart.
-        normal = pl.when(~draw & (plain == "unknown")).then(pl.lit("resignation")).otherwise(plain)
-        normal = normal if "ended_by_checkmate" in known else plain
-        told = pl.when(word.is_null()).then(plain).when(word == values.NORMAL).then(normal).otherwise(word)
+        given = pl.col("termination")
+        normal = plain
+        if "ended_by_checkmate" in known:
+            # Normal and won without mate is resigned; but only a file that marks the mates tells the two
+            # apart, and only where the king cannot be lost in another way.
+            usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
+            resigned = ~draw & (plain == "unknown") & (usual if "variant" in known else pl.lit(value=True))
+            normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
+        told = pl.when(given.is_null()).then(plain).when(given == values.NORMAL).then(normal).otherwise(given)
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(told)
 
 
@@ -94,13 +101,7 @@ def _before(first: Expr, second: Expr) -> Expr:
 def contradictions(known: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
     """What cannot be true of a finished frame: where, what to show, and the words."""
     same = pl.col("white_id") == pl.col("black_id")
-    found = [
-        (
-            same,
-            pl.col("white_id"),
-            "a player cannot play himself, but both are {!r}; correct one",
-        )
-    ]
+    found = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
     if {"started_at", "ended_at"} <= known:
         times = pl.format("{} before {}", pl.col("ended_at"), pl.col("started_at"))
         early = _before(pl.col("ended_at"), pl.col("started_at"))

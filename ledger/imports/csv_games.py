@@ -1,19 +1,19 @@
 """CSV files of games to frames of source games, a block of rows at a time.
 
 The first line names the columns, in any order and any case; columns not listed here are ignored. Fields are
-divided by commas, semicolons or tabs, whichever the header shows; quoting follows RFC 4180. The text is UTF-8,
-or else Windows-1252.
+divided by commas, semicolons or tabs, whichever the header shows; quoting follows RFC 4180. The text is in
+UTF-8, or else Windows-1252.
 
-====================  ========================  ==============================================================
+===================== ========================= ==============================================================
 column                also read                 value
-====================  ========================  ==============================================================
-key                   game, game_id, game_no,   the game's own key, kept as ``csv:KEY`` unless it holds a colon;
-                      id, n                     without it a key is made from time, event, round and players
+===================== ========================= ==============================================================
+key                   game, game_id, game_no,   the game's own key, kept as ``csv:KEY`` unless it has a colon;
+                      id, n                     made from time, event, round and players where missing
 white, black          white_name, black_name    the player's name
 white_id, black_id                              identity such as ``lichess:ann``; without a colon ``id:VALUE``
-white_fide_id,                                  FIDE id; one of name, id and FIDE id is needed for each player.
-black_fide_id                                   An id with a colon goes first, then FIDE id, bare id, name
-result                                          1-0, 0-1, 1/2-1/2, draw, white, black, 1:0; forfeits +/-, 1-0F;
+white_fide_id,                                  FIDE id. Each player needs an id, a FIDE id or a name; an id
+black_fide_id                                   with a colon goes first, then FIDE id, bare id, name
+result                                          1-0, 0-1, 1/2-1/2, draw, white, black; forfeits +/-, 1-0F;
                                                 ``*`` or empty: unfinished, left out. Required
 termination                                     our words (time, resignation, ...) or those of PGN and Lichess
 ended_by_checkmate,                             1 or 0: tell more of a ``Normal`` or missing termination
@@ -31,8 +31,8 @@ black_rating
 speed                                           Lichess speed class; goes before time_control
 time_control                                    600+5 in seconds, ``-`` for correspondence
 time_increment                                  15+2 in minutes and seconds
-variant                                         Standard, Chess960, King of the Hill, ...; standard where missing
-====================  ========================  ==============================================================
+variant                                         Standard, Chess960, King of the Hill, ...; else standard
+===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv_rows``, what one field means in ``csv_values``; here the fields of a row are
 put together. Players get no numbers and nothing is written here.
@@ -157,7 +157,7 @@ class _Converter:
     def __init__(self, layout: Layout, key_prefix: str, player_namespace: str | None) -> None:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
-        self._prefix = key_prefix
+        self._prefix = f"{key_prefix}:"
         self._repeats: dict[bytes, int] = {}
         self._named = Meaning(lambda name: _named(name, player_namespace))
         self._plan = _plan(player_namespace)
@@ -214,8 +214,8 @@ class _Converter:
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
             text = pl.col("key").str.strip_chars()
-            whole = pl.when(text.str.contains(":", literal=True)).then(text)
-            whole = whole.otherwise(pl.lit(f"{self._prefix}:") + text)
+            spaced = text.str.contains(":", literal=True)
+            whole = pl.when(spaced).then(text).otherwise(pl.lit(self._prefix) + text)
             keys = cells.select(pl.when(text != "").then(whole).alias("key")).to_series()
         missing = keys.is_null()
         if not missing.any():
@@ -233,7 +233,7 @@ class _Converter:
         name = digest.digest()[:12]
         number = self._repeats[name] = self._repeats.get(name, 0) + 1
         digest.update(f"\x1f{number}".encode())
-        return f"{self._prefix}:{digest.hexdigest()[:24]}"
+        return f"{self._prefix}{digest.hexdigest()[:24]}"
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""

@@ -78,10 +78,11 @@ def read_header(line: str) -> Layout:
         ValueError: it is empty, or a required column is missing, or one stands there twice; all said at once.
     """
     if not line.strip():
-        raise ValueError(
-            "the file is empty; the first line must name the columns, such as white,black,result,date"
-        )
-    splits = {mark: next(csv.reader([line], delimiter=mark)) for mark in DELIMITERS}
+        raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
+    try:
+        splits = {mark: next(csv.reader([line], delimiter=mark)) for mark in DELIMITERS}
+    except csv.Error as error:
+        raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others.
     delimiter = max(splits, key=lambda mark: sum(_known(field) is not None for field in splits[mark]))
     places: dict[str, int] = {}

@@ -2,8 +2,8 @@
 
 This is RFC 4180 and nothing about chess. A quote opens a quoted field only where the field begins; inside it,
 a quote is written twice. Two readers give the same rows: one thinks in columns and takes blocks whose quotes
-are all in order; the other walks field by field through a block where one is not, so that a single stray quote
-costs one row and not the rest of the file.
+are all in order; the other walks field by field through a block where one is not, so that a single stray
+quote costs one row and not the rest of the file.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slower, for want of cache
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
+_STRETCH = 1 << 18  # bytes that are walked before columns are tried again
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
-_QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"')
+_QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
 
 
 class _Rows(NamedTuple):
@@ -102,7 +103,8 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 
     An end of -1 says that the row is not finished in this block, 0 that its line is not.
     """
-    limit, fields, place = start + MAX_ROW, list[bytes](), start
+    limit, place = start + MAX_ROW, start
+    fields: list[bytes] = []
     plain, divider = _MARKS[delimiter], ord(delimiter)
     while True:
         match = None
@@ -115,18 +117,15 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
         place = match.end() if match else limit
         if place >= min(limit, len(block)):
             if len(block) - start <= MAX_ROW:
-                return (
-                    -1,
-                    "a field is opened with a double quote and never closed; close it, or double the quote",
-                )
+                return -1, "a double quote opens a field and is never closed; close it, or double it"
             message = f"the row is longer than {MAX_ROW} bytes, or a double quote is never closed; close it"
             return block.find(b"\n", start) + 1, message
         if block[place] == _NEWLINE:
             return place + 1, _decode_all(fields)
         if block[place] != divider:
-            after = decode(block[place : place + 20]).split("\n")[0]
+            closed = decode(fields[-1])[:40]
             message = (
-                f"text follows a closing double quote: {after!r}; double the quotes inside a quoted field"
+                f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
             )
             return block.find(b"\n", start) + 1, message
         place += 1
@@ -145,7 +144,8 @@ class RowReader:
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
-        parts, wanted = [self._rest], self._size
+        wanted = self._size - len(self._rest)
+        parts, wanted = [self._rest], wanted if wanted > 0 else self._size
         while wanted > 0 and (part := self._stream.read(wanted)):
             parts.append(part)
             wanted -= len(part)
@@ -181,9 +181,11 @@ class RowReader:
 
     def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, list[Fault]]]:
         """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
+        moved = True
         while True:
-            if not self._ended:
+            if not self._ended and (len(self._rest) < self._size or not moved):
                 self._fill()
+            before = len(self._rest)
             if not self._rest:
                 if self._ended:
                     return
@@ -192,6 +194,7 @@ class RowReader:
             stuck = rows is not None and not len(rows.ends) and (self._ended or len(self._rest) > MAX_ROW)
             taken = None if rows is None or stuck else self._whole(rows, layout)
             yield taken or self._walk(layout)
+            moved = len(self._rest) < before
 
     def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, list[Fault]] | None:
         """All rows of a block in order; None where Polars does not see the same rows as we do."""
@@ -215,11 +218,11 @@ class RowReader:
         return frame, faults
 
     def _walk(self, layout: Layout) -> tuple[DataFrame, list[Fault]]:
-        """The rows of a block one by one."""
+        """The rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
         rows: list[list[Any]] = []
         faults = []
-        while place < len(block):
+        while place < min(len(block), _STRETCH):
             end, fields = _fields(block, place, layout.delimiter)
             if end < 0:
                 if not self._ended:

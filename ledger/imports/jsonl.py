@@ -1,4 +1,4 @@
-"""The ledger's own JSON lines: one source game an object, read strictly and written so that it reads back the same.
+"""The ledger's own JSON lines: one source game an object, read strictly; what is written reads back the same.
 
 Fields are those of ``SourceGame`` without ``line``; a player is ``{"id": "lichess:ann", "name": "Ann"}``.
 Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. Other
@@ -66,8 +66,9 @@ def _text(value: object) -> str | None:
 
 _CHECKS: Mapping[str, Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
-    "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant, "tournament": _plain(128),
-    "round": _plain(32), "rated": _flag, "white_rating": _whole(5000), "black_rating": _whole(5000),
+    "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
+    "tournament": _plain(128), "round": _plain(32),
+    "rated": _flag, "white_rating": _whole(5000), "black_rating": _whole(5000),
     "speed": _among(SPEEDS), "variant": _matching(_VARIANT), "text": _text,
 }  # fmt: skip
 _PLAYERS = ("white", "black")
@@ -144,13 +145,11 @@ def _shown(value: object) -> str:
 
 
 def _game(line: int, given: dict[str, Any]) -> SourceGame:
-    white, black = given["white"], given["black"]
-    fields = {name: given.get(name) for name in _CHECKS}
+    fields: dict[str, Any] = {name: given.get(name) for name in _CHECKS}
     fields["variant"] = given.get("variant", "standard")
-    return SourceGame(
-        line=line, white_id=white["id"], white_name=white["name"], black_id=black["id"], black_name=black["name"],
-        **fields,
-    )  # fmt: skip
+    for colour in _PLAYERS:
+        fields |= {f"{colour}_{name}": value for name, value in given[colour].items()}
+    return SourceGame(line=line, **fields)
 
 
 def dump(game: SourceGame) -> bytes:

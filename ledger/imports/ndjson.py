@@ -99,12 +99,12 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 
 def _field(given: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    """A field of exactly this type, or *default* where it is absent or null (null is how Lichess says absent)."""
+    """A field of exactly this type, or *default* where it is absent or null (Lichess's way to say so)."""
     value = given.get(name)
     if value is None:
         return default
     if type(value) is not kind:
-        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {value!r}")
+        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {str(value)[:60]!r}")
     return value
 
 
@@ -153,6 +153,8 @@ def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     player = _needed(players, colour, dict)
     level = _field(player, "aiLevel", int)
     if level is not None:
+        if not 0 < level < 100:
+            raise _BadGameError(f"players.{colour}.aiLevel must be from 1 to 99, got {level}")
         return f"lichess:ai-level-{level}", f"lichess AI level {level}"
     user = _field(player, "user", dict)
     if user is None:
@@ -161,7 +163,7 @@ def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     name = one_line(_field(user, "name", str, identifier or ""))
     known = lichess_player(identifier or name)
     if known is None or not 0 < len(name) <= MAX_NAME:
-        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {user!r}")
+        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {str(user)[:80]}")
     return known[0], name
 
 
@@ -183,7 +185,7 @@ def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
         return None, None
     moves = given_moves.split()
     if len(moves) > MAX_HALF_MOVES:
-        raise _BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} that chess allows")
+        raise _BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
     clocks = _field(given, "clocks", list, [])[: len(moves)]
     shown = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
     if any(shown):

@@ -1,4 +1,4 @@
-"""A file or standard input as bytes or lines, decompressed by content, and what format its first bytes are in.
+"""A file or standard input as bytes or lines, unpacked by content, and what format its first bytes are in.
 
 Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its
 ``Reading``.
@@ -61,7 +61,7 @@ _PACKED: tuple[tuple[re.Pattern[bytes], str, Callable[[], _Decompressor]], ...] 
 
 @attrs.define
 class Source:
-    """An open file, unpacked. Read it once, as ``chunks``, ``lines`` or ``stream``; each begins at the beginning.
+    """An open file, unpacked. Read it once: as ``chunks``, ``lines`` or ``stream``, from the beginning.
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
@@ -98,7 +98,7 @@ class Source:
             tail = b"" if block.endswith(b"\n") else lines.pop()
             count += len(lines)
             if len(tail) > MAX_LINE:
-                self.reading.fault(count + 1, f"a line of more than {MAX_LINE} bytes: this is not a text file of games")
+                self.reading.fault(count + 1, f"a line of more than {MAX_LINE} bytes: this is no text")
                 return
             yield from lines
         if tail:
@@ -233,7 +233,7 @@ def _unpacked(
             try:
                 out = member.decompress(data)
             except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
-                reading.fault(line, f"the {kind} data is damaged ({error}): what follows is lost; fetch the file again")
+                reading.fault(line, f"damaged {kind} data ({error}), the rest is lost: fetch the file again")
                 return
             line += out.count(b"\n")
             if out:
@@ -241,7 +241,7 @@ def _unpacked(
             data = member.unused_data if member.eof else b""
             member = None if member.eof else member
     if member is not None:
-        reading.fault(line, f"the {kind} data ends too early: what follows is lost; fetch the file again")
+        reading.fault(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
 
 
 def detect(first: bytes) -> str:
@@ -256,16 +256,16 @@ def detect(first: bytes) -> str:
     """
     text = first.removeprefix(_BOM).lstrip()
     line = text.partition(b"\n")[0]
-    if text.startswith(b"{") and _is_object(line, whole=b"\n" in text):
+    if text.startswith(b"{") and _is_object(line):
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"
     if _TAG.search(text) or _BARE_TAG.match(text):
         return "pgn"
     return "csv" if any(divider in line for divider in (b",", b";", b"\t")) else "pgn"
 
 
-def _is_object(line: bytes, *, whole: bool) -> bool:
-    """True for a JSON object, or what may be the beginning of one where the line was cut off."""
+def _is_object(line: bytes) -> bool:
+    """True for a JSON object, or the beginning of one: the line may be cut off, or broken."""
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
-        return not whole and re.match(rb'\{\s*"[^"]*"\s*:', line) is not None or b'":' in line[:200]
+        return re.match(rb'\{\s*"[^"]*"\s*:', line) is not None

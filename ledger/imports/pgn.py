@@ -25,7 +25,7 @@ MAX_GAME = 4 * 2**20  # bytes of one game; the longest annotated game known has 
 MAX_SEEN = 200_000  # words remembered
 RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½-½": "draw", "*": "none"}
 
-# ---- lines to games -------------------------------------------------------------------------------------------
+# ---- lines to games ------------------------------------------------------------
 
 _TAG_START = re.compile(rb'\[\s*\w+\s+"')
 _FIRST_TAG = re.compile(rb'\[\s*(?:\w+\s+"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
@@ -54,11 +54,11 @@ class _Draft:
             return _TAG_START.match(line) is not None
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
-        name = line.partition(b" ")[0] + b" "  # the same tag again after no moves: a game without moves came before
+        name = line.partition(b" ")[0] + b" "  # the same tag again: a game without moves came before
         return any(one.startswith(name) for one in self.head)
 
     def swallowed(self, line: bytes) -> bool:
-        """True if a forgotten ``}`` swallows the next game: a blank line, an Event tag, and *line* a tag too."""
+        """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
         before = self.moves[-2:]
         return (
             len(before) == 2 and not before[0].strip() and before[1].startswith(b"[Event ")
@@ -104,7 +104,7 @@ class _Draft:
 
 def _open_after(line: bytes, number: int, open_at: int) -> int:
     """The line at which the comment began that is open after *line*, or 0."""
-    if b";" in line:  # rare: a brace behind a semicolon opens nothing, a semicolon within braces means nothing
+    if b";" in line:  # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
         pieces = _BRACE_OR_REST.findall(b"{" * bool(open_at) + line)
         is_open = bool(pieces) and pieces[-1][:1] == b"{" and pieces[-1][-1:] != b"}"
         began_here = len(pieces) > 1 or not open_at
@@ -150,7 +150,7 @@ def _decoded(parts: list[bytes]) -> str:
     return raw.decode("latin-1")
 
 
-# ---- movetext -------------------------------------------------------------------------------------------------
+# ---- movetext ------------------------------------------------------------
 
 _COMMENT = re.compile(r"\{[^}]*\}?")
 _COMMENT_OR_REST = re.compile(r"(\{[^}]*\}?)|;[^\n]*")
@@ -171,9 +171,8 @@ _PASSANT = re.compile(r"(?:/?e\.?p\.?)(?=[+#]*$)")
 _CASTLED = re.compile(r"[0oO]-[0oO](?:-[0oO])?[+#]*")
 _FIGURES = str.maketrans("♔♕♖♗♘♚♛♜♝♞", "KQRBNKQRBN") | {ord("♙"): None, ord("♟"): None}
 _NULL_MOVES = frozenset({"--", "Z0", "<>", "0000", "@@@@", "null"})
-_MARKS = frozenset(
-    "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ +-- --+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙".split()
-)
+_MARKS_GIVEN = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
+_MARKS = frozenset(_MARKS_GIVEN.split())
 _seen: set[str] = set()  # SAN met so far: games share their words, and a set is faster than the pattern
 _seen_clocks: set[str] = set()
 
@@ -196,7 +195,7 @@ class Movetext(NamedTuple):
 
 
 def read_movetext(text: str) -> Movetext:
-    """Read the movetext of one game; comments, variations, NAGs and move numbers are left out. Never raises."""
+    """Read one game's movetext; comments, variations, NAGs and move numbers are left out. Never raises."""
     if ";" in text:
         text = _COMMENT_OR_REST.sub(lambda match: match[1] or "", text)
     if "(" in text:
@@ -214,9 +213,9 @@ def read_movetext(text: str) -> Movetext:
 
 
 def _with_a_clock_each(text: str) -> Movetext | None:
-    """The shape that Lichess and chess.com write, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:03:00]} 1-0``, or None.
+    """Movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``.
 
-    Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock.
+    Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
     """
     if "[%eval" in text:
         text = _EVALUATION.sub("", text)
@@ -251,6 +250,7 @@ def _walk(text: str) -> Movetext:
     clocks: list[str] = []
     results: list[str] = []
     depth, opened, double = 0, 0, False
+    trouble: tuple[int, str] | None = None
     for match in _TOKEN.finditer(text):
         word = match[0]
         if word[0] == "{":
@@ -264,8 +264,9 @@ def _walk(text: str) -> Movetext:
             for part in (word,) if word in RESULTS else _NOISE.sub(" ", word).split():
                 move = part if part in RESULTS else _move(part)
                 if move is None or (results and move and move not in RESULTS):
-                    what = "is no move" if move is None else "follows the result: a header is missing above it"
-                    return Movetext(moves, [], results, double, (match.start(), f"{part[:40]!r} {what}"), None)
+                    what = "is no move" if move is None else "follows the result: a header is missing above"
+                    trouble = (match.start(), f"{part[:40]!r} {what}")
+                    return Movetext(moves, [], results, double, trouble, None)
                 if move in RESULTS:
                     results.append(move)
                 elif move:
@@ -275,7 +276,8 @@ def _walk(text: str) -> Movetext:
                 elif part in {"++", "#", "mate"} and moves and moves[-1][-1] not in "+#":
                     moves[-1] += "#" if part != "++" else "+"
                     double = part == "++"
-    trouble = (opened, "a variation opened by '(' is never closed") if depth else None
+    if depth:
+        trouble = (opened, "a variation opened by '(' is never closed")
     clocks = clocks if any(clocks) else []
     return Movetext(moves, clocks, results, double, trouble, with_clocks(moves, clocks))
 
@@ -295,7 +297,7 @@ def _move(word: str) -> str | None:
     return word if _SAN.fullmatch(word) or _NATIONAL.fullmatch(word) else None
 
 
-# ---- tags -----------------------------------------------------------------------------------------------------
+# ---- tags ------------------------------------------------------------
 
 _TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
 _TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
@@ -303,22 +305,28 @@ _BROKEN_TAG = re.compile(r"\s*\[\s*(\w+)\s*(.*)")
 _ESCAPED = re.compile(r'\\(["\\])')
 
 
-def _tags(head: str) -> dict[str, str]:
-    """Tag names and values as written; the first wins where one is given twice."""
+def _tags(head: str) -> tuple[dict[str, str], list[str]]:
+    """Tag names and values as written, the first where one stands twice; and names with two values."""
     found = _TAG.findall(head)
     if len(found) != head.count("["):  # something is out of the ordinary: line by line
         found = []
-        for line in head.splitlines():
+        for line in head.split("\n"):
             whole = _TAGS_IN_LINE.findall(line)
             if whole and not _TAGS_IN_LINE.sub("", line).strip():
                 found += [(name, _ESCAPED.sub(r"\1", value)) for name, value in whole]
             elif broken := _BROKEN_TAG.match(line):
                 value = broken[2].strip().removesuffix("]").strip().removeprefix('"').removesuffix('"')
                 found.append((broken[1], _ESCAPED.sub(r"\1", value)))
-    return dict(reversed(found))
+    tags = dict(reversed(found))
+    twice = [] if len(tags) == len(found) else sorted({n for n, v in found if tags[n].strip() != v.strip()})
+    return tags, twice
 
 
-_LICHESS_SITE = re.compile(r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)")
+_LICHESS_SITE = re.compile(
+    r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
+)
+_ESSENTIAL = frozenset({"White", "Black", "Result"})
+_LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})")
 _LICHESS_PLAIN = re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE)
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
@@ -331,7 +339,7 @@ _CORRESPONDENCE = re.compile(r"1/\d{5,}", re.ASCII)  # one move in a day or more
 _SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
-_USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # no way to win but mate, flag and resigning
+_USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
 
 # PGN 9.8.1 and Lichess's own words.
 _TERMINATIONS = {
@@ -345,7 +353,8 @@ _PHRASE = re.compile(
     r"|(?P<checkmate>\bcheckmated\b|\bby checkmate\b)|(?P<resignation>\bresign(?:s|ed|ation)\b)"
     r"|(?P<agreement>\bagreement\b)|(?P<stalemate>\bstalemate\b)|(?P<repetition>\brepetition\b)"
     r"|(?P<fifty_move>\b(?:50|fifty)[- ]move)|(?P<insufficient_material>\b(?:insufficient|mating) material\b)"
-    r"|(?P<adjudication>\badjudicat)|(?P<abandonment>\bdisconnect|\babandon|\blost connection|\bleft the game\b)"
+    r"|(?P<abandonment>\bdisconnect|\babandon|\blost connection|\bleft the game\b)"
+    r"|(?P<adjudication>\badjudicat)"
     r"|(?P<rules_infraction>\binfraction\b|\bcheat)",
     re.IGNORECASE,
 )
@@ -353,7 +362,7 @@ _CLOSING = re.compile(r"\{\s*([^{}]{1,120}?)\s*\}\s*(?:1-0|0-1|1/2-1/2)?\s*$")
 # Only sentences that a server writes: an annotator's last words may speak of stalemates that never came.
 _SERVER_SENTENCE = re.compile(
     r"(?:Game \d+ \(.*\) )?(?:Game (?:drawn|adjudicated|is a draw)\b.*|Neither player has mating material"
-    r"|\S+ (?:checkmated|resigns|left the game|lost connection.*|forfeits (?:on time|by .*)|ran out of time\b.*"
+    r"|\S+ (?:checkmated|resigns|left the game|lost connection.*|forfeits (?:on time|by .*)|ran out of time.*"
     r"|disconnected.*|(?:wins|won) (?:on time|by .*)))\W*",
     re.IGNORECASE,
 )
@@ -398,13 +407,16 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """
     for draft in _drafts(lines):
         if not draft.head:
-            reading.fault(1, "no PGN tag in the whole file: give a PGN file in UTF-8, Windows-1252 or Latin-1")
+            reading.fault(1, "no PGN tag in the whole file: give a PGN file in UTF-8 or an 8-bit code")
             continue
         if draft.untagged:
-            reading.fault(draft.untagged, "moves without tags: put [White ...], [Black ...], [Result ...] above them")
-        case = _Case(
-            draft, _tags(_decoded(draft.head)), text := _decoded(draft.moves), read_movetext(text)
-        )  # fmt: skip
+            reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
+        text = _decoded(draft.moves)
+        tags, twice = _tags(_decoded(draft.head))
+        case = _Case(draft, tags, text, read_movetext(text))
+        for name in twice:
+            if name in _ESSENTIAL:  # two games run together, or two tellings of one
+                case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
         game = _game(case, reading)
         for line, message in case.problems:
             reading.fault(line, message)
@@ -422,13 +434,15 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         return None
     site, key = _key(case)
     variant = _variant(case)
-    base, increment, speed = _clock_of(case.tags.get("TimeControl", "").strip(), site)
+    base, increment, speed = _clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
     white, black = _player(case, "White", site), _player(case, "Black", site)
     started = _started(case)
     termination = _termination(case, termination_tag, outcome, site, variant)
-    seconds = None if base is None else _played(case, base, increment, outcome if termination == "time" else "", site)
+    flagged = outcome if termination == "time" else ""
+    seconds = None if base is None else _played(case, base, increment, flagged, site)
     return SourceGame(
-        line=draft.line, key=key, white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
+        line=draft.line, key=key,
+        white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
         outcome=outcome, termination=termination,
         # A server says "no moves" when none were played; elsewhere it means that the score is lost.
         half_moves=len(moves.moves) if moves.moves or (site and moves.results) else None,
@@ -444,22 +458,28 @@ def _check_whole(case: _Case) -> None:
     """Note what makes the raw text of a game unfit to be read."""
     draft, moves = case.draft, case.moves
     if draft.size > MAX_GAME:
-        case.problems.append((draft.line, f"a game of {draft.size} bytes, more than {MAX_GAME}: split the file there"))
+        case.problems.append((draft.line, f"a game of more than {MAX_GAME} bytes: split the file here"))
     elif draft.open_at:
         case.problems.append((draft.open_at, "a comment opened by '{' is never closed: close it with '}'"))
     elif moves.trouble:
         offset, what = moves.trouble
         line = draft.moves_line + case.text.count("\n", 0, offset)
         case.problems.append((line, f"{what}; correct the movetext"))
-    elif draft.final and not moves.results and (draft.moves_line or not draft.head[-1].endswith((b"\n", b"\r"))):
+    elif draft.final and not moves.results and (draft.moves_line or _ends_in_tags(case)):
         line = draft.line + len(draft.head) + len(draft.moves) - 1
-        case.problems.append((line, "the file ends inside this game: no result stands after its moves; fetch it again"))
+        case.problems.append((line, "the file ends inside this game, before its result: fetch it again"))
     if len(moves.moves) > MAX_HALF_MOVES:
         case.problems.append((draft.line, f"{len(moves.moves)} half-moves, more than {MAX_HALF_MOVES}"))
 
 
+def _ends_in_tags(case: _Case) -> bool:
+    """True if a last game without movetext was cut: within a tag, or where a server writes moves."""
+    cut = not case.draft.head[-1].endswith((b"\n", b"\r"))
+    return cut or any(server in case.tags.get("Site", "") for server in ("lichess.org/", "freechess.org"))
+
+
 def _outcome(case: _Case) -> str:
-    """The Result tag; without one the word after the moves. Two results that contradict each other are a fault."""
+    """The Result tag; without one the word after the moves. Contradicting results are a fault."""
     given, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
     ends = {RESULTS[word] for word in said} - {"none"}
     tagged = RESULTS.get(given)
@@ -480,12 +500,14 @@ def _key(case: _Case) -> tuple[str, str]:
     Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
     do not count, so that a game whose result was corrected keeps its key.
     """
-    tags, site = case.tags, case.tags.get("Site", "")
-    link = tags.get("Link", "") or site
+    tags, site = case.tags, case.tags.get("Site", "")[:300]
+    link = tags.get("Link", "")[:300] or site
     lichess = _LICHESS_SITE.search(site)
     own = tags.get("GameId", "")
-    if lichess or ("lichess.org" in site or site in {"", "?"}) and re.fullmatch(r"[A-Za-z0-9]{8}(?:\w{4})?", own):
-        return "lichess", f"lichess:{lichess[1] if lichess else own[:8]}"
+    if lichess:
+        return "lichess", f"lichess:{lichess[1]}"
+    if _LICHESS_ID.fullmatch(own) and ("lichess.org" in site or site in {"", "?"}):
+        return "lichess", f"lichess:{own[:8]}"
     number = tags.get("FICSGamesDBGameNo", "").strip()
     if _FICS_NUMBER.fullmatch(number):
         return "fics", f"fics:{number}"
@@ -526,8 +548,8 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _variant(case: _Case) -> str:
-    """The variant as Lichess's key: ``From Position`` is ``fromPosition``, ``King of the Hill`` ``kingOfTheHill``."""
-    named = _variant_key(case.tags.get("Variant", ""))
+    """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
+    named = _variant_key(case.tags.get("Variant", "")[:64])
     if named:
         return named
     fen = case.tag("FEN")
@@ -553,7 +575,7 @@ def _tournament(case: _Case, site: str) -> str | None:
     return event[:MAX_EVENT].strip() or None
 
 
-# ---- time -----------------------------------------------------------------------------------------------------
+# ---- time ------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
@@ -582,9 +604,7 @@ def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> 
     move less counts, and a side without moves has used nothing. Who berserks starts with half the base and
     gets no increment.
 
-    Args:
-        outcome: who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), ``""``
-        otherwise.
+    *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
     """
     clocks = case.moves.clocks
     if not clocks:
@@ -613,7 +633,7 @@ def _day(date: str) -> str | None:
         return None
     match = _DATE.fullmatch(date)
     if match is None:
-        raise ValueError(f"{date[:40]!r} is not YYYY.MM.DD")
+        raise ValueError(f"{date!r} is not YYYY.MM.DD")
     known = [match[1]]
     for part in match.groups()[1:]:
         if part is None or part[0] == "?" or not int(part):
@@ -621,53 +641,57 @@ def _day(date: str) -> str | None:
         known.append(f"{int(part):02}")
     if known == ["0000"]:
         return None
-    instant_ms(day := "-".join(known))
+    day = "-".join(known)
+    try:
+        instant_ms(day)
+    except ValueError:
+        raise ValueError(f"there is no day {date!r}") from None
     return day
 
 
-def _at(case: _Case, days: tuple[str, ...], times: tuple[str, ...]) -> str | None:
-    """The instant that these tags name, the first readable of each; faulty days are noted."""
-    for name in days:
-        try:
-            day = _day(case.tag(name))
-        except ValueError as error:
-            case.bad(name, f"{name}: {error}")
-            return None
-        if day:
-            clock = _TIME.fullmatch(next((t for t in map(case.tag, times) if t), "")) if len(day) == 10 else None
-            if clock is None or int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
-                return day
-            return f"{day}T{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}Z"
-    return None
+def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
+    """The instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
+    try:
+        day = _day(case.tag(date)[:40])
+    except ValueError as error:
+        case.bad(date, f"{date}: {error}; correct it")
+        return None
+    clock = _TIME.fullmatch(case.tag(*times)) if day and len(day) == 10 else None
+    if clock is None or int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
+        return day
+    return f"{day}T{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}Z"
 
 
 def _started(case: _Case) -> str | None:
-    """UTCDate and UTCTime, else Date with Time or StartTime read as UTC, for want of a zone; never EventDate."""
-    if case.tags.get("UTCDate", "?")[:1] != "?":
-        return _at(case, ("UTCDate",), ("UTCTime",))
-    return _at(case, ("Date",), ("UTCTime", "Time", "StartTime"))
+    """UTCDate and UTCTime, else Date and Time or StartTime read as UTC for want of a zone; not EventDate."""
+    before = len(case.problems)
+    dated = case.tag("UTCDate")[:1] not in {"", "?"}
+    local = ("UTCTime", "Time", "StartTime")
+    started = _at(case, "UTCDate", ("UTCTime",)) if dated else _at(case, "Date", local)
+    if started is None and len(case.problems) == before:
+        given = case.tags.get("Date", "")[:40]
+        case.bad("Date", f'Date {given!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
+    return started
 
 
 def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
     """EndDate with EndTime (chess.com), else the start plus the time on the clocks, else the start."""
-    if "EndDate" in case.tags:
-        ended = _at(case, ("EndDate",), ("EndTime",))
-        if ended and (started is None or len(ended) >= len(started)) and ended >= (started or ""):
-            return ended
     if started is None:
-        if not any("Date" in message for _, message in case.problems):
-            case.bad("Date", f'Date {case.tags.get("Date", "")!r} names no year: give [Date "YYYY.MM.DD"]')
         return ""
+    if case.tag("EndDate"):
+        end = _at(case, "EndDate", ("EndTime",))
+        if end and len(end) >= len(started) and end >= started:
+            return end
     if seconds is None or len(started) < 20:
         return started
     try:
-        ended = datetime.fromisoformat(started[:-1]) + timedelta(milliseconds=round(seconds * 1000))
+        moment = datetime.fromisoformat(started[:-1]) + timedelta(milliseconds=round(seconds * 1000))
     except OverflowError:  # after the year 9999
         return started
-    return ended.isoformat(timespec="milliseconds" if ended.microsecond else "seconds") + "Z"
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds") + "Z"
 
 
-# ---- ends -----------------------------------------------------------------------------------------------------
+# ---- ends ------------------------------------------------------------
 
 
 def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:
@@ -680,7 +704,7 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
     if tag in _TERMINATIONS:
         return _TERMINATIONS[tag]
     if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"
-        return _phrase(tag)
+        return _phrase(tag[:300])
     moves = case.moves.moves
     if moves and (moves[-1].endswith("#") or (case.moves.double and not tag)):
         mover_is_white = (len(moves) % 2 == 1) != (" b " in case.tag("FEN"))
