@@ -72,6 +72,10 @@ class Views:
         """How far the journal is folded in; 0 where there are no views yet."""
         return views.position(self.connection) if self.path.exists() else 0
 
+    def is_level(self, journal: Journal) -> bool:
+        """True when there is nothing to fold in, asked without the lock and without writing."""
+        return self._usable() and views.position(self.connection) == journal.size()
+
     def catch_up(self, journal: Journal, progress: Progress = _no_progress) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 

@@ -28,8 +28,8 @@ _ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
 _ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
 RECORDED_AT_LENGTH = 24
 
-# A kind that is no longer written, the kind it became, and the function that carries its facts forward, with the
-# key field among them as ``facts_mapping`` has it.
+# A kind that is no longer written, the kind it became, and the function that carries its facts forward; the key
+# field is among them, as in ``facts_mapping``.
 UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
 
 
@@ -282,9 +282,11 @@ def decode(body: bytes) -> Entry:
     """Read one body strictly.
 
     Raises:
-        MalformedError: not JSON, or anything in it unknown, missing or not exactly of its type (every fault is
+        MalformedError: not JSON, or anything unknown, missing or not exactly of its type (every fault is
             listed), or not in the one spelling.
     """
+    if len(body) > MAX_BODY:
+        raise MalformedError([f"a body has at most {MAX_BODY} bytes, got {len(body)} @ $"])
     try:
         plain = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -297,7 +299,7 @@ def decode(body: bytes) -> Entry:
             event = _event_of(plain)
         except MalformedError as error:
             raise MalformedError([*problems, *error.problems]) from None
-        if plain["key"] != event.key:
+        if isinstance(plain["key"], str) and plain["key"] != event.key:
             problems.append(f"expected {event.key!r}, got {plain['key']!r} @ $.key")
     if problems:
         raise MalformedError(problems)

@@ -15,7 +15,8 @@ from ledger.imports.source import Reading, SourceGame
 from ledger.model import Outcome, Termination
 
 SMALLEST: dict[str, Any] = {
-    "key": "club:1", "white": {"id": "name:ann", "name": "Ann"}, "black": {"id": "fide:1503014", "name": "Bob"},
+    "key": "club:1", "white": {"id": "name:ann", "name": "Ann"},
+    "black": {"id": "fide:1503014", "name": "Bob"},
     "outcome": "white", "termination": "resignation", "ended_at": "2013", "rated": True,
 }  # fmt: skip
 
@@ -30,7 +31,8 @@ def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
     (game,), reading = read(SMALLEST)
     assert reading.faults == []
     assert game == SourceGame(
-        line=1, key="club:1", white_id="name:ann", white_name="Ann", black_id="fide:1503014", black_name="Bob",
+        line=1, key="club:1", white_id="name:ann", white_name="Ann",
+        black_id="fide:1503014", black_name="Bob",
         outcome="white", termination="resignation", half_moves=None, started_at=None, ended_at="2013",
         tournament=None, round=None, rated=True, white_rating=None, black_rating=None, speed=None,
         variant="standard", text=None,
@@ -89,7 +91,8 @@ def plain(limit: int) -> st.SearchStrategy[str]:
 GAMES = st.builds(
     SourceGame, line=st.just(1), key=st.from_regex(r"[a-z]{1,8}:[A-Za-z0-9/_-]{1,24}", fullmatch=True),
     white_id=plain(20), white_name=plain(20), black_id=plain(20), black_name=plain(20),
-    outcome=st.sampled_from([o.value for o in Outcome]), termination=st.sampled_from([t.value for t in Termination]),
+    outcome=st.sampled_from([o.value for o in Outcome]),
+    termination=st.sampled_from([t.value for t in Termination]),
     half_moves=st.none() | st.integers(0, 20_000), started_at=st.sampled_from([None, "1851", "2013-06"]),
     ended_at=st.sampled_from(["2013", "2013-06-04T19:30:00Z", "2013-06-04T19:30:00.250Z"]),
     tournament=st.none() | plain(128), round=st.none() | plain(32), rated=st.booleans(),

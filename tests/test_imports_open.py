@@ -26,7 +26,9 @@ def zst(data: bytes) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "zstd": zst}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "zstd": zst,
+}  # fmt: skip
 
 
 def lines_of(path: Path) -> tuple[list[bytes], Reading]:

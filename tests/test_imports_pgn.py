@@ -292,7 +292,8 @@ def test_no_bytes_raise(data: bytes) -> None:
 PIECES = st.sampled_from(
     [*TAGS.splitlines(keepends=True), "\n", "1. e4 ", "e5 ", "{", "}", "(", ")", ";", "%", "1-0", "*",
      "[%clk 0:00:1]", '[TimeControl "60+1"]\n', '[UTCDate "9999.12.31"]\n', '[UTCTime "23:59:59"]\n',
-     "{ [%clk 9:59:59] } ", "[", '"', '[Site "https://lichess.org/abcdefgh"]\n', '[Termination "Time forfeit"]\n', "e8=Q# ", "++", "$1", "..."]
+     "{ [%clk 9:59:59] } ", "[", '"',
+     '[Site "https://lichess.org/abcdefgh"]\n', '[Termination "Time forfeit"]\n', "e8=Q# ", "++", "$1", "..."]
 )  # fmt: skip
 
 

@@ -1,0 +1,93 @@
+"""The ``import`` command's work: files of any known format into a ledger, with a word for every game not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from ledger.bulk import Outcome, PoolChoice
+from ledger.errors import MalformedError
+from ledger.imports import csv_games, jsonl, ndjson, pgn
+from ledger.imports.open import Source, detect, open_source
+from ledger.imports.source import frames
+from ledger.ledger import Ledger
+
+from .progress import ReadingBar
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+LINE_FORMATS: dict[str, Callable[..., Iterator[object]]] = {
+    "pgn": pgn.games,
+    "lichess-ndjson": ndjson.games,
+    "ledger-jsonl": jsonl.games,
+}
+FORMATS = (*LINE_FORMATS, "csv")
+FAULTS_SHOWN = 100
+
+
+@attrs.frozen(kw_only=True)
+class Wish:
+    """What the user asked for.
+
+    Attributes:
+        choice: which pool a game goes to.
+        strict: a fault anywhere in a file leaves nothing of that file recorded.
+        fmt: the format, or None to tell it by content.
+        source: the site whose player names and game ids CSV files carry, such as ``lichess``; None for neither.
+        actor: who imports.
+    """
+
+    choice: PoolChoice
+    strict: bool
+    fmt: str | None
+    source: str | None
+    actor: str
+
+
+def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
+    """Import one file and say what became of it; False when games were faulty."""
+    with open_source(path) as source:
+        fmt = wish.fmt or detect(source.first)
+        size = Path(path).stat().st_size if path != "-" else None
+        bar = ReadingBar(source.reading, size)
+        try:
+            outcome = ledger.import_games(
+                _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict, actor=wish.actor,
+                faults_so_far=lambda: len(source.reading.faults), advance=bar.advance,
+            )  # fmt: skip
+        finally:
+            bar.close()
+    return _tell(source, fmt, outcome, strict=wish.strict)
+
+
+def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
+    if fmt == "csv":
+        return csv_games.frames(
+            source.stream(), source.reading, key_prefix=site or "csv", player_namespace=site
+        )
+    if fmt not in LINE_FORMATS:
+        raise MalformedError([f"{source.reading.name}: unknown format {fmt!r}, expected one of {FORMATS}"])
+    return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
+
+
+def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
+    name = source.reading.name
+    faults = sorted([*source.reading.faults, *outcome.faults])
+    for fault in faults[:FAULTS_SHOWN]:
+        click.echo(f"{name}:{fault.line}: {fault.message}", err=True)
+    if len(faults) > FAULTS_SHOWN:
+        click.echo(f"{name}: and {len(faults) - FAULTS_SHOWN} more faults", err=True)
+    words = [f"{outcome.recorded:,} games recorded", f"{outcome.repeated:,} known already"]
+    if outcome.players:
+        words.append(f"{outcome.players:,} new players")
+    left_out = source.reading.skipped + outcome.left_out
+    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
+    if faults:
+        words.append(f"{len(faults):,} faults" + (": nothing recorded (--strict)" if strict else ""))
+    click.echo(f"{name} ({fmt}): {', '.join(words)}", err=True)
+    return not faults

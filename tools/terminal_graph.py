@@ -1,0 +1,27 @@
+"""A rating graph in characters: one column for each stretch of games, its highest and lowest rating as a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def draw(ratings: Sequence[float], width: int = 64, height: int = 8) -> str:
+    """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points."""
+    if not ratings:
+        return "(no rated games)"
+    columns = min(width, len(ratings))
+    edges = [i * len(ratings) // columns for i in range(columns + 1)]
+    means = [sum(ratings[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    low, high = min(means), max(means)
+    span = high - low or 1.0
+    levels = [round((mean - low) / span * (height * 8 - 1)) + 1 for mean in means]
+    lines = []
+    for line in range(height - 1, -1, -1):
+        bars = "".join(EIGHTHS[max(0, min(8, level - line * 8))] for level in levels)
+        label = f"{low + span * (line + 0.5) / height:6.0f}" if line in {0, height - 1} else " " * 6
+        lines.append(f"{label} │{bars}")
+    lines.append(f"{'':6} └{'─' * columns}")
+    lines.append(f"{'':8}game 1{f'game {len(ratings)}':>{max(0, columns - 6)}}")
+    return "\n".join(lines)
