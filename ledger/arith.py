@@ -7,7 +7,7 @@ about chess lives here.
 
 from __future__ import annotations
 
-from math import floor, frexp, ldexp
+from math import floor, frexp, inf, ldexp
 
 LOG2_10 = 3.321928094887362
 LN2 = 0.6931471805599453
@@ -31,6 +31,10 @@ _C13 = 1.3691488853904124e-12
 
 def exp2(x: float) -> float:
     """2 to the power *x*, within 2 units in the last place for results in the normal range."""
+    if x >= 1024.0:  # ldexp raises in Python and wraps its exponent when compiled
+        return inf
+    if x <= -1100.0:
+        return 0.0
     whole = floor(x + 0.5)
     f = x - whole
     # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.

@@ -21,8 +21,8 @@ from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
 from ledger.imports.source import Fault
 from ledger.instants import instant_ms_column
-from ledger.journal import Journal, Sealed, Writer
-from ledger.model import Standing
+from ledger.journal import Journal, KeyTakenError, Sealed, Writer
+from ledger.model import instant_text
 from ledger.people import People, Person, commitment
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class GameImport:
         self._numbers: dict[str, int] = {}
         self._registered: set[int] = set()
         self._pools: set[str] = set()
+        self._met_repeats = False
         self.outcome = Outcome()
 
     def take(self, frame: DataFrame, writer: Writer) -> None:
@@ -136,19 +137,19 @@ class GameImport:
         return pl.DataFrame({"id": ids, "player": [self._numbers[one] for one in ids]})
 
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
-        persons = self._people.number(names, stamp)
+        persons = self._people.number(names, instant_text(rules.recorded_ms(stamp)))
         self._numbers.update((identity, person.player) for identity, person in persons.items())
         fresh = sorted(person for person in persons.values() if person.player not in self._registered)
         known = writer.find([f"player:{person.player}" for person in fresh])
-        events = [_registration(person) for person in fresh if f"player:{person.player}" not in known]
-        first = writer.size + 1
-        writer.append(
-            [
-                Sealed(e.KIND, e.key, assemble(first + i, stamp, self._actor, e.KIND, e.key, facts(e)))
-                for i, e in enumerate(events)
-            ]
-        )
-        self.outcome.players += len(events)
+        unknown = [person for person in fresh if f"player:{person.player}" not in known]
+        kind, first = PlayerRegistered.KIND, writer.size + 1
+        keys = [f"player:{person.player}" for person in unknown]
+        bodies = [
+            assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
+            for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
+        ]
+        writer.append([Sealed(kind, key, body) for key, body in zip(keys, bodies, strict=True)])
+        self.outcome.players += len(unknown)
         self._registered.update(person.player for person in fresh)
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
@@ -196,9 +197,18 @@ class GameImport:
         return games.filter(pl.col("fault").is_null()) if len(bad) else games
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
+        """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
         games = games.with_columns(game_columns.facts(games))
-        repeated = self._repeats(writer, games)
-        fresh = games.filter(~repeated) if repeated.any() else games
+        try:
+            if self._met_repeats:
+                raise KeyTakenError
+            self._append_all(writer, games, stamp)
+        except KeyTakenError:
+            repeated = self._repeats(writer, games)
+            self._met_repeats = bool(repeated.any())
+            self._append_all(writer, games.filter(~repeated), stamp)
+
+    def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         names = fresh["game"].to_list()
         bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)
         kind = GameRecorded.KIND
@@ -209,13 +219,8 @@ class GameImport:
 
     def _repeats(self, writer: Writer, games: DataFrame) -> Series:
         """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
-        known: dict[str, str] = {}
-        if writer.size > len(self._registered) + len(self._pools):
-            stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
-            known = {key[len("game:") :]: _facts_text(one.body) for key, one in stored.items()}
-        again = games["game"].is_duplicated()
-        if not known and not again.any():
-            return again
+        stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
+        known = {key[len("game:") :]: _facts_text(one.body) for key, one in stored.items()}
         flags: list[bool] = []
         for name, given, line in games.select("game", "facts", "line").iter_rows():
             before = known.setdefault(name, given)
@@ -229,16 +234,15 @@ class GameImport:
         return pl.Series(flags, dtype=pl.Boolean)
 
 
-def _registration(person: Person) -> PlayerRegistered:
+def registration_facts(person: Person) -> bytes:
+    """``codec.facts`` of the ``player-registered/1`` of a full member, without building the event each time."""
     assert person.salt is not None
     assert person.identity is not None
     assert person.name is not None
-    return PlayerRegistered(
-        player=person.player,
-        joined_at=person.joined_at,
-        standing=Standing.FULL,
-        commitment=commitment(person.salt, person.identity, person.name),
-    )
+    sealed = commitment(person.salt, person.identity, person.name)
+    return b'{"commitment":"%b","joined_at":"%b","player":%d,"standing":"full"}' % (
+        sealed.encode(), person.joined_at.encode(), person.player,
+    )  # fmt: skip
 
 
 def _facts_text(body: bytes) -> str:

@@ -7,17 +7,19 @@ transaction: rows and checkpoint together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
 from ledger import db, views
+from ledger.ahead import mapped_ahead
 from ledger.codec import decode
 from ledger.errors import CorruptError, StorageError
 from ledger.gamebook import Fresh, GameBook
-from ledger.gamebook_columns import RATED_COLUMNS, take_bodies
+from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
 from ledger.projection import Games, PoolProjection, Progress, update_pools
@@ -83,7 +85,7 @@ class Views:
             CorruptError: the views know more entries than the journal holds.
             StorageError: a file refuses.
         """
-        with self._lock:
+        with self._alone():
             if not self._usable():
                 self._build(journal, progress)
             size = journal.size()
@@ -102,16 +104,27 @@ class Views:
 
     def rebuild(self, journal: Journal, progress: Progress = _no_progress) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
-        with self._lock:
+        with self._alone():
             self._discard_build()
             self._build(journal, progress)
         return self.catch_up(journal, progress)
 
     def build_until(self, journal: Journal, until: int, progress: Progress = _no_progress) -> None:
         """Build the views anew as they stood when the journal had *until* entries, and leave them there."""
-        with self._lock:
+        with self._alone():
             self._discard_build()
             self._build(journal, progress, until)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock under which one process projects."""
+        try:
+            with self._lock:
+                yield
+        except OSError as error:  # of the lock file or a build; the driver's errors are no OSError
+            raise StorageError(
+                str(self.path), f"{error}: the views cannot be written; see to the disk and the folder's permissions"
+            ) from error
 
     def _usable(self) -> bool:
         return (
@@ -132,7 +145,7 @@ class Views:
                     if size - done <= FEW_ENTRIES:
                         self._book.take(map(decode, bodies), fresh)
                     else:
-                        take_bodies(self._book, bodies, fresh)
+                        take_decoded(self._book, decode_bodies(bodies), fresh)
                 update_pools(self._book, self.projectors, fresh, done)
                 views.set_position(connection, size)
             self._book_at = size
@@ -160,15 +173,16 @@ class _Build:
 
     def run(self, journal: Journal, until: int, progress: Progress) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it."""
+        with db.storage_errors(self._path):
+            self._run(journal, until, progress)
+
+    def _run(self, journal: Journal, until: int, progress: Progress) -> None:
         connection = self._open()
         try:
             book = GameBook(connection, self._projectors)
             target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
             target = target or until
-            frames = [_stored_games(connection)] if folded else []
-            frames += self._fold(connection, book, journal, folded, target, progress)
-            games = pl.concat(frames) if frames else None
-            del frames
+            games = self._fold(connection, book, journal, folded, target, progress)
             for pool in sorted(book.pools.values()):
                 if games is None or pool.pool < written_pool:
                     continue
@@ -204,15 +218,21 @@ class _Build:
     def _fold(
         self, connection: sqlite3.Connection, book: GameBook, journal: Journal, folded: int, target: int,
         progress: Progress,
-    ) -> list[DataFrame]:  # fmt: skip
-        frames: list[DataFrame] = []
-        for bodies in journal.read(folded, target):
+    ) -> DataFrame | None:  # fmt: skip
+        """The games that count, of the blocks folded before and of the rest."""
+        frames = [_stored_games(connection)] if folded else []
+        judged_again = False
+        for bodies, block in mapped_ahead(decode_bodies, journal.read(folded, target)):
+            fresh = Fresh()
             with db.immediate(connection, self._path):
-                frames.append(_compact(take_bodies(book, bodies, Fresh())))
+                frames.append(_compact(take_decoded(book, block, fresh)))
                 folded += len(bodies)
                 connection.execute("UPDATE build SET target = ?, folded = ?", (target, folded))
+            judged_again = judged_again or any(fresh.touched.values())
             progress("game book", folded, target)
-        return frames
+        if judged_again:  # a change of standing reached back into earlier blocks
+            frames = [_stored_games(connection)]
+        return pl.concat(frames) if frames else None
 
     def _write(self, connection: sqlite3.Connection, pool: int, steps: Any) -> None:
         connection.execute("BEGIN IMMEDIATE")

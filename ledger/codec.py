@@ -28,8 +28,8 @@ _ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
 _ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
 RECORDED_AT_LENGTH = 24
 
-# A kind that is no longer written, the kind it became, and the function that carries its facts forward; the key
-# field is among them, as in ``facts_mapping``.
+# A kind that is no longer written, the kind it became, and the function that carries its facts forward; the
+# key field is among them, as in ``facts_mapping``.
 UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
 
 
@@ -86,6 +86,7 @@ def _make_converter() -> Converter:
 
     converter.register_structure_hook_func(_is_optional, present)
     converter.register_structure_hook(StrEnum, _member)
+    converter.register_unstructure_hook(StrEnum, lambda member: member.value)
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
     for cls in EVENTS:
@@ -235,15 +236,13 @@ def _class_of(kind: object) -> type[Event] | None:
     return BY_KIND.get(kind) if isinstance(kind, str) else None
 
 
-def _event_of(plain: dict[str, Any]) -> Event:
+def _event_of(kind: object, key: str, given: object) -> Event:
     """The event of a stored entry: a key field stands in the key only."""
-    kind, key, given = plain["kind"], plain["key"], plain["facts"]
     cls = _class_of(kind)
     if cls is not None and cls.KEY_FIELD and isinstance(given, dict):
         if cls.KEY_FIELD in given:
             raise MalformedError([f"the key carries this field: leave it out @ $.facts.{cls.KEY_FIELD}"])
-        if isinstance(key, str):
-            given = {cls.KEY_FIELD: key.partition(":")[2], **given}
+        given = {cls.KEY_FIELD: key.partition(":")[2], **given}
     return structure_event(kind, given)
 
 
@@ -294,12 +293,12 @@ def decode(body: bytes) -> Entry:
     if not isinstance(plain, dict):
         raise MalformedError([f"expected an object, got {plain!r} @ $"])
     problems = _entry_problems(plain)
-    if all(name in plain for name in ("facts", "key", "kind")):
+    if isinstance(plain.get("key"), str) and "facts" in plain and "kind" in plain:
         try:
-            event = _event_of(plain)
+            event = _event_of(plain["kind"], plain["key"], plain["facts"])
         except MalformedError as error:
             raise MalformedError([*problems, *error.problems]) from None
-        if isinstance(plain["key"], str) and plain["key"] != event.key:
+        if plain["key"] != event.key:
             problems.append(f"expected {event.key!r}, got {plain['key']!r} @ $.key")
     if problems:
         raise MalformedError(problems)

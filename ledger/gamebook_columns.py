@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -45,30 +45,60 @@ def _facts_schema(cls: type) -> Any:
 
 def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
     schema = {"facts": _facts_schema(cls), "key": pl.String, "position": pl.Int64}
-    frame = pl.read_ndjson(io.BytesIO(b"\n".join(bodies)), schema=schema)
+    try:
+        frame = pl.read_ndjson(io.BytesIO(b"\n".join(bodies)), schema=schema)
+    except pl.exceptions.PolarsError as error:
+        raise CorruptError("journal", 0, f"an entry cannot be read ({error}); run 'audit'") from error
     if len(frame) != len(bodies):
         raise CorruptError("journal", 0, f"{len(bodies)} entries read as {len(frame)}; run 'audit'")
     return frame.unnest("facts")
 
 
-def take_bodies(book: GameBook, bodies: Sequence[bytes], fresh: Fresh) -> DataFrame:
-    """Fold a block of bodies in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+class Decoded(NamedTuple):
+    """A block of bodies, sorted by kind: games and players as columns, the rest as they are."""
+
+    games: DataFrame | None
+    players: DataFrame | None
+    others: list[bytes]
+
+
+def decode_bodies(bodies: Sequence[bytes]) -> Decoded:
+    """Read a block of bodies as columns. Touches no database, so it may run in another thread."""
     games: list[bytes] = []
     players: list[bytes] = []
     others: list[bytes] = []
     for body in bodies:
         tail = body[-160:]
         (games if _GAME_TAIL in tail else players if _PLAYER_TAIL in tail else others).append(body)
-    if players:
-        _take_players(book, players)
-    book.take((decode(body) for body in others), fresh)
-    if not games:
+    return Decoded(
+        _dated(_read(games, GameRecorded)) if games else None,
+        _read(players, PlayerRegistered) if players else None,
+        others,
+    )
+
+
+def take_decoded(book: GameBook, block: Decoded, fresh: Fresh) -> DataFrame:
+    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+    if block.players is not None:
+        _take_players(book, block.players)
+    book.take((decode(body) for body in block.others), fresh)
+    if block.games is None:
         return pl.DataFrame(schema={name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS})
-    return _take_games(book, _read(games, GameRecorded), fresh)
+    return _take_games(book, block.games, fresh)
 
 
-def _take_players(book: GameBook, bodies: Sequence[bytes]) -> None:
-    frame = _read(bodies, PlayerRegistered)
+def _dated(frame: DataFrame) -> DataFrame:
+    return frame.with_columns(
+        key=pl.col("key").str.slice(len("game:")),
+        ended_ms=instant_ms_column(frame["ended_at"]),
+        round_order=round_order_column(frame["round"]),
+        outcome_code=_codes(frame["outcome"], OUTCOME_CODE),
+        termination_code=_codes(frame["termination"], TERMINATION_CODE),
+        half_moves_code=pl.col("half_moves").fill_null(HALF_MOVES_UNKNOWN).cast(pl.Int32),
+    )
+
+
+def _take_players(book: GameBook, frame: DataFrame) -> None:
     names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
     rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
     book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
@@ -79,13 +109,7 @@ def _take_players(book: GameBook, bodies: Sequence[bytes]) -> None:
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
-    frame = frame.with_columns(
-        key=pl.col("key").str.slice(len("game:")),
-        pool_name=pl.col("pool"),
-        pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64),
-        ended_ms=instant_ms_column(frame["ended_at"]),
-        round_order=round_order_column(frame["round"]),
-    )
+    frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
     rows = frame.select(
         "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
@@ -114,10 +138,9 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
 
 def _reasons(book: GameBook, frame: DataFrame) -> Series:
     """Why each game does not count, null for those that do."""
-    outcome = _codes(frame["outcome"], OUTCOME_CODE)
-    termination = _codes(frame["termination"], TERMINATION_CODE)
-    half_moves = frame["half_moves"].fill_null(HALF_MOVES_UNKNOWN).to_numpy().astype(np.int32)
-    rated = frame["rated"].to_numpy()
+    outcome, termination, half_moves, rated = (
+        frame[name].to_numpy() for name in ("outcome_code", "termination_code", "half_moves_code", "rated")
+    )
     white, black = (_standings(book, frame, side) for side in ("white", "black"))
     reasons = np.zeros(len(frame), np.int32)
     number = frame["pool"].to_numpy()
@@ -125,10 +148,7 @@ def _reasons(book: GameBook, frame: DataFrame) -> Series:
         mine = np.flatnonzero(number == pool.pool)
         if len(mine):
             reasons[mine] = _refused(pool, [c[mine] for c in (outcome, termination, half_moves, rated, white, black)])
-    words = [None, *REASONS[1:]]
-    return pl.Series(np.arange(len(REASONS))).to_frame("code").select(
-        pl.Series("reason", words, dtype=pl.String)
-    )["reason"][reasons]
+    return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
 
 def _refused(pool: Pool, columns: list[Any]) -> Any:
@@ -138,7 +158,7 @@ def _refused(pool: Pool, columns: list[Any]) -> Any:
 
 
 def _codes(words: Series, codes: Any) -> Any:
-    return words.replace_strict(dict(codes), return_dtype=pl.Int32).to_numpy()
+    return words.replace_strict(dict(codes), return_dtype=pl.Int32)
 
 
 def _standings(book: GameBook, frame: DataFrame, side: str) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import bulk, codec, db, queries, rules, schemes
+from ledger.ahead import ahead
 from ledger.bulk import GameImport, PoolChoice
 from ledger.catching_up import Views
 from ledger.errors import StorageError, UnknownNameError
@@ -22,7 +23,7 @@ from ledger.gamebook import Pool
 from ledger.heavy import sqlite_utils, zstandard
 from ledger.journal import Sealed, Writer
 from ledger.journal.sqlite import SqliteJournal
-from ledger.model import Receipt, Standing, TreeHead
+from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
 from ledger.projection import Progress
 from ledger.projector import Projector
@@ -172,8 +173,7 @@ class Ledger:
         Raises:
             RejectedError: the identity was registered with something else.
         """
-        stamp = rules.recorded_text(self._now_ms())
-        person = self.people.number({identity: name}, stamp)[identity]
+        person = self.people.number({identity: name}, instant_text(self._now_ms()))[identity]
         event = PlayerRegistered(
             player=person.player,
             joined_at=person.joined_at,
@@ -209,7 +209,7 @@ class Ledger:
         )
         try:
             with self.journal.writing() if strict else nullcontext() as whole:
-                for frame in frames:
+                for frame in ahead(frames):
                     with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
                         job.take(frame, writer)
                     advance(len(frame))

@@ -1,7 +1,7 @@
 """JSON Schemas (draft 2020-12) of the journal's entries, one for each kind of event, made from the classes.
 
-They are published for readers in other languages. A schema cannot say everything: that a day exists, that text
-is in Unicode form NFC, that the key fits the facts and that the bytes are canonical, ``codec.decode`` judges.
+They are published for readers in other languages. A schema cannot say everything: that a day exists, that
+text is in Unicode form NFC, that the key fits the facts and that the bytes are canonical, ``codec.decode`` judges.
 """
 
 from __future__ import annotations

@@ -39,9 +39,11 @@ def test_a_game_gives_every_field() -> None:
     assert games == [
         SourceGame(
             line=1, key="lichess:aaaaBBBB", white_id="lichess:ann", white_name="Ann",
-            black_id="lichess:bob_2", black_name="Bob_2", outcome="white", termination="checkmate", half_moves=7,
+            black_id="lichess:bob_2", black_name="Bob_2",
+            outcome="white", termination="checkmate", half_moves=7,
             started_at="2021-10-01T10:00:00Z", ended_at="2021-10-01T10:00:40.250Z",
-            tournament=None, round=None, rated=True, white_rating=1663, black_rating=1787, speed="blitz", variant="standard",
+            tournament=None, round=None, rated=True,
+            white_rating=1663, black_rating=1787, speed="blitz", variant="standard",
             text="e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#",
         )
     ]  # fmt: skip
@@ -130,7 +132,7 @@ def test_a_fault_names_its_line_and_what_is_wrong(line: object, part: str) -> No
 
 
 NUMBERS = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False)
-LEAF = st.none() | st.booleans() | NUMBERS | st.text(max_size=9)
+LEAF = st.none() | st.booleans() | NUMBERS | st.text("aZ9 _é\u0301\n", max_size=9)
 NAMES = st.sampled_from(["white", "black", "user", "id", "name", "aiLevel", "rating"])
 INNER = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(NAMES, LEAF, max_size=2)
 JSON = INNER | st.dictionaries(NAMES, INNER, max_size=3)

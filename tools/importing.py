@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from ledger.bulk import Outcome, PoolChoice
 from ledger.errors import MalformedError
 from ledger.imports import csv_games, jsonl, ndjson, pgn
 from ledger.imports.open import Source, detect, open_source
-from ledger.imports.source import frames
+from ledger.imports.source import Reading, SourceGame, frames
 from ledger.ledger import Ledger
 
 from .progress import ReadingBar
@@ -21,7 +21,7 @@ from .progress import ReadingBar
 if TYPE_CHECKING:
     from polars import DataFrame
 
-LINE_FORMATS: dict[str, Callable[..., Iterator[object]]] = {
+LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
     "pgn": pgn.games,
     "lichess-ndjson": ndjson.games,
     "ledger-jsonl": jsonl.games,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Self
+from typing import Never, Self
 
 from tqdm import tqdm
 
@@ -16,7 +16,7 @@ class Bars:
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
-        self._bar: tqdm[int] | None = None
+        self._bar: tqdm[Never] | None = None
         self._what = ""
 
     def __call__(self, what: str, done: int, total: int) -> None:

@@ -1,7 +1,7 @@
 """Write the published JSON Schemas of the journal's entries, or check that the published ones are up to date.
 
-``python -m tools.schemas`` writes schemas/events/*.json; with ``--check`` it writes nothing, names the files that
-differ and exits 1.
+``python -m tools.schemas`` writes schemas/events/*.json; with ``--check`` it writes nothing, names the files
+that differ and exits 1.
 """
 
 from __future__ import annotations

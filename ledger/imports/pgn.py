@@ -22,6 +22,7 @@ from ledger.imports.source import Reading, SourceGame, name_identity, speed_clas
 from ledger.model import instant_ms
 
 MAX_GAME = 4 * 2**20  # bytes of one game; the longest annotated game known has a tenth of that
+MAX_WORD = 24  # characters of a move in the longest spelling, "Qa1xb2e.p.++" and the like
 MAX_SEEN = 200_000  # words remembered
 RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½-½": "draw", "*": "none"}
 
@@ -158,7 +159,7 @@ _CLOCK = re.compile(r"\[%clk\s+(\d+(?::\d+){1,2}(?:\.\d+)?)\s*\]", re.ASCII)
 _CLOCK_WORD = re.compile(r"\d\d?:\d\d:\d\d(?:\.\d\d?)?\]\}", re.ASCII)
 _EVALUATION = re.compile(r"\[%eval [^\]\s]*\] ?")
 _NUMBERS = frozenset(f"{n}{dots}" for n in range(1, 1000) for dots in ("", ".", "...")) | {"."}
-_NOISE = re.compile(r"\$\d+|\d+\.+|[!?}]+|\.\.+", re.ASCII)  # NAGs, move numbers, praise and blame
+_NOISE = re.compile(r"\$\d+|\d{1,6}\.+|[!?}]+|\.\.+", re.ASCII)  # NAGs, move numbers, praise and blame
 _TOKEN = re.compile(r"\{[^}]*\}?|[()]|[^\s{}()]+")
 _SAN = re.compile(
     r"(?:[KQRBN][a-h]?[1-8]?x?[a-h][1-8]|[a-h](?:x[a-h])?[1-8](?:=[KQRBN])?|O-O(?:-O)?|[KQRBNP]?@[a-h][1-8]|--)[+#]?"
@@ -286,6 +287,8 @@ def _move(word: str) -> str | None:
     """*word* as a move in export spelling, ``""`` for a mark that is no move, None for anything else."""
     if _SAN.fullmatch(word):
         return word
+    if len(word) > MAX_WORD:
+        return None
     if (word.isdigit() and word != "0000") or word in _MARKS:
         return ""
     word = _PASSANT.sub("", word.translate(_FIGURES)).replace("++", "+")

@@ -33,6 +33,10 @@ class Sealed(NamedTuple):
     body: bytes
 
 
+class KeyTakenError(Exception):
+    """An entry's key is known already; the caller asks ``find`` which."""
+
+
 class Writer(Protocol):
     """An open write transaction on the journal."""
 
@@ -47,7 +51,11 @@ class Writer(Protocol):
         """The entries that bear these keys, those of this transaction included."""
 
     def append(self, entries: Sequence[Sealed]) -> list[bytes]:
-        """Add entries at the next positions; returns their leaf hashes."""
+        """Add entries at the next positions; returns their leaf hashes.
+
+        Raises:
+            KeyTakenError: one of the keys is known; none of the entries was added, the transaction goes on.
+        """
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""

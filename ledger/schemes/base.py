@@ -8,6 +8,7 @@ and int arithmetic, comparisons, other such functions at module level, and ``led
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.errors import MalformedError
+from ledger.events import DECIMAL_PATTERN
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -33,6 +35,8 @@ OUTCOME_WHITE, OUTCOME_DRAW, OUTCOME_BLACK, OUTCOME_NONE = range(4)
 ENDED_CHECKMATE, ENDED_TIME, ENDED_ABANDONMENT, ENDED_UNPLAYED = 0, 7, 8, 11
 STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER = range(3)
 HALF_MOVES_UNKNOWN = -1
+
+_DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 
 def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:  # noqa: FBT001
@@ -123,11 +127,15 @@ class Scheme:
             field = fields.get(name)
             if field is None:
                 continue
-            if isinstance(field.default, bool) is not isinstance(value, bool):
-                wanted = "true or false" if isinstance(field.default, bool) else "a number"
-                problems.append(f"expected {wanted}, got {value!r} @ $.facts.settings.{name}")
+            if isinstance(field.default, bool):
+                wanted, fits = "true or false", type(value) is bool
             else:
+                wanted = "a whole number or a decimal as text"
+                fits = type(value) is int or (type(value) is str and _DECIMAL.fullmatch(value) is not None)
+            if fits:
                 values[name] = value if isinstance(value, bool) else float(Decimal(value))
+            else:
+                problems.append(f"expected {wanted}, got {value!r} @ $.facts.settings.{name}")
         if not problems:
             try:
                 return self.numbers(*attrs.astuple(self.settings(**values)))

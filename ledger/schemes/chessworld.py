@@ -201,22 +201,26 @@ def explain(own: Side, opponent: Side, score: float, numbers: Numbers) -> Explan
     ]
     rule = "r1 + K·(w - E)"
     if factor != 1.0:
-        terms.append(Term("n/51", factor, "scaling for a provisional opponent; n counts this game"))
-        rule = "r1 + K·(n/51)·(w - E)"
+        counted = "counts" if numbers.count_current else "does not count"
+        part = f"n/{numbers.provisional_games + 1.0:g}"
+        terms.append(Term(part, factor, f"scaling for a provisional opponent; n {counted} this game"))
+        rule = f"r1 + K·({part})·(w - E)"
     return Explanation(
         rule, tuple(terms), own.after[RATING], "none; shown to the nearest point", f"{FAQ}, from the 51st rated game"
     )
 
 
 def _explain_provisional(own: Side, r2: float, games: float, score: float, numbers: Numbers) -> Explanation:
-    r1 = own.before[RATING]
+    r1, points = own.before[RATING], own.before[POINTS]
+    if numbers.include_initial and games == 1.0:
+        points += r1
     terms = (
         Term("r1", r1, "rating before the game"),
         Term("r2", r2, "opponent's rating before the game"),
         Term("r2'", capped(r1, r2, numbers), f"r2, at most {numbers.cap:g} points from r1"),
         Term("w", score, "score"),
         Term("p", game_points(r1, r2, score, numbers), f"game points r2' + {numbers.bonus:g}·(2w - 1)"),
-        Term("S", own.before[POINTS], "sum of the game points before this game"),
+        Term("S", points, "sum of the game points before this game"),
         Term("n", games, "rated games, this one included"),
     )
     rule = "(S + p) / n"

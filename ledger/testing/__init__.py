@@ -1,0 +1,33 @@
+"""What plug-in authors test with: contract suites for stores, projectors, schemes and importers, and a small club.
+
+A contract is a class of tests without fixtures of its own; subclass it in a test module, say in ``make`` what is
+to be tested, and pytest does the rest::
+
+    from ledger.testing import ProjectorContract
+
+    class TestWinStreaks(ProjectorContract):
+        def make(self):
+            return WIN_STREAKS
+
+The suites run over the built-in stores, projectors, schemes and importers too. Nothing here imports pytest.
+"""
+
+from ledger.testing.games import club, record
+from ledger.testing.importer_contract import ImporterContract
+from ledger.testing.journal_contract import JournalContract
+from ledger.testing.memory import MemoryJournal
+from ledger.testing.projector_contract import ProjectorContract
+from ledger.testing.rows import in_terms_of_facts, table_rows
+from ledger.testing.scheme_contract import SchemeContract
+
+__all__ = [
+    "ImporterContract",
+    "JournalContract",
+    "MemoryJournal",
+    "ProjectorContract",
+    "SchemeContract",
+    "club",
+    "in_terms_of_facts",
+    "record",
+    "table_rows",
+]

@@ -1,0 +1,232 @@
+"""What every store of the journal must do, as tests: subclass ``JournalContract`` and say in ``make`` which store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+
+from ledger import codec
+from ledger.journal import Journal, Sealed
+from ledger.testing.expect import refused
+
+RECORDED_AT = "2021-03-04T05:06:07.890Z"
+SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry
+MANY_KEYS = 12_000
+
+
+class _GivenUpError(Exception):
+    """Leaves a transaction half done."""
+
+
+def sealed(position: int, word: str = "entry") -> Sealed:
+    """An entry for *position*; its body is canonical, with text that is not ASCII."""
+    key = f"{word}:{position}"
+    facts = codec.canonical({"text": f"é {word} {position}"})
+    return Sealed("test/1", key, codec.assemble(position, RECORDED_AT, "contract", "test/1", key, facts))
+
+
+def filled(journal: Journal, sizes: Sequence[int] = SIZES) -> list[Sealed]:
+    """Append that many entries in as many transactions."""
+    entries: list[Sealed] = []
+    for size in sizes:
+        batch = [sealed(len(entries) + 1 + i) for i in range(size)]
+        with journal.writing() as writer:
+            writer.append(batch)
+        entries += batch
+    return entries
+
+
+def root_of(bodies: Sequence[bytes]) -> bytes:
+    """The Merkle tree hash as RFC 6962, section 2.1, defines it: by recursion, sharing no code with any store."""
+    if not bodies:
+        return sha256(b"").digest()
+    if len(bodies) == 1:
+        return sha256(b"\x00" + bodies[0]).digest()
+    k = 1
+    while k * 2 < len(bodies):
+        k *= 2
+    return sha256(b"\x01" + root_of(bodies[:k]) + root_of(bodies[k:])).digest()
+
+
+def stored(journal: Journal, after: int = 0, until: int | None = None) -> list[bytes]:
+    """All bodies that ``read`` gives."""
+    return [body for block in journal.read(after, until) for body in block]
+
+
+class JournalContract:
+    """Tests of one store. A subclass gives ``make``, and ``again`` where a store can be opened twice."""
+
+    def make(self) -> Journal:
+        """A new, empty store."""
+        raise NotImplementedError
+
+    def again(self, journal: Journal) -> Journal:
+        """A second way to the same store, as another process or thread has it."""
+        return journal
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """A new store, closed afterwards."""
+        made = self.make()
+        try:
+            yield made
+        finally:
+            made.close()
+
+    def test_an_empty_journal_has_nothing(self) -> None:
+        with self.journal() as journal:
+            assert journal.size() == 0
+            assert journal.head().size == 0
+            assert journal.head().root == root_of([])
+            assert list(journal.read()) == []
+            assert journal.find(["entry:1"]) == {}
+            assert journal.text(b"\x00" * 32) is None
+            with journal.writing() as writer:
+                assert writer.size == 0
+                assert writer.last_recorded_at() is None
+                assert writer.find(["entry:1"]) == {}
+            assert journal.size() == 0
+
+    def test_positions_count_from_1_without_gaps_and_bodies_come_back_byte_for_byte(self) -> None:
+        with self.journal() as journal:
+            entries = filled(journal)
+            assert journal.size() == len(entries)
+            assert stored(journal) == [entry.body for entry in entries]
+            found = journal.find([entry.key for entry in entries])
+            assert [found[entry.key].position for entry in entries] == list(range(1, len(entries) + 1))
+
+    def test_the_head_is_that_of_rfc_6962_after_every_transaction(self) -> None:
+        with self.journal() as journal:
+            bodies: list[bytes] = []
+            for size in SIZES:
+                batch = [sealed(len(bodies) + 1 + i) for i in range(size)]
+                with journal.writing() as writer:
+                    leaves = writer.append(batch)
+                assert leaves == [sha256(b"\x00" + entry.body).digest() for entry in batch]
+                bodies += [entry.body for entry in batch]
+                assert journal.head().size == len(bodies)
+                assert journal.head().root == root_of(bodies)
+
+    def test_a_transaction_is_seen_whole_or_not_at_all(self) -> None:
+        with self.journal() as journal:
+            entries = filled(journal, (3,))
+            before = journal.head()
+            other = self.again(journal)
+            with refused(_GivenUpError), journal.writing() as writer:
+                writer.append([sealed(4), sealed(5)])
+                writer.keep_texts([(b"\x01" * 32, b"frame")])
+                writer.append([sealed(6)])
+                assert (writer.size, other.size()) == (6, 3)
+                assert other.find(["entry:4"]) == {}
+                assert stored(other) == [entry.body for entry in entries]
+                raise _GivenUpError
+            assert journal.head() == before
+            assert journal.find(["entry:4", "entry:6"]) == {}
+            assert journal.text(b"\x01" * 32) is None
+            with journal.writing() as writer:
+                writer.append([sealed(4, "instead")])
+            assert journal.head().root == root_of([*[e.body for e in entries], sealed(4, "instead").body])
+
+    def test_a_key_that_is_known_is_refused_with_all_that_came_with_it(self) -> None:
+        for together in (2, 1_500):
+            with self.journal() as journal:
+                filled(journal, (2,))
+                before = journal.head()
+                batch = [sealed(3 + i) for i in range(together)]
+                batch[-1] = Sealed(batch[-1].kind, "entry:1", batch[-1].body)
+                with refused(Exception), journal.writing() as writer:
+                    writer.append(batch)
+                assert journal.head() == before
+                filled_after = [sealed(3), sealed(4)]
+                with journal.writing() as writer:
+                    writer.append(filled_after)
+                assert journal.size() == 4
+
+    def test_a_writer_sees_its_own_entries(self) -> None:
+        with self.journal() as journal, journal.writing() as writer:
+            writer.append([sealed(1), sealed(2)])
+            assert writer.size == 2
+            assert writer.find(["entry:2", "entry:9"])["entry:2"].position == 2
+            assert writer.last_recorded_at() == RECORDED_AT
+
+    def test_find_answers_what_is_there_among_any_number_of_keys(self) -> None:
+        with self.journal() as journal:
+            entries = filled(journal)
+            found = journal.find([f"entry:{i}" for i in range(MANY_KEYS)])
+            assert set(found) == {entry.key for entry in entries}
+            assert all(found[entry.key].body == entry.body for entry in entries)
+            assert all(one.leaf == sha256(b"\x00" + one.body).digest() for one in found.values())
+            assert journal.find([]) == {}
+            assert journal.find(['entry:"1', "entry:\u00e9", ""]) == {}
+
+    def test_read_takes_any_stretch_in_blocks(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            for after, until in ((0, None), (0, 1), (1, 1), (255, 257), (256, None), (len(bodies), None), (9, 4)):
+                assert stored(journal, after, until) == bodies[after:until], (after, until)
+            assert stored(journal, 0, len(bodies) + 5) == bodies
+            assert all(journal.read())  # no block is empty
+
+    def test_what_is_appended_during_a_read_does_not_disturb_it(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            seen: list[bytes] = []
+            other = self.again(journal)
+            for block in other.read(0, len(bodies)):
+                with journal.writing() as writer:
+                    writer.append([sealed(writer.size + 1, "later")])
+                seen += block
+            assert seen == bodies
+
+    def test_two_ways_to_one_store_take_turns(self) -> None:
+        with self.journal() as journal:
+            other = self.again(journal)
+            for turn in range(1, 600, 2):
+                with journal.writing() as writer:
+                    writer.append([sealed(turn)])
+                with other.writing() as writer:
+                    assert writer.size == turn
+                    writer.append([sealed(turn + 1)])
+            assert journal.head() == other.head()
+            assert journal.head().root == root_of([sealed(i).body for i in range(1, 601)])
+            if other is not journal:
+                other.close()
+
+    def test_a_second_writer_waits(self) -> None:
+        with self.journal() as journal:
+            entered, waited = threading.Event(), threading.Event()
+            failures: list[BaseException] = []
+
+            def write_too() -> None:
+                try:
+                    other = self.again(journal)
+                    entered.set()
+                    with other.writing() as writer:
+                        waited.set()
+                        writer.append([sealed(writer.size + 1)])
+                    if other is not journal:
+                        other.close()
+                except BaseException as error:  # noqa: BLE001  # told to the test, which fails on it
+                    failures.append(error)
+
+            with journal.writing() as writer:
+                thread = threading.Thread(target=write_too)
+                thread.start()
+                assert entered.wait(30)
+                assert not waited.wait(0.2)
+                writer.append([sealed(1)])
+            thread.join(30)
+            assert not failures
+            assert stored(journal) == [sealed(1).body, sealed(2).body]
+
+    def test_a_movetext_is_kept_once(self) -> None:
+        with self.journal() as journal:
+            with journal.writing() as writer:
+                writer.keep_texts([(b"\x02" * 32, b"first"), (b"\x03" * 32, b"\x00\xff")])
+            with journal.writing() as writer:
+                writer.keep_texts([(b"\x02" * 32, b"second")])
+            assert journal.text(b"\x02" * 32) == b"first"
+            assert journal.text(b"\x03" * 32) == b"\x00\xff"
+            assert journal.size() == 0

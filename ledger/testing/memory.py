@@ -1,0 +1,124 @@
+"""A journal in memory: the second implementation of the protocol, for tests and for trying things out.
+
+It keeps the contract in the plainest way there is; nothing outlives the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+
+import orjson
+
+from ledger.errors import CorruptError
+from ledger.journal import Sealed, Stored
+from ledger.journal.merkle import EMPTY_ROOT, leaf_hash, node_hash
+from ledger.model import TreeHead
+
+BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
+
+
+class MemoryJournal:
+    """Entries in a list. Threads may share it: one writes at a time, readers see what is committed."""
+
+    def __init__(self) -> None:
+        self._entries: list[Stored] = []
+        self._by_key: dict[str, Stored] = {}
+        self._texts: dict[bytes, bytes] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[MemoryWriter]:
+        """Begin a write transaction, committed when the block ends without an error."""
+        with self._lock:
+            writer = MemoryWriter(self._entries, self._by_key)
+            yield writer
+            self._by_key = {**self._by_key, **writer.by_key}
+            self._texts = {**writer.texts, **self._texts}
+            self._entries = self._entries + writer.entries
+
+    def size(self) -> int:
+        """Number of committed entries."""
+        return len(self._entries)
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries."""
+        entries = self._entries
+        return TreeHead(len(entries), _root([entry.leaf for entry in entries]))
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
+        entries = self._entries[max(after, 0) : until]
+        for start in range(0, len(entries), BLOCK):
+            yield [entry.body for entry in entries[start : start + BLOCK]]
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The committed entries that bear these keys."""
+        by_key = self._by_key
+        return {key: by_key[key] for key in keys if key in by_key}
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+        return self._texts.get(sha256)
+
+    def close(self) -> None:
+        """Nothing is held that must be released."""
+
+
+class MemoryWriter:
+    """One write transaction on a ``MemoryJournal``."""
+
+    def __init__(self, committed: Sequence[Stored], committed_by_key: dict[str, Stored]) -> None:
+        self._committed = committed
+        self._committed_by_key = committed_by_key
+        self.entries: list[Stored] = []
+        self.by_key: dict[str, Stored] = {}
+        self.texts: dict[bytes, bytes] = {}
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+        return len(self._committed) + len(self.entries)
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry, or None in an empty journal."""
+        if not self.size:
+            return None
+        last = (self.entries or self._committed)[-1]
+        return str(orjson.loads(last.body)["recorded_at"])
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+        known = {**self._committed_by_key, **self.by_key}
+        return {key: known[key] for key in keys if key in known}
+
+    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes.
+
+        Raises:
+            CorruptError: one bears a key that is known.
+        """
+        leaves = []
+        for entry in entries:
+            if entry.key in self._committed_by_key or entry.key in self.by_key:
+                raise CorruptError("memory", self.size + 1, f"key {entry.key!r} is known; append new keys only")
+            stored = Stored(self.size + 1, bytes(entry.body), leaf_hash(entry.body))
+            self.entries.append(stored)
+            self.by_key[entry.key] = stored
+            leaves.append(stored.leaf)
+        return leaves
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        for sha256, frame in texts:
+            self.texts.setdefault(sha256, frame)
+
+
+def _root(leaves: Sequence[bytes]) -> bytes:
+    """The root over leaf hashes, level by level: an odd one out waits for its sibling on a higher level."""
+    level = list(leaves)
+    while len(level) > 1:
+        pairs = [node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+        level = pairs + level[2 * len(pairs) :]
+    return level[0] if level else EMPTY_ROOT

@@ -1,0 +1,59 @@
+"""The rows of a views database in forms that two databases can be compared by, whatever positions and numbers they use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ledger import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
+_NOT_FACTS = frozenset({"progress", "projections"})
+
+Row = tuple[tuple[str, Any], ...]
+
+
+def _exact(value: object) -> object:
+    return value.hex() if isinstance(value, float) else value
+
+
+def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
+    """All rows of a table, floats by their bits, in one order."""
+    found = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    return sorted((tuple((name, _exact(value)) for name, value in row.items()) for row in found), key=repr)
+
+
+def in_terms_of_facts(
+    connection: sqlite3.Connection, identities: Mapping[int, str] | None = None
+) -> dict[str, list[Row]]:
+    """Every table's rows with a game's key for its position, a pool's name and a player's identity for the number.
+
+    Two databases that know the same facts give the same rows, in whatever order the facts arrived.
+
+    Args:
+        connection: the views.
+        identities: identity of each player number; by default the numbers stay.
+    """
+    keys = dict(connection.execute("SELECT position, key FROM games"))
+    pools = dict(connection.execute("SELECT pool, name FROM pools"))
+
+    def told(row: Row) -> Row:
+        plain = dict(row)
+        plain.pop("position", None)
+        for name, value in plain.items():
+            if name in _PLAYER_COLUMNS and identities is not None:
+                plain[name] = identities[value]
+            elif name == "game":
+                plain[name] = keys[value]
+            elif name == "pool":
+                plain[name] = pools[value]
+        return tuple(plain.items())
+
+    return {
+        table: sorted((told(row) for row in table_rows(connection, table)), key=repr)
+        for table in queries.tables(connection)
+        if table not in _NOT_FACTS
+    }

@@ -1,0 +1,167 @@
+"""Hypothesis strategies for events and for the texts that may stand in them.
+
+``events()`` draws any event that the classes take; the smaller strategies draw what its fields may hold.
+``wild_*`` draw candidates, good and bad, for tests that compare two judges. The limits are those of
+``ledger.events``, so that a widened limit widens the tests.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from ledger import events as limits
+from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted, is_plain_text
+from ledger.model import Outcome, Precision, Standing, Termination, instant_text
+
+T = TypeVar("T")
+_FIRST_MS = -62135596800000  # the year 1
+_LAST_MS = 253402300799999  # the last millisecond of 9999
+
+
+def players() -> st.SearchStrategy[int]:
+    """Player numbers, over the whole range."""
+    return st.integers(1, limits.MAX_PLAYER)
+
+
+def names() -> st.SearchStrategy[str]:
+    """Names of pools, schemes and settings."""
+    return st.from_regex(rf"\A{limits.NAME_PATTERN}\Z")
+
+
+def game_keys() -> st.SearchStrategy[str]:
+    """Keys of games, colons and slashes included."""
+    return st.from_regex(rf"\A{limits.KEY_PATTERN}\Z")
+
+
+def hashes() -> st.SearchStrategy[str]:
+    """SHA-256 hashes in hexadecimal."""
+    return st.binary(min_size=32, max_size=32).map(bytes.hex)
+
+
+def instants() -> st.SearchStrategy[str]:
+    """Well-formed instants of all five precisions, from the year 1 to the year 9999."""
+    return st.builds(instant_text, st.integers(_FIRST_MS, _LAST_MS), st.sampled_from(Precision))
+
+
+def plain_texts(limit: int) -> st.SearchStrategy[str]:
+    """NFC text of 1 to *limit* characters: quotation marks, backslashes, any script, no controls."""
+    ordinary = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=limit)
+    awkward = st.text('"\\/<>&\u00e9\u2028\ufeff \U0001f600a', min_size=1, max_size=limit)
+    tidy = (ordinary | awkward).map(lambda text: unicodedata.normalize("NFC", text).strip())
+    return tidy.filter(lambda text: is_plain_text(text, limit))
+
+
+def settings() -> st.SearchStrategy[dict[str, int | bool | str]]:
+    """Settings of a scheme: whole numbers, switches, decimals as text."""
+    whole = st.integers(-limits.MAX_WHOLE, limits.MAX_WHOLE)
+    decimal = st.from_regex(rf"\A{limits.DECIMAL_PATTERN}\Z")
+    return st.dictionaries(names(), whole | st.booleans() | decimal, max_size=5)
+
+
+def _or_none(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
+    return st.none() | strategy
+
+
+def registrations() -> st.SearchStrategy[PlayerRegistered]:
+    """``player-registered/1``."""
+    return st.builds(
+        PlayerRegistered,
+        player=players(),
+        joined_at=instants(),
+        standing=st.sampled_from(Standing),
+        commitment=hashes(),
+        declared_rating=_or_none(st.integers(0, 5000)),
+        birth_year=_or_none(st.integers(1700, 2200)),
+    )
+
+
+def changes() -> st.SearchStrategy[PlayerChanged]:
+    """``player-changed/1``."""
+    return st.builds(
+        PlayerChanged,
+        player=players(),
+        effective_at=instants(),
+        standing=st.sampled_from(Standing),
+        declared_rating=_or_none(st.integers(0, 5000)),
+    )
+
+
+def games() -> st.SearchStrategy[GameRecorded]:
+    """``game-recorded/1``."""
+    rating = _or_none(st.integers(0, 5000))
+    return st.builds(
+        GameRecorded,
+        game=game_keys(),
+        pool=names(),
+        white=players(),
+        black=players(),
+        outcome=st.sampled_from(Outcome),
+        termination=st.sampled_from(Termination),
+        half_moves=_or_none(st.integers(0, limits.MAX_HALF_MOVES)),
+        started_at=_or_none(instants()),
+        ended_at=instants(),
+        tournament=_or_none(plain_texts(128)),
+        round=_or_none(plain_texts(32)),
+        rated=st.booleans(),
+        text=_or_none(hashes()),
+        white_rating=rating,
+        black_rating=rating,
+    )
+
+
+def adoptions() -> st.SearchStrategy[SchemeAdopted]:
+    """``scheme-adopted/1``."""
+    return st.builds(
+        SchemeAdopted, pool=names(), scheme=names(), settings=settings(), effective_from=_or_none(instants())
+    )
+
+
+def events() -> st.SearchStrategy[Event]:
+    """Any event."""
+    return st.one_of(registrations(), changes(), games(), adoptions())
+
+
+def recorded_ats() -> st.SearchStrategy[str]:
+    """When entries are recorded: always 24 characters."""
+    moments = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
+    return moments.map(lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z")
+
+
+def wild_instants() -> st.SearchStrategy[str]:
+    """Instants and near misses: the year 0, day 32, hour 24, second 60, fraction .000, odd digits."""
+    two = st.integers(0, 70).map(lambda number: f"{number:02}")
+    year = st.sampled_from(["0000", "0001", "1600", "1900", "1999", "2000", "2023", "2024", "9999"])
+    day = st.builds("{}-{}-{}".format, year, two, two)
+    seldom_wrong_day = st.sampled_from(["2023-02-28", "2023-02-29", "2024-02-29", "1900-02-29", "2000-02-29"])
+    time = st.builds("{}:{}:{}".format, two, two, two) | st.sampled_from(["23:59:59", "23:59:60", "24:00:00"])
+    fraction = st.sampled_from(["", ".000", ".001", ".250", ".999", ".1", ".0000", ",250"])
+    zone = st.sampled_from(["Z", "Z", "Z", "", "z", "+00:00", "Z\n"])
+    moment = st.builds("{}T{}{}{}".format, day | seldom_wrong_day, time, fraction, zone)
+    month = st.builds("{}-{}".format, year, two)
+    odd = st.sampled_from(
+        ["", " 2013", "2013 ", "2013\n", "\u0662\u0660\u0661\u0663", "13", "2013-6", "20130604"]
+    )
+    return year | month | day | seldom_wrong_day | moment | odd | instants()
+
+
+def wild_rounds() -> st.SearchStrategy[str]:
+    """Rounds as sources write them, and near misses."""
+    numbers = st.lists(st.integers(0, 10_000_000).map(str), min_size=1, max_size=4).map(".".join)
+    odd = st.sampled_from(
+        ["", ".", "1.", ".1", "1..2", "01", "Final", "1a", "\u0661", "1\n", " 1", "-1", "?", "1.2 "]
+    )
+    return numbers | odd | st.text("0123456789.", max_size=24)
+
+
+def wild_texts() -> st.SearchStrategy[str]:
+    """Any text that UTF-8 can hold: controls, decomposed letters, outer blanks, too long, empty."""
+    any_text = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+    odd = st.sampled_from(
+        ["", " ", "a ", "\u3000a", "e\u0301", "a\nb", "a\x7fb", "\x1fa", "\x85", "a\u2028b", "x" * 32, "x" * 33,
+         "x" * 128, "x" * 129, "\U0001f600" * 32, '"', "\\", "\\u0041", "\u212b", "\u200b", "\ufeffa"]
+    )  # fmt: skip
+    return any_text | odd | plain_texts(128)
