@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -128,7 +129,10 @@ class GameImport:
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
         """The frame's identities with their player numbers (id, player); new players are registered."""
-        sides = [frame.select(pl.col(f"{s}_id").alias("id"), pl.col(f"{s}_name").alias("name")) for s in ("white", "black")]
+        sides = [
+            frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
+            for side in ("white", "black")
+        ]
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
         names = {identity: name for identity, name in met.iter_rows() if identity not in self._numbers}
         if names:
@@ -155,7 +159,8 @@ class GameImport:
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
         for side in ("white", "black"):
-            joined = frame.select(pl.col(f"{side}_id").alias("id")).join(known, on="id", how="left", maintain_order="left")
+            ids = frame.select(pl.col(f"{side}_id").alias("id"))
+            joined = ids.join(known, on="id", how="left", maintain_order="left")
             frame = frame.with_columns(joined["player"].alias(side))
         if frame["text"].null_count() < len(frame):
             frame = frame.with_columns(movetext=pl.col("text"))
@@ -177,8 +182,9 @@ class GameImport:
             .then(
                 pl.format(
                     "ended-in-the-future: ended at {}, but it is {} now; check the date and this machine's clock",
-                    "ended_at", pl.lit(rules.recorded_text(now)),
-                )  # fmt: skip
+                    "ended_at",
+                    pl.lit(rules.recorded_text(now)),
+                )
             )
             .alias("fault")
         )
@@ -199,14 +205,13 @@ class GameImport:
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
         games = games.with_columns(game_columns.facts(games))
-        try:
-            if self._met_repeats:
-                raise KeyTakenError
-            self._append_all(writer, games, stamp)
-        except KeyTakenError:
-            repeated = self._repeats(writer, games)
-            self._met_repeats = bool(repeated.any())
-            self._append_all(writer, games.filter(~repeated), stamp)
+        if not self._met_repeats:
+            with suppress(KeyTakenError):
+                self._append_all(writer, games, stamp)
+                return
+        repeated = self._repeats(writer, games)
+        self._met_repeats = bool(repeated.any())
+        self._append_all(writer, games.filter(~repeated), stamp)
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         names = fresh["game"].to_list()

@@ -17,6 +17,12 @@ from typing import Any
 from ledger.heavy import nb, np
 from ledger.schemes.base import Scheme
 
+# Names that ``bound`` gives to the loops below, each time to something else.
+FIELDS = 0
+rate_game: Callable[..., None]
+refuse: Callable[..., int]
+step: Callable[..., None]
+
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
 
 
@@ -36,7 +42,7 @@ def replay(white: Any, black: Any, score: Any, state: Any, counts: Any, history:
     for game in range(len(white)):
         w = white[game] * FIELDS
         b = black[game] * FIELDS
-        rate_game(state, w, b, score[game], numbers)
+        rate_game(state, w, b, score[game], numbers)  # noqa: F821
         row = 2 * game * FIELDS
         for field in range(FIELDS):
             history[row + field] = state[w + field]
@@ -52,7 +58,7 @@ def refuse_all(
 ) -> None:
     """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
     for game in range(len(outcome)):
-        reasons[game] = refuse(
+        reasons[game] = refuse(  # noqa: F821
             outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
         )
 
@@ -68,16 +74,9 @@ def fold(run: Any, columns: Any, state: Any, history: Any) -> None:
     """
     for side in range(len(run)):
         p = run[side] * FIELDS
-        step(state, p, columns, side)
+        step(state, p, columns, side)  # noqa: F821
         for field in range(FIELDS):
             history[side * FIELDS + field] = state[p + field]
-
-
-# The names that ``bound`` gives to the loops above; here only so that readers and tools find them.
-FIELDS = 0
-rate_game: Callable[..., None]
-refuse: Callable[..., int]
-step: Callable[..., None]
 
 
 def bound(loop: Callable[..., None], name: str, **names: object) -> Callable[..., None]:

@@ -83,14 +83,17 @@ def _sealed(column: Series) -> Series:
     distinct = column.unique().drop_nulls()
     if not len(distinct):
         return column.cast(pl.String)
-    return column.replace_strict(distinct, [seal_text(value) for value in distinct], default=None, return_dtype=pl.String)
+    sealed = [seal_text(value) for value in distinct]
+    return column.replace_strict(distinct, sealed, default=None, return_dtype=pl.String)
 
 
 def bodies(facts_column: Series, games: Series, first: int, recorded_at: str, actor: str) -> list[bytes]:
     """Whole entries around facts, at positions from *first* on, in order."""
     head = pl.lit(f'{{"actor":{seal_actor(actor)},"facts":')
     tail = pl.lit(f',"recorded_at":"{recorded_at}"}}')
-    frame = pl.DataFrame({"facts": facts_column, "game": games}).with_row_index("position", offset=first)
+    frame = pl.DataFrame({"facts": facts_column, "game": games}).with_columns(
+        position=pl.int_range(first, first + len(games), dtype=pl.Int64)
+    )
     body = pl.concat_str(
         head, pl.col("facts"), pl.lit(',"key":"game:'), pl.col("game"),
         pl.lit(f'","kind":"{GameRecorded.KIND}","position":'), pl.col("position").cast(pl.String), tail,

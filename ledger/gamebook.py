@@ -73,7 +73,10 @@ class Roster:
         self.standing: dict[int, int] = {}
         self.declared: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
-        query = "SELECT player, standing, declared_rating FROM players WHERE standing <> 'full' OR declared_rating IS NOT NULL"
+        query = (
+            "SELECT player, standing, declared_rating FROM players "
+            "WHERE standing <> 'full' OR declared_rating IS NOT NULL"
+        )
         for player, standing, declared in connection.execute(query):
             self.register(player, standing, declared)
         for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):

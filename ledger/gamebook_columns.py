@@ -32,8 +32,6 @@ RATED_COLUMNS = ("position", "pool", "white", "black", "half_points", "time_loss
 
 def _facts_schema(cls: type) -> Any:
     """The facts of an event class as a Polars struct."""
-
-
     kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
     fields = {
         field.name: kinds[field.metadata["schema"].get("type", "string")]

@@ -1,4 +1,4 @@
-"""The ledger: one object over the journal, the people and the views. Everything a program or a command does starts here.
+"""The ledger: one object over journal, people and views. Everything that a program or a command does starts here.
 
 It wires the layers together and reads the clock, at the edge; how a thing is done is the layers' business.
 """
@@ -84,7 +84,7 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
         """
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
-        rules.check_new(event, lambda keys: set(), 0)
+        rules.check_new(event, lambda _: set(), 0)
         for word in ("people", "views"):
             if beside(path, word).exists():
                 raise StorageError(str(beside(path, word)), "exists already, though the journal does not")
@@ -144,13 +144,10 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        receipts: list[Receipt] = []
         with self.journal.writing() as writer:
             now = rules.check_clock(self._now_ms(), writer.last_recorded_at())
             stamp = rules.recorded_text(now)
-            for event in events:
-                receipts.append(self._append_one(writer, event, actor, stamp, now))
-        return receipts
+            return [self._append_one(writer, event, actor, stamp, now) for event in events]
 
     def _append_one(self, writer: Writer, event: Event, actor: str, stamp: str, now: int) -> Receipt:
         key = event.key
@@ -188,7 +185,7 @@ class Ledger:
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
         actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
-        advance: Callable[[int], None] = lambda games: None,
+        advance: Callable[[int], None] = lambda _: None,
     ) -> bulk.Outcome:  # fmt: skip
         """Record games that importers read, frame by frame.
 
@@ -214,7 +211,7 @@ class Ledger:
                         job.take(frame, writer)
                     advance(len(frame))
                 if strict and (job.outcome.faults or faults_so_far()):
-                    raise _NothingRecordedError
+                    raise _NothingRecordedError  # noqa: TRY301  # only an exception undoes the transaction
         except _NothingRecordedError:
             job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
         return job.outcome

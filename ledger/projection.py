@@ -156,7 +156,7 @@ class PoolProjection:
         return len(affected)
 
     def _affected(
-        self, cols: Columns, games: Games, concerned: set[int], few: bool  # noqa: FBT001
+        self, cols: Columns, games: Games, concerned: set[int], few: bool
     ) -> tuple[Column, dict[int, int]]:
         """Places of the games to re-rate, and by player the games passed over before."""
         if not len(games.white):
@@ -170,7 +170,8 @@ class PoolProjection:
         return cols.where(affected), dict(zip(numbers, cols.lists([skipped])[0], strict=True))
 
     def _newcomers(self, cols: Columns, players: list[int], first_ms: dict[int, int]) -> Before:
-        declared = [self._roster.declared_at(player, first_ms[player]) if player in first_ms else None for player in players]
+        roster = self._roster
+        declared = [roster.declared_at(p, first_ms[p]) if p in first_ms else None for p in players]
         return Before(
             cols.zeros(len(players)),
             cols.floats(engine.newcomers(self._pool.scheme, self._pool.numbers, declared)),
@@ -224,7 +225,8 @@ class PoolProjection:
 
     def _rated_before(self, player: int, start_ms: int) -> int:
         row = self._connection.execute(
-            f'SELECT n FROM "{self._history.name}" WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1',
+            f'SELECT n FROM "{self._history.name}" '
+            "WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1",
             (self._pool.pool, player, start_ms),
         ).fetchone()
         return 0 if row is None else int(row[0])

@@ -20,7 +20,7 @@ SIDE_COLUMNS: Mapping[str, tuple[str, str]] = {
     "game": ("INTEGER", "position of the game in the journal"),
     "ended_ms": (
         "INTEGER",
-        "when it ended, milliseconds since 1970 UTC; the first moment of the day, month or year where only that is known",
+        "when it ended, milliseconds since 1970 UTC; the first moment of the day, month or year if only that is known",
     ),
     "opponent": ("INTEGER", "player number of the opponent"),
     "opponent_n": ("INTEGER", "how-manieth rated game it was for the opponent"),

@@ -38,8 +38,8 @@ SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game =
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 HOT = {
-    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH, "games of a player": GAMES_OF,
-    "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
+    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
+    "games of a player": GAMES_OF, "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
 }  # fmt: skip
 
 

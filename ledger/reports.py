@@ -1,4 +1,4 @@
-"""Answers for people as plain dictionaries: rankings, summaries, games, explanations, predictions. Names are put in here.
+"""Answers for people as plain dictionaries: rankings, summaries, games, explanations, predictions, with names.
 
 Every number comes from the views or, for a prediction, from the scheme's own kernel. Nothing is written or formatted.
 """

@@ -111,7 +111,7 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
 
 
 def is_before(ended: str, started: str) -> bool:
-    """True when *ended* lies before *started* for certain; instants of different precision are compared as far as both go."""
+    """True when *ended* lies before *started* for certain, as far as both are known."""
     if len(ended) >= 20 and len(started) >= 20:
         return instant_ms(ended) < instant_ms(started)
     shared = min(len(ended), len(started), 10)

@@ -99,7 +99,9 @@ def create_indexes(connection: sqlite3.Connection) -> None:
         connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
-def ensure_scheme_columns(connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]) -> None:
+def ensure_scheme_columns(
+    connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]
+) -> None:
     """Give the table that keeps the scheme's state a column for each of its fields."""
     for projector in projectors:
         if projector.keeps_scheme_state:

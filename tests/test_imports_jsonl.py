@@ -85,7 +85,8 @@ def test_what_is_no_object_is_a_fault(line: bytes) -> None:
 
 
 def plain(limit: int) -> st.SearchStrategy[str]:
-    return st.text("aZ9 ,'\"\\é蝶\u0301🐎", min_size=1, max_size=limit).filter(lambda text: is_plain_text(text, limit))
+    letters = "aZ9 ,'\"\\é蝶\u0301🐎"
+    return st.text(letters, min_size=1, max_size=limit).filter(lambda text: is_plain_text(text, limit))
 
 
 GAMES = st.builds(

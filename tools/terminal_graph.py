@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -13,7 +14,7 @@ def draw(ratings: Sequence[float], width: int = 64, height: int = 8) -> str:
         return "(no rated games)"
     columns = min(width, len(ratings))
     edges = [i * len(ratings) // columns for i in range(columns + 1)]
-    means = [sum(ratings[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    means = [sum(ratings[a:b]) / (b - a) for a, b in pairwise(edges)]
     low, high = min(means), max(means)
     span = high - low or 1.0
     levels = [round((mean - low) / span * (height * 8 - 1)) + 1 for mean in means]

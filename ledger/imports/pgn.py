@@ -1,8 +1,7 @@
 """Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase) as source games, in one pass.
 
-Three steps: lines are gathered into one game's raw text, its movetext is read, its tags are given their
-meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here and nothing is
-decompressed.
+Lines become games in ``pgn_lines``, moves are read in ``movetext``, dates and clocks in ``pgn_times``; here
+tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
 """
 
 from __future__ import annotations
@@ -12,293 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
 
 import attrs
 
 from ledger.events import MAX_HALF_MOVES
-from ledger.imports.ndjson import MAX_EVENT, MAX_NAME, lichess_player, one_line, with_clocks
-from ledger.imports.source import Reading, SourceGame, name_identity, speed_class
-from ledger.model import instant_ms
-
-MAX_GAME = 4 * 2**20  # bytes of one game; the longest annotated game known has a tenth of that
-MAX_WORD = 24  # characters of a move in the longest spelling, "Qa1xb2e.p.++" and the like
-MAX_SEEN = 200_000  # words remembered
-RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½-½": "draw", "*": "none"}
-
-# ---- lines to games ------------------------------------------------------------
-
-_TAG_START = re.compile(rb'\[\s*\w+\s+"')
-_FIRST_TAG = re.compile(rb'\[\s*(?:\w+\s+"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
-_WHOLE_TAG = re.compile(rb'\[\w+\s+"[^"]*"\]\s*$')
-_NO_TAGS = re.compile(rb"\s*1\s*\.\s*[A-Za-z]")
-_BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
-
-
-@attrs.define
-class _Draft:
-    """The raw lines of one game while they are gathered; line numbers count from 1, 0 means none."""
-
-    line: int = 0
-    head: list[bytes] = attrs.Factory(list)
-    moves_line: int = 0
-    moves: list[bytes] = attrs.Factory(list)
-    open_at: int = 0  # where the comment began that is still open
-    untagged: int = 0  # first line that looks like moves with no tag above
-    size: int = 0
-    among_tags: bool = False  # the line before was a tag of this game
-    final: bool = False  # the last of the file
-
-    def begins_anew(self, line: bytes) -> bool:
-        """True if *line*, which begins with a bracket outside comments, belongs to the next game."""
-        if self.moves_line:
-            return _TAG_START.match(line) is not None
-        if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
-            return False
-        name = line.partition(b" ")[0] + b" "  # the same tag again: a game without moves came before
-        return any(one.startswith(name) for one in self.head)
-
-    def swallowed(self, line: bytes) -> bool:
-        """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
-        before = self.moves[-2:]
-        return (
-            len(before) == 2 and not before[0].strip() and before[1].startswith(b"[Event ")
-            and bool(_WHOLE_TAG.match(before[1]) and _WHOLE_TAG.match(line))
-        )  # fmt: skip
-
-    def take(self, number: int, line: bytes) -> None:
-        """Add one line."""
-        if not self.open_at:
-            if line[:1] == b"%":
-                line = b"\n"  # the escape of PGN 6; an empty line keeps the count
-            if not self.moves_line and self._is_head(number, line):
-                return
-        self._keep(self.moves, line)
-        if b"{" in line or b"}" in line:
-            self.open_at = _open_after(line, number, self.open_at)
-
-    def _is_head(self, number: int, line: bytes) -> bool:
-        """Keep *line* if it belongs above the moves, or above the first game where nothing counts."""
-        if not self.head:
-            if _FIRST_TAG.match(line):
-                self.line = number
-                self._keep(self.head, line)
-            elif not self.untagged and _NO_TAGS.match(line):
-                self.untagged = number
-            return True
-        self.among_tags = line[:1] == b"["
-        if self.among_tags or not line.strip():
-            self._keep(self.head, line)
-            return True
-        if line.rstrip().endswith(b'"]') and not self.head[-1].rstrip().endswith(b"]"):
-            self.head[-1] = self.head[-1].rstrip() + b" " + line  # a tag broken over two lines
-            self._keep(self.head, b"\n")
-            return True
-        self.moves_line = number
-        return False
-
-    def _keep(self, where: list[bytes], line: bytes) -> None:
-        self.size += len(line)
-        if self.size <= MAX_GAME:
-            where.append(line)
-
-
-def _open_after(line: bytes, number: int, open_at: int) -> int:
-    """The line at which the comment began that is open after *line*, or 0."""
-    if b";" in line:  # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
-        pieces = _BRACE_OR_REST.findall(b"{" * bool(open_at) + line)
-        is_open = bool(pieces) and pieces[-1][:1] == b"{" and pieces[-1][-1:] != b"}"
-        began_here = len(pieces) > 1 or not open_at
-    else:
-        is_open = line.rfind(b"{") > line.rfind(b"}")
-        began_here = b"}" in line or not open_at
-    return 0 if not is_open else number if began_here else open_at
-
-
-def _drafts(lines: Iterable[bytes]) -> Iterator[_Draft]:
-    draft = _Draft()
-    for number, line in enumerate(lines, 1):
-        if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
-            draft.head.append(line)  # what take() would do; most lines of most files end here
-            draft.size += len(line)
-            continue
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-        if not draft.open_at:
-            if line[:1] in b" \t" and line.lstrip()[:1] == b"[":
-                line = line.lstrip()  # noqa: PLW2901
-            if line[:1] == b"[" and draft.begins_anew(line):
-                yield draft
-                draft = _Draft()
-        elif line[:1] == b"[" and draft.swallowed(line):
-            event = draft.moves.pop()
-            yield draft
-            draft = _Draft()
-            draft.take(number - 1, event)
-        draft.take(number, line)
-    draft.final = True
-    yield draft
-
-
-def _decoded(parts: list[bytes]) -> str:
-    """UTF-8, else Windows-1252, else Latin-1, for each game anew: collections are glued from many sources."""
-    raw = b"".join(parts)
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return raw.decode("latin-1")
-
-
-# ---- movetext ------------------------------------------------------------
-
-_COMMENT = re.compile(r"\{[^}]*\}?")
-_COMMENT_OR_REST = re.compile(r"(\{[^}]*\}?)|;[^\n]*")
-_CLOCK = re.compile(r"\[%clk\s+(\d+(?::\d+){1,2}(?:\.\d+)?)\s*\]", re.ASCII)
-_CLOCK_WORD = re.compile(r"\d\d?:\d\d:\d\d(?:\.\d\d?)?\]\}", re.ASCII)
-_EVALUATION = re.compile(r"\[%eval [^\]\s]*\] ?")
-_NUMBERS = frozenset(f"{n}{dots}" for n in range(1, 1000) for dots in ("", ".", "...")) | {"."}
-_NOISE = re.compile(r"\$\d+|\d{1,6}\.+|[!?}]+|\.\.+", re.ASCII)  # NAGs, move numbers, praise and blame
-_TOKEN = re.compile(r"\{[^}]*\}?|[()]|[^\s{}()]+")
-_SAN = re.compile(
-    r"(?:[KQRBN][a-h]?[1-8]?x?[a-h][1-8]|[a-h](?:x[a-h])?[1-8](?:=[KQRBN])?|O-O(?:-O)?|[KQRBNP]?@[a-h][1-8]|--)[+#]?"
-)
-_NATIONAL = re.compile(  # long forms, and pieces named in another tongue: kept as written
-    r"(?:[A-Z]?[a-h][1-8][-x]?[a-h][1-8](?:=?[A-Z])?|[A-Z][a-h]?[1-8]?x?[a-h][1-8]|[a-h](?:x[a-h])?[18]=[A-Z])[+#]?"
-)
-_PROMOTED = re.compile(r"([a-h][18])[=/]?([QRBNKqrbnk])(?=[+#]?$)")
-_PASSANT = re.compile(r"(?:/?e\.?p\.?)(?=[+#]*$)")
-_CASTLED = re.compile(r"[0oO]-[0oO](?:-[0oO])?[+#]*")
-_FIGURES = str.maketrans("♔♕♖♗♘♚♛♜♝♞", "KQRBNKQRBN") | {ord("♙"): None, ord("♟"): None}
-_NULL_MOVES = frozenset({"--", "Z0", "<>", "0000", "@@@@", "null"})
-_MARKS_GIVEN = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
-_MARKS = frozenset(_MARKS_GIVEN.split())
-_seen: set[str] = set()  # SAN met so far: games share their words, and a set is faster than the pattern
-_seen_clocks: set[str] = set()
-
-
-class Movetext(NamedTuple):
-    """The main line of one game.
-
-    ``clocks`` is empty or as long as ``moves``, ``""`` where a move has none; what follows the clock is
-    left on it. ``results`` holds the result words in order. ``double`` tells of ``++`` on the last move.
-    ``trouble`` is an offset into the text and what stands there. ``kept`` is the text to keep (see
-    ``with_clocks``).
-    """
-
-    moves: list[str]
-    clocks: list[str]
-    results: list[str]
-    double: bool
-    trouble: tuple[int, str] | None
-    kept: str | None
-
-
-def read_movetext(text: str) -> Movetext:
-    """Read one game's movetext; comments, variations, NAGs and move numbers are left out. Never raises."""
-    if ";" in text:
-        text = _COMMENT_OR_REST.sub(lambda match: match[1] or "", text)
-    if "(" in text:
-        return _walk(text)
-    if "[%clk" in text:
-        return _with_a_clock_each(text) or _walk(text)
-    bare = _COMMENT.sub(" ", text) if "{" in text else text
-    if "$" in bare or "!" in bare or "?" in bare:
-        bare = _NOISE.sub(" ", bare)
-    words = [word for word in bare.replace(".", ". ").split() if word not in _NUMBERS]
-    results = [words.pop()] if words and words[-1] in RESULTS else []
-    if not _known(words):
-        return _walk(text)
-    return Movetext(words, [], results, False, None, with_clocks(words, []))  # noqa: FBT003
-
-
-def _with_a_clock_each(text: str) -> Movetext | None:
-    """Movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``.
-
-    Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
-    """
-    if "[%eval" in text:
-        text = _EVALUATION.sub("", text)
-    words = text.replace("{ [", "{[").replace("] }", "]}").split()
-    results = [words.pop()] if words and words[-1] in RESULTS else []
-    count, moves, clocks = len(words) // 4, words[1::4], words[3::4]
-    if (
-        len(words) != 4 * count or words[2::4] != ["{[%clk"] * count or not _NUMBERS.issuperset(words[::4])
-        or not _known(moves) or not _known(clocks, _seen_clocks, _CLOCK_WORD)
-    ):  # fmt: skip
-        return None
-    del words[::4]
-    return Movetext(moves, clocks, results, False, None, " ".join(words))  # noqa: FBT003
-
-
-def _known(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = _SAN) -> bool:
-    """True if every word matches; *seen* remembers those that did, and starts afresh when it grows large."""
-    if seen.issuperset(words):
-        return True
-    new = set(words) - seen
-    if not all(map(pattern.fullmatch, new)):
-        return False
-    if len(seen) > MAX_SEEN:
-        seen.clear()
-    seen.update(new)
-    return True
-
-
-def _walk(text: str) -> Movetext:
-    """Word by word: variations, clocks that are not on every move, old spellings, mistakes."""
-    moves: list[str] = []
-    clocks: list[str] = []
-    results: list[str] = []
-    depth, opened, double = 0, 0, False
-    trouble: tuple[int, str] | None = None
-    for match in _TOKEN.finditer(text):
-        word = match[0]
-        if word[0] == "{":
-            clock = None if depth or not moves or clocks[-1] else _CLOCK.search(word)
-            if clock:
-                clocks[-1] = clock[1]
-        elif word in "()":
-            opened = match.start() if word == "(" and not depth else opened
-            depth = depth + 1 if word == "(" else max(0, depth - 1)
-        elif not depth:
-            for part in (word,) if word in RESULTS else _NOISE.sub(" ", word).split():
-                move = part if part in RESULTS else _move(part)
-                if move is None or (results and move and move not in RESULTS):
-                    what = "is no move" if move is None else "follows the result: a header is missing above"
-                    trouble = (match.start(), f"{part[:40]!r} {what}")
-                    return Movetext(moves, [], results, double, trouble, None)
-                if move in RESULTS:
-                    results.append(move)
-                elif move:
-                    moves.append(move)
-                    clocks.append("")
-                    double = part.endswith("++")
-                elif part in {"++", "#", "mate"} and moves and moves[-1][-1] not in "+#":
-                    moves[-1] += "#" if part != "++" else "+"
-                    double = part == "++"
-    if depth:
-        trouble = (opened, "a variation opened by '(' is never closed")
-    clocks = clocks if any(clocks) else []
-    return Movetext(moves, clocks, results, double, trouble, with_clocks(moves, clocks))
-
-
-def _move(word: str) -> str | None:
-    """*word* as a move in export spelling, ``""`` for a mark that is no move, None for anything else."""
-    if _SAN.fullmatch(word):
-        return word
-    if len(word) > MAX_WORD:
-        return None
-    if (word.isdigit() and word != "0000") or word in _MARKS:
-        return ""
-    word = _PASSANT.sub("", word.translate(_FIGURES)).replace("++", "+")
-    if _CASTLED.fullmatch(word):
-        word = word.replace("0", "O").replace("o", "O")
-    if word in _NULL_MOVES:
-        return "--"
-    word = _PROMOTED.sub(lambda match: f"{match[1]}={match[2].upper()}", word)
-    return word if _SAN.fullmatch(word) or _NATIONAL.fullmatch(word) else None
-
+from ledger.imports.movetext import RESULTS, Movetext, read_movetext
+from ledger.imports.ndjson import MAX_EVENT, MAX_NAME, lichess_player, one_line
+from ledger.imports.pgn_lines import MAX_GAME, Draft, decoded, drafts
+from ledger.imports.pgn_times import clock_of, day_of, seconds_of
+from ledger.imports.source import Reading, SourceGame, name_identity
 
 # ---- tags ------------------------------------------------------------
 
@@ -335,11 +56,7 @@ _LICHESS_PLAIN = re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE)
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
-_DATE = re.compile(r"(\d{4})(?:[./-](\d\d?|\?+)(?:[./-](\d\d?|\?+))?)?", re.ASCII)
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
-_CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
-_CORRESPONDENCE = re.compile(r"1/\d{5,}", re.ASCII)  # one move in a day or more
-_SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
 _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
@@ -375,7 +92,7 @@ _SERVER_SENTENCE = re.compile(
 class _Case:
     """One game while its tags are given their meaning; *problems* are (line, message)."""
 
-    draft: _Draft
+    draft: Draft
     tags: dict[str, str]
     text: str
     moves: Movetext
@@ -408,14 +125,14 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
         lines: raw lines with their line ends.
         reading: the account that receives faults and counts. Never raises for bad input.
     """
-    for draft in _drafts(lines):
+    for draft in drafts(lines):
         if not draft.head:
             reading.fault(1, "no PGN tag in the whole file: give a PGN file in UTF-8 or an 8-bit code")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
-        text = _decoded(draft.moves)
-        tags, twice = _tags(_decoded(draft.head))
+        text = decoded(draft.moves)
+        tags, twice = _tags(decoded(draft.head))
         case = _Case(draft, tags, text, read_movetext(text))
         for name in twice:
             if name in _ESSENTIAL:  # two games run together, or two tellings of one
@@ -437,7 +154,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         return None
     site, key = _key(case)
     variant = _variant(case)
-    base, increment, speed = _clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
+    base, increment, speed = clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
     white, black = _player(case, "White", site), _player(case, "Black", site)
     started = _started(case)
     termination = _termination(case, termination_tag, outcome, site, variant)
@@ -581,24 +298,6 @@ def _tournament(case: _Case, site: str) -> str | None:
 # ---- time ------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
-    """Base and increment in seconds where the whole game has one period, else (None, 0); and the speed."""
-    if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
-        return None, 0, "correspondence"
-    simple, first = _SIMPLE_CONTROL.fullmatch(control[:32]), _CONTROL.fullmatch(control[:128])
-    speed = speed_class(float(first[1]), float(first[2] or 0)) if first else None
-    return (int(simple[1]), int(simple[2] or 0), speed) if simple else (None, 0, speed)
-
-
-@lru_cache(maxsize=16384)
-def _seconds(clock: str) -> float:
-    total = 0.0
-    for part in clock.removesuffix("]}").split(":"):
-        total = total * 60 + float(part)
-    return total
-
-
 def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
     """Seconds on both clocks together, or None where no clock is shown.
 
@@ -619,43 +318,16 @@ def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> 
         flagged = start == len(clocks) % 2 if outcome == "draw" else outcome not in {"", side}
         if not (own or (flagged and not free)) or not (flagged or own[-1]):
             continue
-        halved = free and own[0] and _seconds(own[0]) == base / 2
+        halved = free and own[0] and seconds_of(own[0]) == base / 2
         full = base / 2 if halved else base + increment * (len(own) - free)
-        used += max(0.0, full - (0.0 if flagged else _seconds(own[-1])))
+        used += max(0.0, full - (0.0 if flagged else seconds_of(own[-1])))
     return used
-
-
-@lru_cache(maxsize=8192)
-def _day(date: str) -> str | None:
-    """A PGN date with what is known of it: ``2013.??.??`` is 2013; None where not even the year is.
-
-    Raises:
-        ValueError: it is no date, or there is no such day.
-    """
-    if date.startswith("?") or not date:
-        return None
-    match = _DATE.fullmatch(date)
-    if match is None:
-        raise ValueError(f"{date!r} is not YYYY.MM.DD")
-    known = [match[1]]
-    for part in match.groups()[1:]:
-        if part is None or part[0] == "?" or not int(part):
-            break
-        known.append(f"{int(part):02}")
-    if known == ["0000"]:
-        return None
-    day = "-".join(known)
-    try:
-        instant_ms(day)
-    except ValueError:
-        raise ValueError(f"there is no day {date!r}") from None
-    return day
 
 
 def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
     """The instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
     try:
-        day = _day(case.tag(date)[:40])
+        day = day_of(case.tag(date)[:40])
     except ValueError as error:
         case.bad(date, f"{date}: {error}; correct it")
         return None

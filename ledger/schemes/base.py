@@ -39,7 +39,7 @@ HALF_MOVES_UNKNOWN = -1
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 
-def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:  # noqa: FBT001
+def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
     """A field of a settings class: its default, what it is, its unit, and where the rule stands."""
     return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
 
@@ -144,7 +144,7 @@ class Scheme:
         raise MalformedError(problems)
 
 
-def refuse_common(outcome: int, termination: int, rated: bool) -> int:  # noqa: FBT001
+def refuse_common(outcome: int, termination: int, rated: bool) -> int:
     """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
     if termination == ENDED_UNPLAYED:
         return UNPLAYED

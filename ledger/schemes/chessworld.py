@@ -39,14 +39,14 @@ class Settings:
     initial: float = setting(1400.0, "rating of a newcomer", "points", f"{FAQ}: 'ECF 100 is assumed for everyone'")
     provisional_games: float = setting(50.0, "provisional games", "games", f"{FAQ}: 'In the first 50 games'")
     cap: float = setting(320.0, "largest difference that counts", "points", f"{FAQ}: '40 ECF points translates to 320'")
-    bonus: float = setting(400.0, "worth of a win over the opponent", "points", f"{FAQ}: 'your opponents rating +50' ECF")
+    bonus: float = setting(400.0, "worth of a win over the opponent", "points", f"{FAQ}: 'opponents rating +50' ECF")
     k_highest: float = setting(32.0, "K up to k_falls_from", "points", f"{FAQ}: 'K = 32'")
     k_lowest: float = setting(16.0, "K from k_falls_to", "points", f"{FAQ}: 'K = 16'")
-    k_falls_from: float = setting(1600.0, "rating where K begins to fall", "points", f"{FAQ}: 'less than or equal to 1600'")
+    k_falls_from: float = setting(1600.0, "rating where K begins to fall", "points", f"{FAQ}: 'equal to 1600'")
     k_falls_to: float = setting(3200.0, "rating where K has fallen", "points", f"{FAQ}: 'greater or equal to 3200'")
     include_initial: bool = setting(False, "count the initial rating in the mean", "switch", "our reading: no")  # noqa: FBT003
     count_current: bool = setting(True, "n of n/51 counts the game being rated", "switch", "our reading: yes")  # noqa: FBT003
-    min_half_moves: float = setting(10.0, "a game must be longer, unless mate", "half-moves", f"{FAQ}: 'longer than 10 half moves'")
+    min_half_moves: float = setting(10.0, "a game must be longer, unless mate", "half-moves", f"{FAQ}: '10 half moves'")
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
@@ -87,7 +87,7 @@ def enter(declared: int | None, numbers: Numbers) -> tuple[float, ...]:
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: FBT001
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers
 ) -> int:
     """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
     common = refuse_common(outcome, termination, rated)

@@ -1,0 +1,136 @@
+"""Lines of a PGN file gathered into the raw text of one game at a time; what it says is not read here.
+
+Games are parted by their tags, never by what stands within a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+MAX_GAME = 4 * 2**20  # bytes of one game; the longest annotated game known has a tenth of that
+
+_TAG_START = re.compile(rb'\[\s*\w+\s+"')
+_FIRST_TAG = re.compile(rb'\[\s*(?:\w+\s+"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
+_WHOLE_TAG = re.compile(rb'\[\w+\s+"[^"]*"\]\s*$')
+_NO_TAGS = re.compile(rb"\s*1\s*\.\s*[A-Za-z]")
+_BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
+
+
+@attrs.define
+class Draft:
+    """The raw lines of one game while they are gathered; line numbers count from 1, 0 means none."""
+
+    line: int = 0
+    head: list[bytes] = attrs.Factory(list)
+    moves_line: int = 0
+    moves: list[bytes] = attrs.Factory(list)
+    open_at: int = 0  # where the comment began that is still open
+    untagged: int = 0  # first line that looks like moves with no tag above
+    size: int = 0
+    among_tags: bool = False  # the line before was a tag of this game
+    final: bool = False  # the last of the file
+
+    def begins_anew(self, line: bytes) -> bool:
+        """True if *line*, which begins with a bracket outside comments, belongs to the next game."""
+        if self.moves_line:
+            return _TAG_START.match(line) is not None
+        if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
+            return False
+        name = line.partition(b" ")[0] + b" "  # the same tag again: a game without moves came before
+        return any(one.startswith(name) for one in self.head)
+
+    def swallowed(self, line: bytes) -> bool:
+        """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
+        before = self.moves[-2:]
+        return (
+            len(before) == 2 and not before[0].strip() and before[1].startswith(b"[Event ")
+            and bool(_WHOLE_TAG.match(before[1]) and _WHOLE_TAG.match(line))
+        )  # fmt: skip
+
+    def take(self, number: int, line: bytes) -> None:
+        """Add one line."""
+        if not self.open_at:
+            if line[:1] == b"%":
+                line = b"\n"  # the escape of PGN 6; an empty line keeps the count
+            if not self.moves_line and self._is_head(number, line):
+                return
+        self._keep(self.moves, line)
+        if b"{" in line or b"}" in line:
+            self.open_at = _open_after(line, number, self.open_at)
+
+    def _is_head(self, number: int, line: bytes) -> bool:
+        """Keep *line* if it belongs above the moves, or above the first game where nothing counts."""
+        if not self.head:
+            if _FIRST_TAG.match(line):
+                self.line = number
+                self._keep(self.head, line)
+            elif not self.untagged and _NO_TAGS.match(line):
+                self.untagged = number
+            return True
+        self.among_tags = line[:1] == b"["
+        if self.among_tags or not line.strip():
+            self._keep(self.head, line)
+            return True
+        if line.rstrip().endswith(b'"]') and not self.head[-1].rstrip().endswith(b"]"):
+            self.head[-1] = self.head[-1].rstrip() + b" " + line  # a tag broken over two lines
+            self._keep(self.head, b"\n")
+            return True
+        self.moves_line = number
+        return False
+
+    def _keep(self, where: list[bytes], line: bytes) -> None:
+        self.size += len(line)
+        if self.size <= MAX_GAME:
+            where.append(line)
+
+
+def _open_after(line: bytes, number: int, open_at: int) -> int:
+    """The line at which the comment began that is open after *line*, or 0."""
+    if b";" in line:  # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
+        pieces = _BRACE_OR_REST.findall(b"{" * bool(open_at) + line)
+        is_open = bool(pieces) and pieces[-1][:1] == b"{" and pieces[-1][-1:] != b"}"
+        began_here = len(pieces) > 1 or not open_at
+    else:
+        is_open = line.rfind(b"{") > line.rfind(b"}")
+        began_here = b"}" in line or not open_at
+    return 0 if not is_open else number if began_here else open_at
+
+
+def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
+    """The games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
+    draft = Draft()
+    for number, line in enumerate(lines, 1):
+        if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
+            draft.head.append(line)  # what take() would do; most lines of most files end here
+            draft.size += len(line)
+            continue
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
+        if not draft.open_at:
+            if line[:1] in b" \t" and line.lstrip()[:1] == b"[":
+                line = line.lstrip()  # noqa: PLW2901
+            if line[:1] == b"[" and draft.begins_anew(line):
+                yield draft
+                draft = Draft()
+        elif line[:1] == b"[" and draft.swallowed(line):
+            event = draft.moves.pop()
+            yield draft
+            draft = Draft()
+            draft.take(number - 1, event)
+        draft.take(number, line)
+    draft.final = True
+    yield draft
+
+
+def decoded(parts: list[bytes]) -> str:
+    """UTF-8, else Windows-1252, else Latin-1, for each game anew: collections are glued from many sources."""
+    raw = b"".join(parts)
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1")

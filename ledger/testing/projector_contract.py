@@ -1,0 +1,254 @@
+"""What every projector must do, as tests: subclass ``ProjectorContract`` and give the projector in ``make``.
+
+A projector is a fold over one player's games; all the rest (slices, late games, corrections, rebuilds) follows when
+its step depends on nothing but the running state and the side. These tests find a step that depends on more.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+from ledger import catching_up, db, engine, views
+from ledger.catching_up import Views
+from ledger.events import NAME_PATTERN, Event
+from ledger.gamebook import Fresh, GameBook
+from ledger.heavy import np
+from ledger.projection import update_pools
+from ledger.projector import SIDE_COLUMNS, Projector
+from ledger.projectors.history import HISTORY
+from ledger.testing.expect import bits
+from ledger.testing.games import club, record, shuffled
+from ledger.testing.memory import MemoryJournal
+from ledger.testing.rows import Row, in_terms_of_facts, table_rows
+
+_WHOLE = frozenset({"n", "game", "ended_ms", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})
+_EDGE = 7.0  # stands around a player's state, where no step may write
+
+
+class ProjectorContract:
+    """Tests of one projector over ``club`` rated by ChessWorld. A subclass gives ``make``.
+
+    Attributes:
+        games: how many games the club plays; raise it for a projector that wakes up late.
+        seeds: random slicings and orders tried.
+    """
+
+    games = 300
+    seeds = (1, 2, 3)
+
+    def make(self) -> Projector:
+        """The projector to be tested."""
+        raise NotImplementedError
+
+    def projectors(self) -> tuple[Projector, ...]:
+        """It, after the one that keeps the scheme's state where it does not do that itself."""
+        made = self.make()
+        return (made,) if made.keeps_scheme_state else (HISTORY, made)
+
+    def facts(self) -> list[Event]:
+        """The facts that it is tested with."""
+        return club(self.games)
+
+    # -- what it says of itself ------------------------------------------------------------------------------------
+
+    def test_it_is_declared_in_full(self) -> None:
+        made = self.make()
+        assert re.fullmatch(NAME_PATTERN, made.name)
+        assert made.version >= 1
+        assert {*made.takes, *made.stores} <= set(SIDE_COLUMNS)
+        names = ["pool", "player", "n", *(name for name, _ in views.table_columns(made, ()))]
+        assert len(names) == len(set(names)), "a column stands twice"
+        for kept in made.state:
+            assert kept.type in {"INTEGER", "REAL"}, kept
+            assert kept.doc, f"{kept.name} is not explained"
+            assert kept.type == "REAL" or math.isnan(kept.start) or kept.start == int(kept.start), kept
+
+    def test_its_identity_changes_with_its_version(self) -> None:
+        made = self.make()
+        again = Projector(
+            name=made.name, version=made.version + 1, settings=made.settings, state=made.state, takes=made.takes,
+            step=made.step,
+        )  # fmt: skip
+        assert again.identity != made.identity
+
+    # -- its step --------------------------------------------------------------------------------------------------
+
+    def test_the_step_gives_the_same_bits_interpreted_and_compiled(self) -> None:
+        made = self.make()
+        for seed in self.seeds:
+            run, columns = _sides(made, seed)
+            loop = engine.folding_loop(made.name, made.step, len(made.state))
+            start = [kept.start for kept in made.state] * (run[-1] + 1)
+            plain = [0.0] * (len(run) * len(made.state))
+            loop(run, columns, list(start), plain)
+            many = np.empty(len(plain), np.float64)
+            arrays = tuple(
+                np.asarray(column, np.int64 if name in _WHOLE else np.float64)
+                for name, column in zip(made.takes, columns, strict=True)
+            )
+            engine.compiled(loop)(np.asarray(run, np.int32), arrays, np.asarray(start, np.float64), many)
+            assert bits(plain) == bits(many.tolist())
+
+    def test_the_step_writes_its_player_s_fields_only(self) -> None:
+        made = self.make()
+        run, columns = _sides(made, 1)
+        frozen = tuple(tuple(column) for column in columns)  # writing to a column raises
+        fields = [kept.start for kept in made.state]
+        for side in range(len(run)):
+            state = [_EDGE, *fields, _EDGE]
+            made.step(state, 1, frozen, side)
+            assert (state[0], state[-1], len(state)) == (_EDGE, _EDGE, len(fields) + 2)
+            fields = state[1:-1]
+
+    def test_the_step_depends_on_nothing_but_the_state_and_the_side(self) -> None:
+        """No clock, no chance, no memory of its own: the same twice, with other games in between."""
+        made = self.make()
+        run, columns = _sides(made, 2)
+        loop = engine.folding_loop(made.name, made.step, len(made.state))
+        outcomes = []
+        for _ in range(2):
+            out = [0.0] * (len(run) * len(made.state))
+            loop(run, columns, [kept.start for kept in made.state] * (run[-1] + 1), out)
+            outcomes.append(bits(out))
+            other_run, other = _sides(made, 3)
+            loop(
+                other_run, other, [kept.start for kept in made.state] * (other_run[-1] + 1),
+                [0.0] * (len(other_run) * len(made.state)),
+            )  # fmt: skip
+        assert outcomes[0] == outcomes[1]
+
+    # -- its table -------------------------------------------------------------------------------------------------
+
+    def test_two_rebuilds_give_the_same_rows(self, tmp_path: Path) -> None:
+        rows = [self._rebuilt(tmp_path / word, self.facts()) for word in ("one", "two")]
+        assert rows[0]
+        assert rows[0] == rows[1]
+
+    def test_any_slicing_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        expected = self._rebuilt(tmp_path / "whole", facts)
+        for seed in self.seeds:
+            random = Random(seed)  # noqa: S311
+            cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
+            slices = [facts[first:last] for first, last in zip(cuts, cuts[1:], strict=False)]
+            for name, forced in (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60)):
+                folder = tmp_path / f"{seed}-{name}-{forced}"
+                with patch.object(catching_up, name, forced):
+                    assert self._live(folder, slices) == expected, (cuts, name, forced)
+
+    def test_game_by_game_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        assert self._live(tmp_path / "live", [[one] for one in facts]) == self._rebuilt(tmp_path / "whole", facts)
+
+    def test_compiled_updates_write_the_rows_of_interpreted_ones(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        slices = [facts[i : i + 40] for i in range(0, len(facts), 40)]
+        few = self._live(tmp_path / "few", slices)
+        with patch.object(engine, "COMPILE_FROM", 0):
+            assert self._live(tmp_path / "many", slices) == few
+
+    def test_the_order_of_arrival_changes_nothing(self, tmp_path: Path) -> None:
+        facts, name = self.facts(), self.make().name
+        with self._views(tmp_path / "whole") as whole:
+            _take(whole, [facts])
+            expected = in_terms_of_facts(whole.connection)[name]
+        for seed in self.seeds:
+            late = shuffled(facts, seed)
+            with self._views(tmp_path / str(seed)) as updated:
+                _take(updated, [late[i : i + 17] for i in range(0, len(late), 17)])
+                assert in_terms_of_facts(updated.connection)[name] == expected, seed
+
+    def test_rating_again_from_any_place_writes_the_same_rows(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        with self._views(tmp_path / "views") as updated:
+            _take(updated, [facts])
+            expected = self._all_rows(updated)
+            connection = updated.connection
+            ends = [ms for (ms,) in connection.execute("SELECT DISTINCT ended_ms FROM games ORDER BY ended_ms")]
+            players = {player for (player,) in connection.execute("SELECT player FROM current")}
+            for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
+                book = GameBook(connection, updated.projectors)
+                with db.immediate(connection, updated.path):
+                    update_pools(book, updated.projectors, Fresh({1: start_ms}, {1: set(players)}), len(facts))
+                assert self._all_rows(updated) == expected, start_ms
+
+    def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:
+        facts, made = self.facts(), self.make()
+        slices = [facts[i : i + 50] for i in range(0, len(facts), 50)]
+        if made.keeps_scheme_state:
+            return  # there are no views without it
+        with self._views(tmp_path / "with") as updated:
+            _take(updated, slices)
+            with_it = in_terms_of_facts(updated.connection)
+        without = Views(_fresh(tmp_path / "without"), (HISTORY,))
+        _take(without, slices)
+        expected = in_terms_of_facts(without.connection)
+        without.close()
+        assert with_it.keys() - expected.keys() == {made.name}
+        assert {table: with_it[table] for table in expected} == expected
+
+    # -- how -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _views(self, folder: Path) -> Iterator[Views]:
+        opened = Views(_fresh(folder), self.projectors())
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    def _all_rows(self, opened: Views) -> dict[str, list[Row]]:
+        return {table: table_rows(opened.connection, table) for table in (self.make().name, "current", "games")}
+
+    def _live(self, folder: Path, slices: Sequence[Sequence[Event]]) -> dict[str, list[Row]]:
+        with self._views(folder) as updated:
+            _take(updated, slices)
+            return self._all_rows(updated)
+
+    def _rebuilt(self, folder: Path, facts: Sequence[Event]) -> dict[str, list[Row]]:
+        journal = MemoryJournal()
+        record(journal, facts)
+        with self._views(folder) as built:
+            built.rebuild(journal)
+            return self._all_rows(built)
+
+
+def _fresh(folder: Path) -> Path:
+    folder.mkdir()
+    return folder / "club.views.db"
+
+
+def _take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
+    """Record each slice and catch up after it."""
+    journal = MemoryJournal()
+    for facts in slices:
+        record(journal, facts)
+        assert updated.catch_up(journal) == journal.size()
+
+
+def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float], ...]]:
+    """Some players' runs of 130 sides, in the columns that the projector takes, with numbers at their limits too."""
+    random = Random(seed)  # noqa: S311
+    length, players = 130, 4
+    n = list(range(1, length + 1))
+    ratings = (0.0, 100.0, 1399.999999999, 1400.0, 2400.5, 5000.0, -35.25)
+    one: dict[str, list[float]] = {name: [] for name in SIDE_COLUMNS}
+    for _ in range(players):
+        one["n"] += n
+        one["game"] += sorted(random.sample(range(1, 10**9), length))
+        one["ended_ms"] += sorted(random.randrange(-(10**13), 10**13) for _ in n)
+        one["opponent"] += [random.randint(1, 2**31 - 1) for _ in n]
+        one["opponent_n"] += [random.randint(1, 5000) for _ in n]
+        one["colour"] += [random.randint(0, 1) for _ in n]
+        one["half_points"] += [random.randint(0, 2) for _ in n]
+        one["lost_on_time"] += [int(half == 0 and random.random() < 0.5) for half in one["half_points"][-length:]]
+        for name in ("rating", "opponent_rating"):
+            one[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
+    run = [player for player in range(players) for _ in n]
+    return run, tuple(one[name] for name in projector.takes)

@@ -1,0 +1,149 @@
+"""The contract suites over everything built in, and over a plug-in as an outside author would write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger.imports import jsonl, ndjson, pgn
+from ledger.journal import Journal
+from ledger.journal.sqlite import SqliteJournal
+from ledger.projector import Projector
+from ledger.projectors import DEFAULT
+from ledger.schemes import BUILT_IN
+from ledger.schemes.base import Scheme
+from ledger.schemes.chessworld import SCHEME as CHESSWORLD
+from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
+from ledger.testing.importer_contract import Importer
+from tests.plugins import WIN_STREAKS
+
+
+class TestSqliteJournal(JournalContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+        self.made = 0
+
+    def make(self) -> SqliteJournal:
+        self.made += 1
+        return SqliteJournal.create(self.folder / f"{self.made}.db")
+
+    def again(self, journal: Journal) -> Journal:
+        assert isinstance(journal, SqliteJournal)
+        return SqliteJournal(journal.path)
+
+
+class TestMemoryJournal(JournalContract):
+    def make(self) -> Journal:
+        return MemoryJournal()
+
+
+@pytest.mark.parametrize("projector", [*DEFAULT, WIN_STREAKS], ids=lambda one: one.name, scope="class")
+class TestProjectors(ProjectorContract):
+    @pytest.fixture(autouse=True)
+    def _projector(self, projector: Projector) -> None:
+        self.projector = projector
+
+    def make(self) -> Projector:
+        return self.projector
+
+
+@pytest.mark.parametrize("scheme", BUILT_IN, ids=lambda one: one.name, scope="class")
+class TestSchemes(SchemeContract):
+    @pytest.fixture(autouse=True)
+    def _scheme(self, scheme: Scheme) -> None:
+        self.scheme = scheme
+
+    def make(self) -> Scheme:
+        return self.scheme
+
+
+class TestChessworldReadings(SchemeContract):
+    settings = (
+        {"include_initial": True},
+        {"count_current": False},
+        {"provisional_games": 0},
+        {"provisional_games": 5},
+        {"provisional_games": 5, "include_initial": True, "count_current": False},
+        {"initial": "1200.5", "cap": 0, "k_highest": "24.75", "k_lowest": 24},
+        {"provisional_games": 1, "bonus": "999999999999", "cap": "999999999999.5"},
+    )
+    score_decides = True
+
+    def make(self) -> Scheme:
+        return CHESSWORLD
+
+
+class TestPgn(ImporterContract):
+    samples = (
+        b"""[Event "Rated Blitz game"]
+[Site "https://lichess.org/AbCdEf12"]
+[Date "2021.10.01"]
+[Round "-"]
+[White "Ann"]
+[Black "Bob-2"]
+[Result "1-0"]
+[UTCDate "2021.10.01"]
+[UTCTime "10:00:00"]
+[WhiteElo "1500"]
+[BlackElo "1600"]
+[TimeControl "180+2"]
+[Termination "Normal"]
+
+1. e4 { [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Bc4 { [%clk 0:02:58] } 2... Nc6 { [%clk 0:02:58] } 3. Qh5 { [%clk 0:02:55] } 3... Nf6 { [%clk 0:02:50] } 4. Qxf7# { [%clk 0:02:51] } 1-0
+""",
+        """[Event "Club championship"]
+[Site "Köln"]
+[Date "1999.??.??"]
+[Round "3.1"]
+[White "Müller, Jürgen"]
+[Black "Smith, J. \\"Jim\\""]
+[Result "1/2-1/2"]
+
+1. d4 d5 (1... Nf6 {Indian (really)} 2. c4) 2. c4 $1 e6 ; a line
+% an escape
+3. Nc3 Nf6 1/2-1/2
+
+[Event "Club championship"]
+[Site "Köln"]
+[Date "1999.10.02"]
+[Round "3.2"]
+[White "Brown, A"]
+[Black "Green, B"]
+[WhiteFideId "1503014"]
+[Result "0-1"]
+
+1. f3 e5 2. g4 Qh4# 0-1
+""".encode(),
+    )
+
+    def make(self) -> Importer:
+        return pgn.games
+
+
+class TestLichessNdjson(ImporterContract):
+    samples = (
+        b'{"id":"AbCdEf12","rated":true,"variant":"standard","speed":"blitz","createdAt":1633082400000,'
+        b'"lastMoveAt":1633082900000,"status":"mate","players":{"white":{"user":{"name":"Ann","id":"ann"},'
+        b'"rating":1500},"black":{"user":{"name":"Bob-2","id":"bob-2"},"rating":1600}},"winner":"white",'
+        b'"moves":"e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7#","clocks":[18003,18003,17803],"tournament":"XyZ12345"}\n'
+        b'{"id":"AbCdEf13","rated":false,"variant":"crazyhouse","speed":"bullet","createdAt":1633082400001,'
+        b'"status":"outoftime","players":{"white":{"aiLevel":3},"black":{"user":{"name":"Bob-2"}}}}\n',
+    )
+
+    def make(self) -> Importer:
+        return ndjson.games
+
+
+class TestLedgerJsonl(ImporterContract):
+    samples = (
+        b"".join(
+            jsonl.dump(game) + b"\n"
+            for sample in TestLichessNdjson.samples
+            for game in TestLichessNdjson()._read(sample)[0]
+        ),
+    )
+
+    def make(self) -> Importer:
+        return jsonl.games

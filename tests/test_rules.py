@@ -1,0 +1,435 @@
+"""The named refusals, in their order: one event at a time, many at once, and as columns of an import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attrs
+import pytest
+
+from ledger import rules
+from ledger.bulk import PoolChoice
+from ledger.errors import ConflictError, RejectedError
+from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.imports.source import SourceGame, frames
+from ledger.ledger import Ledger
+from ledger.model import Outcome, Standing, Termination
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Club(NamedTuple):
+    """A ledger with two players (1 and 2), one game (r1-b1) and a clock."""
+
+    ledger: Ledger
+    clock: Clock
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[Club]:
+    clock = Clock()
+    with Ledger.create(tmp_path / "club.db", clock=clock) as ledger:
+        for number, name in enumerate(("ann", "bob"), 1):
+            assert ledger.register(f"name:{name}", name) == number
+        ledger.append(game("r1-b1"))
+        yield Club(ledger, clock)
+
+
+def game(key: str, **changes: Any) -> GameRecorded:
+    return GameRecorded(**{
+        "game": key, "pool": "standard", "white": 1, "black": 2, "outcome": Outcome.WHITE,
+        "termination": Termination.RESIGNATION, "ended_at": "2026-11-20", "rated": True, **changes,
+    })  # fmt: skip
+
+
+def adoption(**changes: Any) -> SchemeAdopted:
+    return SchemeAdopted(**{"pool": "blitz", "scheme": "chessworld", "settings": {}, **changes})
+
+
+def source(key: str, **changes: Any) -> SourceGame:
+    """The same game as ``game(key)`` gives, as an importer hands it on."""
+    return SourceGame(**{
+        "line": 1, "key": key, "white_id": "name:ann", "white_name": "ann", "black_id": "name:bob",
+        "black_name": "bob", "outcome": "white", "termination": "resignation", "half_moves": None,
+        "started_at": None, "ended_at": "2026-11-20", "tournament": None, "round": None, "rated": True,
+        "white_rating": None, "black_rating": None, "speed": None, "variant": "standard", "text": None, **changes,
+    })  # fmt: skip
+
+
+class Case(NamedTuple):
+    """A fact that one rule refuses."""
+
+    event: Event
+    words: str  # what the refusal says
+    imported: SourceGame | None = None  # the same fact for an import, where imports know the rule
+    clock: timedelta = timedelta()  # how far the clock moves before
+
+
+CASES: dict[str, tuple[Case, ...]] = {
+    "clock-behind": (
+        Case(
+            game("r2"),
+            "this machine's clock says 2026-11-21T11:58:59.999Z, but the last entry was recorded at "
+            "2026-11-21T12:00:00.000Z; set the clock and try again: nothing was recorded",
+            source("r2"),
+            clock=timedelta(milliseconds=-60_001),
+        ),
+    ),
+    "exists-with-different-FIELD": (
+        Case(
+            game("r1-b1", outcome=Outcome.BLACK),
+            "'game:r1-b1' was recorded with outcome='white', not 'black'; a recorded fact is never overwritten",
+            source("r1-b1", outcome="black"),
+        ),
+        Case(
+            game("r1-b1", half_moves=31),
+            "'game:r1-b1' was recorded with half_moves=None, not 31;",
+            source("r1-b1", half_moves=31),
+        ),
+        Case(
+            PlayerRegistered(player=1, joined_at="2026", standing=Standing.GUEST, commitment="0" * 64),
+            "'player:1' was recorded with commitment='",
+        ),
+        Case(adoption(pool="standard", settings={"k": 1}), "recorded with settings={}, not {'k': 1};"),
+    ),
+    "unknown-pool": (
+        Case(game("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+    ),
+    "unknown-player": (
+        Case(game("r2", white=3), "player 3 was never registered"),
+        Case(game("r2", black=4), "player 4 was never registered"),
+        Case(
+            PlayerChanged(player=3, effective_at="2026", standing=Standing.FULL), "player 3 was never registered"
+        ),
+    ),
+    "same-player": (
+        Case(game("r2", black=1), "player 1 cannot play himself", source("r2", black_id="name:ann")),
+    ),
+    "ended-before-start": (
+        Case(
+            game("r2", started_at="2026-11-20T10:00:00Z", ended_at="2026-11-20T09:59:59Z"),
+            "ended at 2026-11-20T09:59:59Z, before it began at 2026-11-20T10:00:00Z",
+            source("r2", started_at="2026-11-20T10:00:00Z", ended_at="2026-11-20T09:59:59Z"),
+        ),
+        Case(
+            game("r2", started_at="2026-11-20T10:00:00.001Z", ended_at="2026-11-20T10:00:00Z"),
+            "ended at 2026-11-20T10:00:00Z, before it began at 2026-11-20T10:00:00.001Z",
+            source("r2", started_at="2026-11-20T10:00:00.001Z", ended_at="2026-11-20T10:00:00Z"),
+        ),
+        Case(
+            game("r2", started_at="2026-11-21T00:00:00Z", ended_at="2026-11-20"),
+            "ended at 2026-11-20, before it began at 2026-11-21T00:00:00Z",
+            source("r2", started_at="2026-11-21T00:00:00Z", ended_at="2026-11-20"),
+        ),
+        Case(
+            game("r2", started_at="2026-11-20", ended_at="2026-10"),
+            "ended at 2026-10, before it began at 2026-11-20",
+            source("r2", started_at="2026-11-20", ended_at="2026-10"),
+        ),
+    ),
+    "ended-in-the-future": (
+        Case(
+            game("r2", ended_at="2026-11-22T12:00:00.001Z"),
+            "ended at 2026-11-22T12:00:00.001Z, but it is 2026-11-21T12:00:00",
+            source("r2", ended_at="2026-11-22T12:00:00.001Z"),
+        ),
+        Case(game("r2", ended_at="2027"), "ended at 2027, but it is", source("r2", ended_at="2027")),
+    ),
+    "unknown-scheme": (
+        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+    ),
+    "bad-settings": (
+        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob', expected one of ["),
+    ),
+    "pool-has-a-scheme": (
+        Case(adoption(effective_from="2026-11-21"), "pool 'blitz' takes one scheme, from the beginning"),
+    ),
+}  # fmt: skip
+EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
+IMPORTED = [
+    pytest.param(rule, case, id=f"{rule}-{i}")
+    for rule, cases in CASES.items()
+    for i, case in enumerate(cases)
+    if case.imported is not None
+]
+
+
+def is_named(rule: str, name: str) -> bool:
+    """True when a refusal of that name comes from *rule*."""
+    return re.fullmatch(rule.replace("FIELD", "[a-z-]+"), name) is not None
+
+
+def test_every_rule_has_a_case_and_they_stand_in_order() -> None:
+    assert list(CASES) == list(rules.RULES)
+
+
+@pytest.mark.parametrize(("rule", "case"), EVERY)
+def test_the_ledger_refuses_it_by_name_and_stays_as_it_was(club: Club, rule: str, case: Case) -> None:
+    before = club.ledger.head()
+    club.clock.now += case.clock
+    with pytest.raises(RejectedError) as caught:
+        club.ledger.append(case.event)
+    assert is_named(rule, caught.value.rule)
+    assert caught.value.key == ("" if rule == "clock-behind" else case.event.key)
+    assert str(caught.value).startswith(f"{caught.value.rule}: ")
+    assert case.words in str(caught.value)
+    assert club.ledger.head() == before
+
+
+@pytest.mark.parametrize(("rule", "case"), IMPORTED)
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_import_refuses_it_by_the_same_name(club: Club, rule: str, case: Case, strict: bool) -> None:
+    assert case.imported is not None
+    before = club.ledger.head()
+    club.clock.now += case.clock
+    if rule == "clock-behind":
+        with pytest.raises(RejectedError) as caught:
+            club.ledger.import_games(frames([case.imported]), strict=strict)
+        assert caught.value.rule == rule
+    else:
+        outcome = club.ledger.import_games(frames([case.imported]), strict=strict)
+        (fault,) = outcome.faults
+        name, _, text = fault.message.partition(": ")
+        assert fault.line == 1
+        assert is_named(rule, name)
+        assert case.words[:19] in text or rule == "same-player"
+        assert (outcome.recorded, outcome.repeated) == (0, 0)
+    assert club.ledger.head() == before
+
+
+@pytest.mark.parametrize(("rule", "case"), IMPORTED)
+def test_an_import_takes_the_good_games_around_a_refused_one(club: Club, rule: str, case: Case) -> None:
+    assert case.imported is not None
+    if rule == "clock-behind":
+        return
+    games = [source("x1", line=5), case.imported._replace(line=6), source("x2", line=7)]
+    outcome = club.ledger.import_games(frames(games))
+    assert [fault.line for fault in outcome.faults] == [6]
+    assert (outcome.recorded, club.ledger.head().size) == (2, 6)
+    strict = club.ledger.import_games(frames([source("x3"), case.imported._replace(line=6)]), strict=True)
+    assert [fault.line for fault in strict.faults] == [6]
+    assert (strict.recorded, club.ledger.head().size) == (0, 6)
+
+
+# --- precedence ---------------------------------------------------------------------------------------------
+
+FUTURE = {"started_at": "2030-01-02", "ended_at": "2030-01-01"}
+# What is wrong with one game, adding one rule at a time from the last to the first.
+WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("ended-in-the-future", {"ended_at": "2030-01-01"}),
+    ("ended-before-start", FUTURE),
+    ("same-player", {**FUTURE, "black": 1}),
+    ("unknown-player", {**FUTURE, "white": 9, "black": 9}),
+    ("unknown-pool", {**FUTURE, "white": 9, "black": 9, "pool": "rapid"}),
+    ("exists-with-different-black", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "game": "r1-b1"}),
+    ("clock-behind", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "game": "r1-b1"}),
+)
+WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("pool-has-a-scheme", {"effective_from": "2026"}),
+    ("bad-settings", {"effective_from": "2026", "settings": {"knob": 1}}),
+    ("unknown-scheme", {"effective_from": "2026", "settings": {"knob": 1}, "scheme": "guesswork"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "event"),
+    [(rule, game(**{"key": wrong.pop("game", "r2"), **wrong})) for rule, wrong in ((r, dict(w)) for r, w in WRONG_GAMES)]
+    + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS],
+)  # fmt: skip
+def test_of_several_rules_the_first_is_named(club: Club, rule: str, event: Event) -> None:
+    if rule == "clock-behind":
+        club.clock.now -= timedelta(hours=1)
+    with pytest.raises(RejectedError) as caught:
+        club.ledger.append(event)
+    assert caught.value.rule == rule
+
+
+def test_the_cases_of_precedence_follow_the_list() -> None:
+    order = [
+        next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
+        for name, _ in (*reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS))
+    ]
+    assert order == list(range(len(rules.RULES)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes"),
+    [
+        ("ended-in-the-future", {"ended_at": "2030-01-01"}),
+        ("ended-before-start", FUTURE),
+        ("same-player", {**FUTURE, "black_id": "name:ann"}),
+        ("exists-with-different-ended-at", {**FUTURE, "key": "r1-b1"}),
+    ],
+)
+def test_an_import_names_the_same_rule_first(club: Club, rule: str, changes: dict[str, Any]) -> None:
+    outcome = club.ledger.import_games(frames([source("r2", **changes) if "key" not in changes else source(**changes)]))
+    assert [fault.message.partition(": ")[0] for fault in outcome.faults] == [rule]
+
+
+# --- repeats ------------------------------------------------------------------------------------------------
+
+
+def test_the_same_fact_again_is_success_and_writes_nothing(club: Club) -> None:
+    first = club.ledger.append(game("r2"))
+    head = club.ledger.head()
+    again = club.ledger.append(game("r2"), actor="somebody else")
+    assert again == attrs.evolve(first, duplicate=True)
+    assert not first.duplicate
+    assert club.ledger.head() == head
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        adoption(pool="standard"),
+        PlayerChanged(player=1, effective_at="2026-01-01", standing=Standing.GUEST, declared_rating=1500),
+        game("r9", tournament="Club", round="1", half_moves=40, white_rating=1500, started_at="2026-11-20"),
+    ],
+)
+def test_every_kind_may_be_repeated(club: Club, event: Event) -> None:
+    first = club.ledger.append(event)
+    assert club.ledger.append(event) == attrs.evolve(first, duplicate=True)
+
+
+def test_a_player_registered_again_keeps_the_number(club: Club) -> None:
+    head = club.ledger.head()
+    assert club.ledger.register("name:ann", "ann") == 1
+    club.clock.now += timedelta(days=3)
+    assert club.ledger.register("name:ann", "ann") == 1
+    assert club.ledger.head() == head
+    with pytest.raises(ConflictError) as caught:
+        club.ledger.register("name:ann", "ann", standing=Standing.GUEST)
+    assert (caught.value.field, caught.value.stored, caught.value.given) == ("standing", "full", "guest")
+
+
+def test_a_conflict_names_the_first_field_that_differs_and_both_values(club: Club) -> None:
+    with pytest.raises(ConflictError) as caught:
+        club.ledger.append(game("r1-b1", white=2, black=1, outcome=Outcome.BLACK))
+    error = caught.value
+    assert (error.rule, error.key) == ("exists-with-different-black", "game:r1-b1")
+    assert (error.field, error.stored, error.given) == ("black", 2, 1)
+
+
+def test_imports_and_single_appends_know_each_others_games(club: Club) -> None:
+    outcome = club.ledger.import_games(frames([source("r1-b1"), source("r2"), source("r2")]))
+    assert (outcome.recorded, outcome.repeated, outcome.faults) == (1, 2, [])
+    assert club.ledger.append(game("r2")).duplicate
+
+
+def test_two_different_games_of_one_key_in_one_import_are_a_conflict(club: Club) -> None:
+    outcome = club.ledger.import_games(frames([source("r2"), source("r2", line=2, outcome="draw")]))
+    assert outcome.recorded == 1
+    (fault,) = outcome.faults
+    assert fault.line == 2
+    assert fault.message.startswith("exists-with-different-outcome: 'game:r2' was recorded with outcome='white', not 'draw'")
+
+
+# --- all or nothing -----------------------------------------------------------------------------------------
+
+
+def test_many_are_recorded_in_one_go_and_may_lean_on_each_other(club: Club) -> None:
+    registered = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
+    receipts = club.ledger.append_many([registered, adoption(), game("r2", white=3, pool="blitz"), game("r1-b1"), registered])
+    assert [receipt.position for receipt in receipts] == [5, 6, 7, 4, 5]
+    assert [receipt.duplicate for receipt in receipts] == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(("rule", "case"), EVERY)
+def test_of_many_none_is_recorded_when_one_is_refused(club: Club, rule: str, case: Case) -> None:
+    before = club.ledger.head()
+    club.clock.now += case.clock
+    with pytest.raises(RejectedError):
+        club.ledger.append_many([game("x1"), game("x2"), case.event, game("x3")])
+    assert club.ledger.head() == before
+    club.clock.now = NOON
+    receipt = club.ledger.append(game("x2"))
+    assert (receipt.position, receipt.duplicate) == (before.size + 1, False)
+    assert club.ledger.head().size == before.size + 1
+
+
+def test_of_many_none_is_recorded_when_the_caller_stops_half_way(club: Club) -> None:
+    def events() -> Iterator[Event]:
+        yield game("x1")
+        raise KeyboardInterrupt
+
+    before = club.ledger.head()
+    with pytest.raises(KeyboardInterrupt):
+        club.ledger.append_many(events())
+    assert club.ledger.head() == before
+
+
+# --- the clock ----------------------------------------------------------------------------------------------
+
+
+def record(club: Club, key: str) -> str:
+    receipt = club.ledger.append(game(key))
+    ((body,),) = club.ledger.journal.read(receipt.position - 1)
+    return body[-26:-2].decode()
+
+
+def test_a_clock_that_is_a_little_behind_records_under_the_last_time(club: Club) -> None:
+    club.clock.now = NOON - timedelta(seconds=60)
+    assert record(club, "r2") == "2026-11-21T12:00:00.000Z"
+    club.clock.now = NOON + timedelta(microseconds=1999)
+    assert record(club, "r3") == "2026-11-21T12:00:00.001Z"
+    club.clock.now = NOON
+    assert record(club, "r4") == "2026-11-21T12:00:00.001Z"
+
+
+@pytest.mark.parametrize("ended_at", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-11", "2026"])
+def test_a_game_may_have_ended_up_to_a_day_from_now(club: Club, ended_at: str) -> None:
+    assert not club.ledger.append(game("r2", ended_at=ended_at)).duplicate
+    assert club.ledger.import_games(frames([source("r2", ended_at=ended_at)])).repeated == 1
+
+
+@pytest.mark.parametrize(
+    ("started_at", "ended_at"),
+    [
+        ("2026-11-20T10:00:00Z", "2026-11-20T10:00:00Z"),
+        ("2026-11-20T10:00:00.500Z", "2026-11-20T10:00:01Z"),
+        ("2026-11-20T10:00:00Z", "2026-11-20T10:00:00.001Z"),
+        ("2026-11-20T10:00:00Z", "2026-11-20"),
+        ("2026-11-20", "2026-11"),
+        ("2026-11", "2026"),
+        ("2026", "2026-01-01"),
+    ],
+)
+def test_times_known_to_different_precision_are_compared_as_far_as_both_go(
+    club: Club, started_at: str, ended_at: str
+) -> None:
+    assert not club.ledger.append(game("r2", started_at=started_at, ended_at=ended_at)).duplicate
+    outcome = club.ledger.import_games(frames([source("r3", started_at=started_at, ended_at=ended_at)]))
+    assert (outcome.recorded, outcome.faults) == (1, [])
+
+
+def test_pools_of_an_import_are_adopted_with_the_first_pools_scheme(club: Club) -> None:
+    choice = PoolChoice(pool="rapid")
+    outcome = club.ledger.import_games(frames([source("r2")]), choice=choice)
+    assert (outcome.recorded, outcome.faults) == (1, [])
+    assert club.ledger.append(adoption(pool="rapid")).duplicate
+
+
+def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
+    attempts: dict[str, Callable[[], Ledger]] = {
+        "unknown-scheme": lambda: Ledger.create(tmp_path / "club.db", scheme="guesswork"),
+        "bad-settings": lambda: Ledger.create(tmp_path / "club.db", settings={"knob": 1}),
+    }
+    for rule, attempt in attempts.items():
+        with pytest.raises(RejectedError) as caught:
+            attempt()
+        assert caught.value.rule == rule
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,20 @@
+"""The sub-commands, a few to a file, each loaded when it is called. Here only what several of them share."""
+
+from __future__ import annotations
+
+import click
+
+from ledger.ledger import Ledger
+
+DB = click.argument("db_path", metavar="DB", type=click.Path())
+POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
+
+REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
+
+
+def level(path: str) -> Ledger:
+    """Open a ledger with its views level with the journal."""
+    ledger = Ledger.open(path)
+    if not ledger.views.is_level(ledger.journal):
+        ledger.catch_up()
+    return ledger

@@ -1,0 +1,68 @@
+"""Commands that prove: the audit, and the head to keep elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ledger.audit import audit as prove
+from ledger.ledger import Ledger
+from ledger.model import TreeHead
+
+from ..progress import Bars
+from . import DB, FALSE
+
+
+@click.command()
+@DB
+@click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file that holds one.")
+@click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
+@click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
+def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | None) -> None:
+    """Prove that the journal is what was sealed and that every published number follows from it.
+
+    Prints the head (size and root) and one digest for each table; keep the head somewhere else, and give it to
+    --since later: only that finds a cut-off tail or a restored older copy. Exit code 3: something is false.
+
+    \b
+    Example:
+      rating-ledger audit club.db --save-head club.head
+      rating-ledger audit club.db --since club.head
+    """
+    head = None
+    if since is not None:
+        try:
+            head = TreeHead.parse(Path(since).read_text(encoding="utf-8") if Path(since).is_file() else since)
+        except ValueError as error:
+            raise click.UsageError(f"--since: {error}, or a file that holds it") from None
+    with Bars() as bars:
+        verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
+    click.echo(f"head {verdict.head}")
+    for table, digest in verdict.digests.items():
+        click.echo(f"{table} {digest}")
+    for falsehood in verdict.falsehoods:
+        click.secho(f"FALSE {db_path} {falsehood}", fg="magenta", err=True)
+    if verdict.falsehoods:
+        sys.exit(FALSE)
+    erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
+    scope = "journal" if journal_only else f"journal, {verdict.names_checked:,} names{erased}, and every derived row"
+    click.echo(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}", err=True)
+    if save_head:
+        Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")
+
+
+@click.command()
+@DB
+def head(db_path: str) -> None:
+    """The head of the journal: its size and Merkle root, one line to keep elsewhere.
+
+    \b
+    Example:
+      rating-ledger head club.db >> heads.txt
+    """
+    with Ledger.open(db_path) as ledger:
+        click.echo(str(ledger.head()))
+
+

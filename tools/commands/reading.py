@@ -1,0 +1,180 @@
+"""Commands that answer questions: rankings, players, games, explanations, predictions, the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ledger import reports
+from ledger.ledger import Ledger
+from ledger.model import instant_ms
+
+from .. import output
+from ..terminal_graph import draw
+from . import DB, POOL, level
+
+
+@click.command()
+@DB
+@POOL
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players.")
+@click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@output.format_options
+def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None) -> None:
+    """The ranking of a pool now, best first.
+
+    \b
+    Example:
+      rating-ledger ratings club.db --limit 20 -t
+      rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
+    """
+    with level(db_path) as ledger:
+        output.write(reports.ranking(ledger, pool, limit=limit, min_games=min_games), fmt)
+
+
+@click.command()
+@DB
+@click.argument("player")
+@POOL
+@click.option("--at", metavar="INSTANT", help="Show the rating on that day beside the present one.")
+@output.format_options
+def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+    """One player: rating then and now, results, HERA and its date, time losses.
+
+    PLAYER is a name, an identity such as lichess:ann, or a number.
+
+    \b
+    Example:
+      rating-ledger show club.db 'jishanshaikh4'
+      rating-ledger show club.db lichess:ann --at 2019-01-31 -t
+    """
+    with level(db_path) as ledger:
+        output.write_one(reports.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
+
+
+def _instant(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            instant_ms(text)
+        except ValueError as error:
+            raise click.UsageError(f"--at: {error}") from None
+    return text
+
+
+@click.command()
+@DB
+@click.argument("player")
+@POOL
+@click.option("--last", default=50, show_default=True, type=click.IntRange(1), help="How many, newest first.")
+@output.format_options
+def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None) -> None:
+    """A player's rated games: both ratings at the end of each, the current ones in brackets.
+
+    \b
+    Example:
+      rating-ledger games club.db ann --last 50 -t
+    """
+    with level(db_path) as ledger:
+        rows = reports.games(ledger, ledger.player(player), pool, last=last)
+        output.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt)
+
+
+def _with_brackets(row: output.Row) -> output.Row:
+    """Ratings as people read them: 1500 (1623)."""
+    return {
+        "n": row["n"],
+        "ended": row["ended_at"][:10],
+        "colour": row["colour"],
+        "result": row["result"] + (" on time" if row["termination"] == "time" and row["result"] != "draw" else ""),
+        "rating": f"{row['rating']:.0f} ({row['rating_now']:.0f})",
+        "opponent": row["opponent"],
+        "opponent rating": f"{row['opponent_rating']:.0f} ({row['opponent_rating_now']:.0f})",
+        "game": row["game"],
+    }
+
+
+@click.command()
+@DB
+@click.argument("player")
+@POOL
+def graph(db_path: str, player: str, pool: str | None) -> None:
+    """A player's rating graph, drawn in the terminal.
+
+    \b
+    Example:
+      rating-ledger graph club.db ann
+    """
+    with level(db_path) as ledger:
+        person = ledger.player(player)
+        rows = reports.graph(ledger, person, pool)
+        click.echo(f"{person.name}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
+        click.echo(draw([row["rating"] for row in rows]))
+
+
+@click.command()
+@DB
+@click.argument("player")
+@click.argument("game")
+@output.format_options
+def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
+    """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
+
+    \b
+    Example:
+      rating-ledger explain club.db ann lichess:Mxzwh32Z
+      rating-ledger explain club.db ann lichess:Mxzwh32Z -t
+    """
+    with level(db_path) as ledger:
+        told = reports.explain(ledger, ledger.player(player), game)
+        if fmt == "table":
+            terms = told.pop("terms")
+            output.write_one({name: _exact(value) for name, value in told.items()}, "table")
+            click.echo()
+            output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
+        else:
+            output.write_one(told, fmt)
+
+
+def _exact(value: Any) -> Any:
+    return repr(value) if isinstance(value, float) else value
+
+
+@click.command()
+@DB
+@click.argument("player")
+@click.argument("opponent")
+@POOL
+@output.format_options
+def predict(db_path: str, player: str, opponent: str, pool: str | None, fmt: str | None) -> None:
+    """What a win, a draw and a loss would bring PLAYER against OPPONENT now.
+
+    \b
+    Example:
+      rating-ledger predict club.db ann bob -t
+    """
+    with level(db_path) as ledger:
+        told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool)
+        if fmt is not None:
+            told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})
+        output.write_one(told, fmt)
+
+
+@click.command()
+@DB
+@click.option("--game", required=True, metavar="KEY", help="The game's key, as 'games' shows it.")
+@output.format_options
+def log(db_path: str, game: str, fmt: str | None) -> None:
+    """Every journal entry about a game, in order.
+
+    \b
+    Example:
+      rating-ledger log club.db --game lichess:Mxzwh32Z
+    """
+    with Ledger.open(db_path) as ledger:
+        entries = ledger.log(game)
+        if fmt in {"csv", "tsv", "table"}:
+            entries = [{**entry, **entry.pop("facts")} for entry in entries]
+        output.write(entries, fmt)
+
+

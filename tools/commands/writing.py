@@ -1,0 +1,107 @@
+"""Commands that write: make a ledger, import games, build the views anew."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ledger.bulk import PoolChoice
+from ledger.ledger import Ledger, beside
+
+from ..importing import Wish, import_file
+from ..progress import Bars
+from . import DB, REFUSED
+
+
+@click.command()
+@DB
+@click.option("--pool", default="standard", show_default=True, metavar="NAME", help="Name of the first pool.")
+@click.option("--scheme", default="chessworld", show_default=True, metavar="NAME", help="Scheme that rates it.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
+@click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: str) -> None:
+    """Make a new ledger: DB, and beside it the people and the views.
+
+    \b
+    Example:
+      rating-ledger init club.db --pool standard --scheme chessworld
+      rating-ledger init club.db --set include_initial=true --set initial=1200
+    """
+    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=_settings(settings), actor=actor) as ledger:
+        ledger.catch_up()
+        click.echo(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}", err=True)
+
+
+def _settings(words: Sequence[str]) -> dict[str, int | bool | str]:
+    settings: dict[str, int | bool | str] = {}
+    for word in words:
+        name, divided, value = word.partition("=")
+        if not divided:
+            raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
+        settings[name] = {"true": True, "false": False}.get(value.lower(), value)
+    return settings
+
+
+@click.command("import")
+@DB
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--pool", metavar="NAME", help="Pool of the games; the ledger's first one by default.")
+@click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
+@click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
+@click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
+@click.option("--format", "fmt", metavar="FORMAT", help="pgn, lichess-ndjson, ledger-jsonl or csv; told by content.")
+@click.option("--source", metavar="SITE", help="Site that names and game ids in CSV files belong to, such as lichess.")
+@click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+def import_(
+    db_path: str, files: Sequence[str], pool: str | None, pools: str | None, variants: Sequence[str], strict: bool,
+    fmt: str | None, source: str | None, actor: str,
+) -> None:  # fmt: skip
+    """Record games from files and rate them; "-" is standard input.
+
+    PGN, Lichess NDJSON, CSV and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A game that is known
+    already is counted, never recorded twice. Bad games are named with file and line and left out.
+
+    \b
+    Example:
+      rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
+      zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
+      rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --strict
+    """
+    if pool and pools:
+        raise click.UsageError("give --pool or --pools, not both")
+    with Ledger.open(db_path) as ledger:
+        chosen = PoolChoice(
+            pool=pools or pool or ledger.first_scheme().pool,
+            variants=dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants),
+        )
+        wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
+        good = [import_file(ledger, path, wish) for path in files]
+        with Bars() as bars:
+            ledger.catch_up(bars)
+    if not all(good):
+        sys.exit(REFUSED)
+
+
+def _pair(word: str, usage: str) -> tuple[str, str]:
+    first, divided, second = word.partition("=")
+    if not (divided and first and second):
+        raise click.UsageError(f"{usage}, got {word!r}")
+    return first, second
+
+
+@click.command()
+@DB
+def rebuild(db_path: str) -> None:
+    """Build the views anew from the journal alone; readers see the old ones until the new ones are whole.
+
+    \b
+    Example:
+      rating-ledger rebuild club.db
+    """
+    with Ledger.open(db_path) as ledger, Bars() as bars:
+        position = ledger.rebuild(bars)
+        click.echo(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries", err=True)
+
+
