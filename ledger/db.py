@@ -7,6 +7,8 @@ Two SQLite libraries must never have one file open in one process: closing the s
 
 from __future__ import annotations
 
+import glob
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ else:
     except ImportError:
         import sqlite3
 
-__all__ = ["check_identity", "connect", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors"]
+__all__ = ["check_identity", "connect", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole"]
 
 WAL_RESET_FIXED = (3, 51, 3)
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
@@ -96,6 +98,30 @@ def check_identity(connection: sqlite3.Connection, path: str | Path, application
         raise StorageError(str(path), f"not the expected file (application_id {found:#x}, not {application_id:#x})")
     if layout != version:
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}")
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[Path]:
+    """A name to make a new file under; when the block ends without an error it appears as *path*, never half made.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    target = Path(path)
+    making = target.with_name(target.name + ".making")
+    try:
+        for leftover in target.parent.glob(f"{glob.escape(making.name)}*"):
+            leftover.unlink()
+        yield making
+        making.rename(target)
+        if os.name == "posix":  # the name, too, must survive a power cut
+            folder = os.open(target.absolute().parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as error:
+        raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
 
 
 @contextmanager

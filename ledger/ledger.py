@@ -85,15 +85,22 @@ class Ledger:
         """
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
         rules.check_new(event, lambda _: set(), 0)
-        for word in ("people", "views"):
-            if beside(path, word).exists():
-                raise StorageError(str(beside(path, word)), "exists already, though the journal does not")
-        journal = SqliteJournal.create(path)
-        journal.close()
-        People.create(beside(path, "people")).close()
-        made = cls.open(path, clock=clock)
-        made.append(event, actor=actor)
-        return made
+        if Path(path).exists():
+            raise StorageError(str(path), "exists already; a journal is never overwritten")
+        if beside(path, "views").exists():
+            raise StorageError(str(beside(path, "views")), "exists already, though the journal does not")
+        people = beside(path, "people")
+        if not people.exists():
+            with db.whole(people) as making:
+                People.create(making).close()
+        elif not People.is_empty(people):
+            raise StorageError(str(people), "exists already, though the journal does not")
+        with (  # the journal appears last, with its scheme: before that there is no ledger
+            db.whole(path) as making,
+            cls(making, SqliteJournal.create(making), People(people), (), clock) as made,
+        ):
+            made.append(event, actor=actor)
+        return cls.open(path, clock=clock)
 
     @classmethod
     def open(

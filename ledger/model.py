@@ -89,8 +89,8 @@ def instant_ms(text: str) -> int:
             int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0),
             int(milli or 0) * 1000, tzinfo=UTC,
         )  # fmt: skip
-    except ValueError as error:
-        raise ValueError(f"no such day or time: {text!r} ({error})") from None
+    except ValueError:
+        raise ValueError(f"no such day or time: {text!r}") from None
     return (moment - _EPOCH) // _MILLISECOND
 
 

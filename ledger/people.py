@@ -81,6 +81,19 @@ class People:
         connection.close()
         return cls(path)
 
+    @classmethod
+    def is_empty(cls, path: str | Path) -> bool:
+        """True for a people file in which nobody stands.
+
+        Raises:
+            StorageError: not ours.
+        """
+        people = cls(path)
+        try:
+            return not people._rows("SELECT * FROM people LIMIT 1", ())
+        finally:
+            people.close()
+
     def close(self) -> None:
         """Release the file."""
         self._connection.close()

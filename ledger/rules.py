@@ -82,7 +82,7 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_game(event, known, now_ms)
         case PlayerChanged():
             if not known([f"player:{event.player}"]):
-                raise _refusal("unknown-player", event, f"player {event.player} was never registered")
+                raise _stranger(event, event.player)
         case SchemeAdopted():
             _check_scheme(event, known)
         case _:
@@ -96,17 +96,22 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
         raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
     for number, key in ((event.white, white), (event.black, black)):
         if key not in present:
-            raise _refusal("unknown-player", event, f"player {number} was never registered")
+            raise _stranger(event, number)
     if event.white == event.black:
-        raise _refusal("same-player", event, f"player {event.white} cannot play himself")
+        raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
     ended = instant_ms(event.ended_at)
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
-            "ended-before-start", event, f"ended at {event.ended_at}, before it began at {event.started_at}"
+            "ended-before-start",
+            event,
+            f"ended at {event.ended_at}, before it began at {event.started_at}; check both times",
         )
     if ended > now_ms + FUTURE_SLACK_MS:
         raise _refusal(
-            "ended-in-the-future", event, f"ended at {event.ended_at}, but it is {instant_text(now_ms)} now"
+            "ended-in-the-future",
+            event,
+            f"ended at {event.ended_at}, but it is {recorded_text(now_ms)} now; "
+            "check the date and this machine's clock",
         )
 
 
@@ -159,6 +164,10 @@ def recorded_ms(text: str) -> int:
 def recorded_text(ms: int) -> str:
     """A ``recorded_at``: an instant with its milliseconds, zero or not."""
     return f"{instant_text(ms)[:19]}.{ms % 1000:03}Z"
+
+
+def _stranger(event: Event, player: int) -> RejectedError:
+    return _refusal("unknown-player", event, f"player {player} was never registered; register the player first")
 
 
 def _refusal(rule: str, event: Event, message: str) -> RejectedError:

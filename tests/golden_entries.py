@@ -74,9 +74,7 @@ GOLDEN: dict[str, Golden] = {
         6,
         "2026-11-21T03:15:14.000Z",
         "ledger",
-        PlayerChanged(
-            player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000
-        ),
+        PlayerChanged(player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000),
     ),
     "game-recorded-1.minimal": Golden(
         7,

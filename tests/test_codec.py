@@ -106,9 +106,7 @@ def test_every_kind_has_its_shortest_and_its_fullest_form_pinned() -> None:
 @given(strategies.events(), st.integers(1, 2**53 - 1), strategies.recorded_ats(), strategies.plain_texts(128))
 def test_what_is_written_is_read_back(event: Event, position: int, recorded_at: str, actor: str) -> None:
     written = assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
-    assert decode(written) == codec.Entry(
-        position=position, recorded_at=recorded_at, actor=actor, event=event
-    )
+    assert decode(written) == codec.Entry(position=position, recorded_at=recorded_at, actor=actor, event=event)
 
 
 @given(strategies.events(), strategies.recorded_ats(), strategies.plain_texts(128))
@@ -118,7 +116,10 @@ def test_the_bytes_are_those_of_rfc_8785(event: Event, recorded_at: str, actor: 
 
 
 _PLAIN = st.recursive(
-    st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | strategies.plain_texts(20) | st.text("\x00\x1f\x7f\b\t\n\"\\/"),
+    st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | strategies.plain_texts(20)
+    | st.text('\x00\x1f\x7f\b\t\n"\\/'),
     lambda inner: st.dictionaries(st.text(st.characters(max_codepoint=127), max_size=8), inner, max_size=4),
 )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 
 from ledger import codec
-from ledger.journal import Journal, Sealed
+from ledger.journal import Journal, KeyTakenError, Sealed
 from ledger.testing.expect import refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
@@ -130,19 +131,25 @@ class JournalContract:
             assert journal.head().root == root_of([*[e.body for e in entries], sealed(4, "instead").body])
 
     def test_a_key_that_is_known_is_refused_with_all_that_came_with_it(self) -> None:
-        for together in (2, 1_500):
+        """Whether it was committed before, appended in this transaction, or stands twice in the batch."""
+        for together, taken in itertools.product((2, 1_500), ("entry:1", "entry:3", "entry:4")):
             with self.journal() as journal:
-                filled(journal, (2,))
-                before = journal.head()
-                batch = [sealed(3 + i) for i in range(together)]
-                batch[-1] = Sealed(batch[-1].kind, "entry:1", batch[-1].body)
-                with refused(Exception), journal.writing() as writer:
-                    writer.append(batch)
-                assert journal.head() == before
-                filled_after = [sealed(3), sealed(4)]
+                entries = filled(journal, (2,))
                 with journal.writing() as writer:
-                    writer.append(filled_after)
-                assert journal.size() == 4
+                    writer.append([sealed(3)])
+                    batch = [sealed(4 + i) for i in range(together)]
+                    batch[-1] = Sealed(batch[-1].kind, taken, batch[-1].body)
+                    with refused(KeyTakenError):
+                        writer.append(batch)
+                    assert writer.size == 3
+                    assert set(writer.find(["entry:3", "entry:4"])) == {"entry:3"}
+                    writer.append([sealed(4), sealed(5)])  # the transaction goes on
+                bodies = [entry.body for entry in [*entries, sealed(3), sealed(4), sealed(5)]]
+                assert stored(journal) == bodies
+                assert journal.head().root == root_of(bodies)
+                with refused(KeyTakenError), journal.writing() as writer:
+                    writer.append(batch)
+                assert stored(journal) == bodies
 
     def test_a_writer_sees_its_own_entries(self) -> None:
         with self.journal() as journal, journal.writing() as writer:

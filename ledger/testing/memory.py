@@ -11,8 +11,7 @@ from threading import Lock
 
 import orjson
 
-from ledger.errors import CorruptError
-from ledger.journal import Sealed, Stored
+from ledger.journal import KeyTakenError, Sealed, Stored
 from ledger.journal.merkle import EMPTY_ROOT, leaf_hash, node_hash
 from ledger.model import TreeHead
 
@@ -97,12 +96,13 @@ class MemoryWriter:
         """Add entries at the next positions; returns their leaf hashes.
 
         Raises:
-            CorruptError: one bears a key that is known.
+            KeyTakenError: one of the keys is known; none of the entries was added.
         """
+        keys = [entry.key for entry in entries]
+        if len(set(keys)) < len(keys) or self.find(keys):
+            raise KeyTakenError
         leaves = []
         for entry in entries:
-            if entry.key in self._committed_by_key or entry.key in self.by_key:
-                raise CorruptError("memory", self.size + 1, f"key {entry.key!r} is known; append new keys only")
             stored = Stored(self.size + 1, bytes(entry.body), leaf_hash(entry.body))
             self.entries.append(stored)
             self.by_key[entry.key] = stored

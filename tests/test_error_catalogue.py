@@ -1,0 +1,248 @@
+"""Every refusal that a person may read, provoked, against the words in ``tests/errors``.
+
+A file there has the class of the error on its first line and its text below. Each class of ``ledger.errors`` and each
+rule has at least one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import NamedTuple
+
+import attrs
+import pytest
+
+from ledger import db, errors, projectors, rules
+from ledger.codec import assemble, decode
+from ledger.errors import LedgerError, RejectedError
+from ledger.ledger import Ledger
+from ledger.projectors.history import HISTORY
+from tests.test_rules import CASES, NOON, Clock, game, is_named
+
+FOLDER = Path(__file__).parent / "errors"
+
+
+class Scene(NamedTuple):
+    """A ledger ``club.db`` with two players and a game, in a folder of its own."""
+
+    folder: Path
+    ledger: Ledger
+    clock: Clock
+
+    @property
+    def path(self) -> Path:
+        """The journal's file."""
+        return self.folder / "club.db"
+
+
+Provoke = Callable[[Scene], object]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    clock = Clock()
+    with Ledger.create(tmp_path / "club.db", clock=clock) as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.register("name:bob", "Bob")
+        ledger.append(game("r1-b1"))
+        yield Scene(tmp_path, ledger, clock)
+
+
+def break_rule(rule: str) -> Provoke:
+    """The first case of the rule."""
+
+    def provoke(scene: Scene) -> None:
+        case = CASES[rule][0]
+        scene.clock.now += case.clock
+        scene.ledger.append(case.event)
+
+    return provoke
+
+
+def run_sql(path: Path, *statements: str) -> None:
+    connection = db.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def foreign_database(scene: Scene) -> None:
+    run_sql(scene.folder / "other.db", "CREATE TABLE t(x)")
+    Ledger.open(scene.folder / "other.db")
+
+
+def later_layout(scene: Scene) -> None:
+    scene.ledger.close()
+    run_sql(scene.path, "PRAGMA user_version=9")
+    Ledger.open(scene.path)
+
+
+def no_people(scene: Scene) -> None:
+    scene.ledger.close()
+    (scene.folder / "club.people.db").unlink()
+    Ledger.open(scene.path)
+
+
+def stray_views(scene: Scene) -> None:
+    (scene.folder / "new.views.db").touch()
+    Ledger.create(scene.folder / "new.db")
+
+
+def no_first_scheme(scene: Scene) -> None:
+    scene.ledger.close()
+    run_sql(scene.path, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal")
+    with Ledger.open(scene.path) as opened:
+        opened.first_scheme()
+
+
+def no_database(scene: Scene) -> None:
+    scene.ledger.close()
+    scene.path.write_bytes(b"white,black,result\n" * 100)
+    Ledger.open(scene.path)
+
+
+def views_ahead(scene: Scene) -> None:
+    shutil.copy(scene.path, scene.folder / "copy.db")
+    old = scene.ledger.journal.size()
+    scene.ledger.append(game("r2"))
+    scene.ledger.catch_up()
+    scene.ledger.close()
+    run_sql(
+        scene.path, "DROP TRIGGER journal_never_deletes", f"DELETE FROM journal WHERE position > {old}"
+    )
+    with Ledger.open(scene.path) as opened:
+        opened.catch_up()
+
+
+def missing_nodes(scene: Scene) -> None:
+    scene.ledger.append_many(game(f"x{i}") for i in range(300))
+    scene.ledger.close()
+    run_sql(scene.path, "DELETE FROM nodes")
+    with Ledger.open(scene.path) as opened:
+        opened.head()
+
+
+def missing_row(scene: Scene) -> None:
+    scene.ledger.append_many([game("r2", half_moves=60), game("r3", half_moves=60)])
+    scene.ledger.catch_up()
+    scene.ledger.views.connection.execute("DELETE FROM progress")
+    scene.ledger.append(game("r4", half_moves=60, ended_at="2026-11-21"))
+    scene.ledger.catch_up()
+
+
+def taken_name(scene: Scene) -> None:
+    twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(projectors, "entry_points", lambda group: [twin])
+        projectors.available.__wrapped__()
+
+
+SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)
+
+
+def two_players_of_one_name(scene: Scene) -> None:
+    scene.ledger.register("fide:1", "Ann")
+    scene.ledger.player("Ann")
+
+
+CATALOGUE: dict[str, Provoke] = {
+    **{rule: break_rule(rule) for rule in rules.RULES},
+    "malformed-entry": lambda _: decode(
+        b'{"actor":"","facts":{"black":"2","colour":"w","ended_at":"2013-02-29","outcome":"1-0","pool":"standard",'
+        b'"rated":1,"white":1},"key":"game:r1-b1","kind":"game-recorded/1","position":0,"recorded_at":"now"}'
+    ),
+    "malformed-not-canonical": lambda scene: decode(
+        next(scene.ledger.journal.read())[0].replace(b'{"actor"', b'{"actor":"eve","actor"')
+    ),
+    "malformed-unknown-kind": lambda scene: decode(
+        next(scene.ledger.journal.read())[0].replace(b"scheme-adopted/1", b"scheme-dropped/1")
+    ),
+    "malformed-too-long": lambda _: assemble(1, "", "ledger", "game-recorded/1", "game:r1", b" " * 65_536),
+    "malformed-actor": lambda scene: scene.ledger.append(game("r2"), actor="eve\n"),
+    "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
+    "storage-exists": lambda scene: Ledger.create(scene.path),
+    "storage-foreign": foreign_database,
+    "storage-later-layout": later_layout,
+    "storage-no-people": no_people,
+    "storage-stray-views": stray_views,
+    "storage-never-initialised": no_first_scheme,
+    "corrupt-no-database": no_database,
+    "corrupt-views-ahead": views_ahead,
+    "corrupt-missing-nodes": missing_nodes,
+    "projection-missing-row": missing_row,
+    "projection-name-taken": taken_name,
+    "unknown-name-pool": lambda scene: (scene.ledger.catch_up(), scene.ledger.pool("rapid")),
+    "unknown-name-player": lambda scene: scene.ledger.player("Anna"),
+    "unknown-name-player-number": lambda scene: scene.ledger.player("7"),
+    "unknown-name-several": two_players_of_one_name,
+    "unknown-name-table": lambda scene: (scene.ledger.catch_up(), scene.ledger.rows("gmaes")),
+    "unknown-name-game": lambda scene: scene.ledger.log("r7"),
+}  # fmt: skip
+
+
+def provoked(name: str, scene: Scene) -> LedgerError:
+    with pytest.raises(LedgerError) as caught:
+        CATALOGUE[name](scene)
+    return caught.value
+
+
+def as_told(error: LedgerError, scene: Scene) -> str:
+    """Class and text, with paths as they look from the ledger's folder."""
+    return f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_words_are_those_of_the_catalogue(name: str, scene: Scene) -> None:
+    told = as_told(provoked(name, scene), scene)
+    assert told == (FOLDER / f"{name}.txt").read_text("utf-8")
+
+
+def test_the_catalogue_has_no_other_files_and_no_paths_of_this_machine() -> None:
+    files = sorted(FOLDER.iterdir())
+    assert [path.name for path in files] == sorted(f"{name}.txt" for name in CATALOGUE)
+    for path in files:
+        assert "/tmp" not in path.read_text("utf-8")
+        assert "pytest" not in path.read_text("utf-8")
+
+
+def test_every_class_of_error_is_in_the_catalogue() -> None:
+    classes = {
+        name
+        for name, one in vars(errors).items()
+        if isinstance(one, type) and issubclass(one, LedgerError) and one is not LedgerError
+    }
+    assert {path.read_text("utf-8").partition("\n")[0] for path in FOLDER.iterdir()} == classes
+
+
+@pytest.mark.parametrize("rule", rules.RULES)
+def test_every_rule_is_in_the_catalogue(rule: str, scene: Scene) -> None:
+    error = provoked(rule, scene)
+    assert isinstance(error, RejectedError)
+    assert is_named(rule, error.rule)
+
+
+def test_errors_carry_their_facts(scene: Scene) -> None:
+    malformed = provoked("malformed-entry", scene)
+    assert isinstance(malformed, errors.MalformedError)
+    assert "\n".join(malformed.problems) == str(malformed)
+    storage = provoked("storage-missing", scene)
+    assert isinstance(storage, errors.StorageError)
+    assert storage.path == str(scene.folder / "clup.db")
+    unknown = provoked("unknown-name-game", scene)
+    assert isinstance(unknown, errors.UnknownNameError)
+    assert unknown.name == "r7"
+    projection = provoked("projection-name-taken", scene)
+    assert isinstance(projection, errors.ProjectionError)
+    assert projection.projector == HISTORY.name
+    corrupt = errors.CorruptError("club.db", 7, "hashes to other bytes")
+    assert (corrupt.path, corrupt.position) == ("club.db", 7)
+    assert str(corrupt) == "club.db: entry 7: hashes to other bytes"
+
+
+def test_the_clock_of_the_cases_is_the_scenes(scene: Scene) -> None:
+    assert scene.clock.now == NOON
+    assert CASES["clock-behind"][0].clock < -timedelta(milliseconds=rules.CLOCK_SLACK_MS)
