@@ -85,22 +85,25 @@ class Views:
             CorruptError: the views know more entries than the journal holds.
             StorageError: a file refuses.
         """
-        with self._alone():
-            if not self._usable():
-                self._build(journal, progress)
+        while True:
             size = journal.size()
-            done = views.position(self.connection)
-            if done > size:
-                raise CorruptError(
-                    str(self.path), 0,
-                    f"knows {done} entries, the journal holds {size}: the journal was cut or an older copy "
-                    "restored; prove it with 'audit --since', then 'rebuild' the views",
-                )  # fmt: skip
-            if size - done >= BUILD_FROM and size - done > done:
-                self._build(journal, progress)
-            elif size > done:
-                self._fold_in(journal, done, size)
-        return size
+            if self._usable() and not self._is_far_behind(size):
+                self._fold_in(journal, size)
+                return size
+            with self._alone():
+                if not self._usable() or self._is_far_behind(size):  # nobody else has built them meanwhile
+                    self._build(journal, progress)
+
+    def _is_far_behind(self, size: int) -> bool:
+        """True when building aside is cheaper than folding in."""
+        done = views.position(self.connection)
+        if done > size:
+            raise CorruptError(
+                str(self.path), 0,
+                f"knows {done} entries, the journal holds {size}: the journal was cut or an older copy "
+                "restored; prove it with 'audit --since', then 'rebuild' the views",
+            )  # fmt: skip
+        return size - done >= BUILD_FROM and size - done > done
 
     def rebuild(self, journal: Journal, progress: Progress = _no_progress) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
@@ -133,11 +136,14 @@ class Views:
             and views.are_current(self.connection, self.projectors)
         )
 
-    def _fold_in(self, journal: Journal, done: int, size: int) -> None:
-        """Fold a backlog into standing views, in one transaction."""
+    def _fold_in(self, journal: Journal, size: int) -> None:
+        """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away."""
         connection = self.connection
         try:
             with db.immediate(connection, self.path):
+                done = views.position(connection)
+                if done >= size:
+                    return
                 if self._book is None or self._book_at != done:
                     self._book = GameBook(connection, self.projectors)
                 fresh = Fresh()

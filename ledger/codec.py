@@ -16,7 +16,7 @@ from typing import Any, Union, get_args, get_origin
 import attrs
 import orjson
 from cattrs import ClassValidationError, Converter
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
 from ledger.events import BY_KIND, EVENTS, MAX_WHOLE, Event, is_plain_text
@@ -74,7 +74,7 @@ def _is_mapping(kind: Any) -> bool:
 
 
 def _make_converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True, omit_if_default=True)
+    converter = Converter(forbid_extra_keys=True)
     for exact in (str, int, bool):
         converter.register_structure_hook(exact, _exactly(exact))
 
@@ -86,14 +86,10 @@ def _make_converter() -> Converter:
 
     converter.register_structure_hook_func(_is_optional, present)
     converter.register_structure_hook(StrEnum, _member)
-    converter.register_unstructure_hook(StrEnum, lambda member: member.value)
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
     for cls in EVENTS:
         attrs.resolve_types(cls)
-        left_out: dict[str, Any] = {cls.KEY_FIELD: override(omit=True)} if cls.KEY_FIELD else {}
-        unstructure = make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=True, **left_out)
-        converter.register_unstructure_hook(cls, unstructure)
         converter.register_structure_hook(
             cls, make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
         )
@@ -101,6 +97,7 @@ def _make_converter() -> Converter:
 
 
 _CONVERTER = _make_converter()
+_WRITTEN = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
 
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
@@ -138,14 +135,23 @@ def canonical(value: Mapping[str, Any]) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict
 
 
+def _stored(event: Event) -> dict[str, Any]:
+    """The fields that are written, as plain values. A built event has passed its checks: it lies in the subset."""
+    return {
+        name: str(value) if isinstance(value, str) else value
+        for name in _WRITTEN[type(event)]
+        if (value := getattr(event, name)) is not None
+    }
+
+
 def facts(event: Event) -> bytes:
     """The canonical bytes of an event's facts, without its key field."""
-    return canonical(_CONVERTER.unstructure(event))
+    return orjson.dumps(_stored(event), option=orjson.OPT_SORT_KEYS, default=dict)
 
 
 def facts_mapping(event: Event) -> dict[str, Any]:
     """An event's facts as plain values, its key field included, optional fields that are absent left out."""
-    plain: dict[str, Any] = _CONVERTER.unstructure(event)
+    plain = _stored(event)
     if event.KEY_FIELD:
         plain = {event.KEY_FIELD: getattr(event, event.KEY_FIELD), **plain}
     return plain

@@ -21,13 +21,13 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.gamebook import Pool
 from ledger.heavy import sqlite_utils, zstandard
-from ledger.journal import Sealed, Writer
 from ledger.journal.sqlite import SqliteJournal
 from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
 from ledger.projection import Progress
 from ledger.projector import Projector
 from ledger.projectors import available
+from ledger.recording import Recorder
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -62,6 +62,7 @@ class Ledger:
         self.people = people
         self.views = Views(beside(path, "views"), projectors)
         self._clock = clock
+        self._recorder = Recorder(journal, self._now_ms)
 
     @classmethod
     def create(
@@ -151,22 +152,7 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        with self.journal.writing() as writer:
-            now = rules.check_clock(self._now_ms(), writer.last_recorded_at())
-            stamp = rules.recorded_text(now)
-            return [self._append_one(writer, event, actor, stamp, now) for event in events]
-
-    def _append_one(self, writer: Writer, event: Event, actor: str, stamp: str, now: int) -> Receipt:
-        key = event.key
-        stored = writer.find([key]).get(key)
-        if stored is not None:
-            rules.check_repeat(event, stored)
-            return Receipt(position=stored.position, key=key, leaf=stored.leaf, duplicate=True)
-        rules.check_new(event, lambda keys: set(writer.find(keys)), now)
-        position = writer.size + 1
-        body = codec.assemble(position, stamp, actor, event.KIND, key, codec.facts(event))
-        (leaf,) = writer.append([Sealed(event.KIND, key, body)])
-        return Receipt(position=position, key=key, leaf=leaf, duplicate=False)
+        return self._recorder.append_many(events, actor)
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,

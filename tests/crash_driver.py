@@ -52,8 +52,11 @@ def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledg
     return Ledger.open(path, clock=clock)
 
 
-def die_at(statement: int) -> None:
-    """End this process as kill -9 does when SQLite begins that statement, counted over all files from 1."""
+def die_at(statement: int) -> list[int]:
+    """End this process as kill -9 does when SQLite begins that statement, counted over all files from 1.
+
+    Returns the number of statements left, kept up to date.
+    """
     connect, left = db.connect, [statement]
 
     def count(_: str) -> None:
@@ -67,6 +70,7 @@ def die_at(statement: int) -> None:
         return connection
 
     db.connect = traced
+    return left
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -75,8 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     catching_up.BUILD_FROM = arguments.build_from
     projection.CHUNK = sqlite.BLOCK = arguments.chunk
     steps = arguments.steps.split(",") if arguments.steps else []
-    if arguments.die_at:
-        die_at(arguments.die_at)
+    left = die_at(arguments.die_at) if arguments.die_at else [0]
 
     def slowly(*_: Any) -> None:
         time.sleep(arguments.slow_ms / 1000)
@@ -88,15 +91,17 @@ def run(arguments: argparse.Namespace) -> None:
                 found = frames(source_games(arguments.games, arguments.seed), arguments.batch)
                 outcome = ledger.import_games(found, advance=slowly)
                 assert not outcome.faults, outcome.faults[:3]
-            elif step == "append":
-                ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
-                for frame in frames(source_games(arguments.games, arguments.seed), 1):
+            elif step == "live":
+                for frame in frames(source_games(arguments.games, arguments.seed), arguments.batch):
+                    ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
                     ledger.import_games([frame])
+                    ledger.catch_up(slowly)
             elif step == "catch-up":
                 ledger.catch_up(slowly)
             elif step == "rebuild":
                 ledger.rebuild(slowly)
             print(step, flush=True)
+    print("statements", arguments.die_at - left[0])
 
 
 def main() -> int:

@@ -111,9 +111,7 @@ def views_ahead(scene: Scene) -> None:
     scene.ledger.append(game("r2"))
     scene.ledger.catch_up()
     scene.ledger.close()
-    run_sql(
-        scene.path, "DROP TRIGGER journal_never_deletes", f"DELETE FROM journal WHERE position > {old}"
-    )
+    run_sql(scene.path, "DROP TRIGGER journal_never_deletes", f"DELETE FROM journal WHERE position > {old}")
     with Ledger.open(scene.path) as opened:
         opened.catch_up()
 
@@ -127,10 +125,13 @@ def missing_nodes(scene: Scene) -> None:
 
 
 def missing_row(scene: Scene) -> None:
-    scene.ledger.append_many([game("r2", half_moves=60), game("r3", half_moves=60)])
+    """A late game touches Carl, whose next opponent Ann has lost the row of her game before that."""
+    carl, dave = (scene.ledger.register(f"name:{name}", name) for name in ("carl", "dave"))
+    lost = scene.ledger.append(game("r2", black=dave, half_moves=60, ended_at="2026-11-20T11:00:00Z"))
+    scene.ledger.append(game("r3", black=carl, half_moves=60, ended_at="2026-11-20T12:00:00Z"))
     scene.ledger.catch_up()
-    scene.ledger.views.connection.execute("DELETE FROM progress")
-    scene.ledger.append(game("r4", half_moves=60, ended_at="2026-11-21"))
+    scene.ledger.views.connection.execute("DELETE FROM history WHERE player = 1 AND game = ?", (lost.position,))
+    scene.ledger.append(game("r4", white=carl, half_moves=60, ended_at="2026-11-20T10:00:00Z"))
     scene.ledger.catch_up()
 
 

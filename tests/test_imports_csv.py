@@ -527,9 +527,7 @@ def test_a_value_that_cannot_be_is_a_fault(fields: dict[str, str], words: str) -
 def test_all_faults_of_a_row_are_told_at_once_and_in_the_order_of_lines() -> None:
     bad = {**BASE, "plies": "x", "white_elo": "y"}
     good = {**BASE, "plies": "", "white_elo": ""}
-    content = (
-        table(good, {**bad, "date": "2013-02-30"}, good, {**good, "black": "Ann"}, bad) + "a,b\n" + ",,,,,,\n"
-    )
+    content = table(good, {**bad, "date": "2013-02-30"}, good, {**good, "black": "Ann"}, bad) + "a,b\n" + ",,,,,,\n"
     for size in SIZES:
         games, faults, _ = read(content, size)
         assert [game["line"] for game in games] == [2, 4]
@@ -624,9 +622,7 @@ def test_a_quote_out_of_place_costs_one_row(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [7, 100, 1000, BATCH_CSV])
-def test_a_row_without_end_is_one_fault_in_constant_memory(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_without_end_is_one_fault_in_constant_memory(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_rows, "MAX_ROW", 200)
     content = HEADER + f'Ann,Bob,1-0,2013\n"open,Bob,1-0,2013\n{"Ann,Bob,0-1,2014" + chr(10)}' * 30
     content += f"{'x' * 1500}\nZoe,Bob,1-0,2013\n{'a,b,c,' * 100}d\nZoe,Bob,1-0,2013\n"
@@ -681,11 +677,22 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
 )
 def test_any_bytes_give_the_same_account_for_any_block_size(body: str | bytes, size: int) -> None:
     content = (
-        HEADER.encode()
-        + (body.encode() if isinstance(body, str) else body)
-        + b'\nAnn,Bob,1-0,2013\n"Z",Bob,1-0,2013\n'
+        HEADER.encode() + (body.encode() if isinstance(body, str) else body) + b'\nAnn,Bob,1-0,2013\n"Z",Bob,1-0,2013\n'
     )
     assert read(content) == read(content, size)
+
+
+@pytest.mark.parametrize("stretch", [1, 20, 300])
+@pytest.mark.parametrize("size", SIZES)
+def test_rows_are_the_same_wherever_care_gives_way_to_speed(
+    size: int, stretch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ("Ann,Bob,1-0,2013\n", 'O"Neill,Bob,0-1,2013\n', '"a\nb",Bob,1-0,2013\n', '"x"y,Bob,1-0,2013\n', "\n")
+    content = HEADER + "".join(rows[n * n % 7 % 5] for n in range(60)) + '"open,Bob,1-0,2013\nAnn,Bob,1-0,2013'
+    expected = read(content)
+    monkeypatch.setattr(csv_rows, "_STRETCH", stretch)
+    assert read(content, size) == expected
+    assert expected[1][-1][0] == content.count("\n")
 
 
 # ---- real files --------------------------------------------------------------------------------------------

@@ -232,11 +232,18 @@ class SqliteWriter:
         with self._guard_aside(len(rows) >= MANY):
             self._insert(rows)
         nodes = self.frontier.extend(leaves)
-        self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+        if nodes:
+            self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
         return leaves
 
     def _insert(self, rows: list[tuple[int, str, str, bytes, bytes]]) -> None:
-        """All rows, or none of them when a key is taken."""
+        """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""
+        if len(rows) == 1:
+            try:
+                self._connection.execute(_INSERT, rows[0])
+            except db.sqlite3.IntegrityError as error:
+                raise KeyTakenError from error
+            return
         self._connection.execute("SAVEPOINT append")
         try:
             self._connection.executemany(_INSERT, rows)

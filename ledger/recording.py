@@ -1,0 +1,91 @@
+"""Events into the journal, a few at a time: judged by the rules, sealed, appended in one transaction.
+
+Whole files of games take the way of ``bulk``. Which keys the journal holds is remembered: a fact never vanishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ledger import codec, rules
+from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.journal import Journal, Sealed, Stored, Writer
+from ledger.model import Receipt
+
+
+class Recorder:
+    """Appends events to one journal."""
+
+    def __init__(self, journal: Journal, clock_ms: Callable[[], int]) -> None:
+        """Take the journal, and what tells milliseconds since 1970; the clock is read once a transaction."""
+        self._journal = journal
+        self._clock_ms = clock_ms
+        self._known: set[str] = set()
+
+    def append_many(self, events: Iterable[Event], actor: str) -> list[Receipt]:
+        """Record facts in one transaction: all, or none when one is refused.
+
+        Raises:
+            RejectedError: one of them may not follow what is there; ``key`` says which.
+        """
+        batch = list(events)
+        with self._journal.writing() as writer:
+            now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+            receipts = _Batch(writer, self._known, actor, now).append(batch)
+        self._known.update(key for event in batch for key in _needs(event))
+        return receipts
+
+
+class _Batch:
+    """One transaction's events, judged one after another as if each were already written."""
+
+    def __init__(self, writer: Writer, known: set[str], actor: str, now_ms: int) -> None:
+        self._writer = writer
+        self._known = known
+        self._actor = actor
+        self._now_ms = now_ms
+        self._stamp = rules.recorded_text(now_ms)
+
+    def append(self, events: Sequence[Event]) -> list[Receipt]:
+        stored = dict(self._writer.find([event.key for event in events]))
+        wanted = {key for event in events for key in _needs(event)} - self._known
+        present = self._known.union(self._writer.find(sorted(wanted))) if wanted else self._known
+        fresh: list[Sealed] = []
+        places: list[tuple[str, int, bool]] = []
+        for event in events:
+            key = event.key
+            before = stored.get(key)
+            if before is not None:
+                rules.check_repeat(event, before)
+                places.append((key, before.position, True))
+                continue
+            rules.check_new(event, lambda keys: {one for one in keys if one in present or one in stored}, self._now_ms)
+            position = self._writer.size + len(fresh) + 1
+            body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
+            fresh.append(Sealed(event.KIND, key, body))
+            stored[key] = Stored(position, body, b"")
+            places.append((key, position, False))
+        first = self._writer.size + 1
+        leaves = self._writer.append(fresh) if fresh else []
+        return [
+            Receipt(
+                position=position,
+                key=key,
+                leaf=leaves[position - first] if position >= first else stored[key].leaf,
+                duplicate=duplicate,
+            )
+            for key, position, duplicate in places
+        ]
+
+
+def _needs(event: Event) -> tuple[str, ...]:
+    """Keys that must be known before the event."""
+    match event:
+        case GameRecorded():
+            return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
+        case PlayerChanged():
+            return (f"player:{event.player}",)
+        case SchemeAdopted():
+            return (f"scheme:{event.pool}@start",)
+        case _:
+            return ()

@@ -1,0 +1,285 @@
+"""The shape of the code: who may import whom, how long things may be, and words that have no place in the library."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import ledger
+from ledger.events import GameRecorded, SchemeAdopted
+from ledger.ledger import Ledger
+from ledger.model import Outcome, Termination
+
+ROOT = Path(__file__).parent.parent
+
+# From the bottom up. A module imports from its own layer or from those below; a package's modules share its place.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "heavy"),
+    ("model", "arith", "ahead"),
+    ("instants", "columns", "projector", "verify"),
+    ("events",),
+    ("schemes",),
+    ("codec",),
+    ("schema", "game_columns"),
+    ("db",),
+    ("journal", "people"),
+    ("engine", "views", "queries"),
+    ("projectors",),
+    ("gamebook", "gamebook_columns"),
+    ("projection",),
+    ("catching_up",),
+    ("rules",),
+    ("recording", "imports"),
+    ("bulk",),
+    ("ledger",),
+    ("audit", "reports", "exports", "testing"),
+    ("",),  # the package itself: the public names
+)
+HEAVY = {"numba", "numpy", "pandas", "polars", "pyarrow", "sqlite_utils", "zstandard"}
+LONGEST_FUNCTION = 50
+LONGEST_FILE = 400
+TO_BE_SPLIT = {"ledger/verify.py"}  # known to be too long
+
+# Pattern, what to use instead, and the modules or packages that may.
+BANNED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (r"\bdatetime\.(now|utcnow|today)\(", "a clock that the caller gives", ("ledger.ledger",)),
+    (r"\bdate\.today\(", "a clock that the caller gives", ()),
+    (r"\btime\.time(_ns)?\(", "a clock that the caller gives", ()),
+    (r"\bprint\(", "a value that the caller prints", ()),
+    (r"\brandom\.", "no chance at all; secrets for salts", ("ledger.db", "ledger.testing")),
+)
+
+
+@cache
+def sources(*packages: str) -> dict[str, Path]:
+    """Every module of the packages by its dotted name."""
+    found = {}
+    for package in packages:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of what is imported anywhere in the tree: ``from a import b`` gives ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(module: str) -> set[str]:
+    """The modules of the library and the tools that *module* imports."""
+    known = sources("ledger", "tools")
+    found = {name if name in known else name.rpartition(".")[0] for name in imported_names(tree_of(known[module]))}
+    return {name for name in found if name in known}
+
+
+def layer_of(module: str) -> int:
+    """The place of a module of the library in ``LAYERS``."""
+    part = module.removeprefix("ledger").removeprefix(".").partition(".")[0]
+    (place,) = (i for i, layer in enumerate(LAYERS) if part in layer) or (None,)
+    return place
+
+
+def is_typing_block(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+MODULES = list(sources("ledger"))
+EVERYWHERE = list(sources("ledger", "tools"))
+
+
+# --- layers -------------------------------------------------------------------------------------------------
+
+
+def test_every_module_has_its_layer_once() -> None:
+    named = [part for layer in LAYERS for part in layer]
+    assert len(named) == len(set(named))
+    parts = {module.removeprefix("ledger").removeprefix(".").partition(".")[0] for module in MODULES}
+    assert parts - set(named) == set(), "give the new module its place in LAYERS"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_only_from_its_own_layer_or_below(module: str) -> None:
+    above = {name for name in imports_of(module) if layer_of(name) > layer_of(module)}
+    assert above == set()
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {module: imports_of(module) - {module} for module in EVERYWHERE}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(graph)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_library_knows_neither_the_tools_nor_the_tests(module: str) -> None:
+    roots = {name.partition(".")[0] for name in imported_names(tree_of(sources("ledger")[module]))}
+    assert roots & {"tools", "tests", "schemas"} == set()
+
+
+def test_the_auditors_reader_shares_no_code_with_the_writer() -> None:
+    for module in MODULES:
+        if module == "ledger.verify" or module.startswith("ledger.verify."):
+            shared = {name for name in imports_of(module) if not name.startswith("ledger.verify")}
+            assert shared <= {"ledger.errors", "ledger.heavy", "ledger.model"}
+
+
+def test_every_module_serves_the_public_names_a_tool_or_the_testing_kit() -> None:
+    reached: set[str] = set()
+    waiting = {"ledger", "ledger.testing", *sources("tools")}
+    while waiting:
+        module = waiting.pop()
+        reached.add(module)
+        parents = {module.rpartition(".")[0]} & set(EVERYWHERE)
+        waiting |= (imports_of(module) | parents) - reached
+    assert set(MODULES) - reached == set()
+
+
+# --- imports ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_is_imported_inside_a_function(module: str) -> None:
+    inside = [
+        f"{function.name}: {ast.unparse(node)}"
+        for function in ast.walk(tree_of(sources("ledger")[module]))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and hasattr(function, "name")
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert inside == []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "ledger.heavy"])
+def test_heavy_packages_are_imported_by_the_heavy_module_alone(module: str) -> None:
+    at_run_time = [node for node in tree_of(sources("ledger")[module]).body if not is_typing_block(node)]
+    roots = {name.partition(".")[0] for node in at_run_time for name in imported_names(node)}
+    assert roots & HEAVY == set(), "write: from ledger.heavy import np, pl, ..."
+
+
+READ_ONE_PLAYER = """
+import sys
+import ledger.ledger
+
+with ledger.ledger.Ledger.open(sys.argv[1]) as opened:
+    player = opened.player("Ann").player
+    assert len(list(opened.rows("history", "player = ?", [player]))) == 1
+print(*sorted(set(sys.argv[2:]) & set(sys.modules)))
+"""
+
+
+def python(script: str, *arguments: str) -> str:
+    command: Sequence[str] = [sys.executable, "-W", "error", "-c", script, *arguments]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_opening_a_ledger_and_reading_one_players_rows_loads_nothing_heavy(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db") as made:
+        ann, bob = made.register("name:ann", "Ann"), made.register("name:bob", "Bob")
+        made.append(
+            GameRecorded(
+                game="r1-b1", pool="standard", white=ann, black=bob, outcome=Outcome.WHITE, rated=True,
+                termination=Termination.CHECKMATE, half_moves=61, ended_at="2013-06-04",
+            )  # fmt: skip
+        )
+        made.catch_up()
+    assert python(READ_ONE_PLAYER, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
+
+
+RECORD_ONE_GAME = """
+import sys
+from ledger.events import PlayerChanged
+from ledger.ledger import Ledger
+from ledger.model import Standing
+
+with Ledger.open(sys.argv[1]) as opened:
+    opened.append(PlayerChanged(player=1, effective_at="2014", standing=Standing.GUEST))
+    opened.catch_up()
+print(*sorted(set(sys.argv[2:]) & set(sys.modules)))
+"""
+
+
+def test_recording_one_fact_and_catching_up_loads_nothing_heavy(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db") as made:
+        made.register("name:ann", "Ann")
+        made.catch_up()
+    assert python(RECORD_ONE_GAME, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
+
+
+# --- size and words -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", EVERYWHERE)
+def test_every_module_opens_by_saying_what_lives_there(module: str) -> None:
+    assert ast.get_docstring(tree_of(sources("ledger", "tools")[module]))
+
+
+@pytest.mark.parametrize("module", EVERYWHERE)
+def test_no_function_is_longer_than_a_screen(module: str) -> None:
+    too_long = {
+        node.name: (node.end_lineno or 0) - node.lineno + 1
+        for node in ast.walk(tree_of(sources("ledger", "tools")[module]))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    }
+    assert too_long == {}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(name, marks=[pytest.mark.xfail(reason="to be split")] if name in TO_BE_SPLIT else [])
+        for name in sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools").values())
+    ],
+)
+def test_no_file_is_longer_than_400_lines(file: str) -> None:
+    assert len((ROOT / file).read_text("utf-8").splitlines()) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_banned_words_do_not_occur(module: str) -> None:
+    source = sources("ledger")[module].read_text("utf-8")
+    found = {
+        f"{match[0]}: use {instead}"
+        for pattern, instead, allowed in BANNED
+        if not any(module == one or module.startswith(f"{one}.") for one in allowed)
+        for match in re.finditer(pattern, source)
+    }
+    assert found == set()
+
+
+# --- public names -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(ledger, "__all__"), reason="the public names are not chosen yet")
+def test_public_names_are_exactly_all_and_sorted() -> None:
+    public = [
+        name for name, value in vars(ledger).items() if not name.startswith("_") and not inspect.ismodule(value)
+    ]
+    assert sorted(public) == ledger.__all__
+
+
+def test_every_public_name_is_documented() -> None:
+    names = getattr(ledger, "__all__", [])
+    assert [name for name in names if not inspect.getdoc(getattr(ledger, name))] == []
+
+
+def test_the_example_of_an_event_is_in_the_public_names() -> None:
+    assert {GameRecorded.__name__, SchemeAdopted.__name__} <= set(getattr(ledger, "__all__", ["GameRecorded", "SchemeAdopted"]))
