@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import repeat
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from ledger.model import instant_text
 from ledger.people import People, Person, commitment
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame, Expr, Series
 
 BY_SPEED = "by-speed"
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
@@ -99,7 +100,7 @@ class GameImport:
             return
         self._adopt(writer, frame["pool"].unique().to_list(), stamp)
         games = self._as_events(frame, self._register(writer, frame, stamp))
-        games = self._without_faults(games, now)
+        games = self._without_faults(writer, games, now)
         if len(games):
             self._append(writer, games, stamp)
 
@@ -168,39 +169,21 @@ class GameImport:
             frame = frame.with_columns(pl.Series("text", hashes, dtype=pl.String))
         return frame.rename({"key": "game"})
 
-    def _without_faults(self, games: DataFrame, now: int) -> DataFrame:
+    def _without_faults(self, writer: Writer, games: DataFrame, now: int) -> DataFrame:
         """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
-        problem = pl.Series("fault", game_columns.faults(games))
-        ended = instant_ms_column(games["ended_at"])
-        late = ended > now + rules.FUTURE_SLACK_MS
-        games = games.with_columns(problem).with_columns(
-            pl.when(pl.col("fault").is_not_null())
-            .then("fault")
-            .when(pl.col("white") == pl.col("black"))
-            .then(pl.lit("same-player: White and Black are one player; check the source"))
-            .when(pl.lit(late))
-            .then(
-                pl.format(
-                    "ended-in-the-future: ended at {}, but it is {} now; check the date and this machine's clock",
-                    "ended_at",
-                    pl.lit(rules.recorded_text(now)),
-                )
-            )
-            .alias("fault")
-        )
-        for line, ended_at, started_at in (
-            games.filter(pl.col("fault").is_null() & (pl.col("ended_at") < pl.col("started_at")))
-            .select("line", "ended_at", "started_at")
-            .iter_rows()
-        ):
-            if rules.is_before(ended_at, started_at):
-                text = f"ended-before-start: ended at {ended_at}, before it began at {started_at}; check both times"
-                games = games.with_columns(
-                    fault=pl.when(pl.col("line") == line).then(pl.lit(text)).otherwise("fault")
-                )
-        bad = games.filter(pl.col("fault").is_not_null())
-        self.outcome.faults += [Fault(*row) for row in bad.select("line", "fault").iter_rows()]
-        return games.filter(pl.col("fault").is_null()) if len(bad) else games
+        malformed = game_columns.faults(games)
+        refused = games.select(_refusal(games, now))["refused"]
+        if malformed.null_count() == refused.null_count() == len(games):
+            return games
+        # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
+        suspects = games.filter(malformed.is_null() & refused.is_not_null())["game"].to_list()
+        known = [key[len("game:") :] for key in writer.find([f"game:{name}" for name in suspects])]
+        again = games["game"].is_in(known)
+        bad = malformed.is_not_null() | (refused.is_not_null() & ~again)
+        words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
+        faulty = games.select("line").with_columns(words).filter(bad)
+        self.outcome.faults += [Fault(line, text) for line, text in faulty.iter_rows()]
+        return games.filter(~bad)
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
@@ -214,10 +197,10 @@ class GameImport:
         self._append_all(writer, games.filter(~repeated), stamp)
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
-        names = fresh["game"].to_list()
         bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)
         kind = GameRecorded.KIND
-        writer.append([Sealed(kind, f"game:{name}", body) for name, body in zip(names, bodies, strict=True)])
+        keys = ("game:" + fresh["game"]).to_list()
+        writer.append(list(map(Sealed._make, zip(repeat(kind), keys, bodies, strict=False))))
         self.outcome.recorded += len(fresh)
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
@@ -237,6 +220,25 @@ class GameImport:
             else:
                 self.outcome.faults.append(Fault(line, _conflict(name, before, given)))
         return pl.Series(flags, dtype=pl.Boolean)
+
+
+def _refusal(games: DataFrame, now: int) -> Expr:
+    """By game, the refusal of ``rules.check_new`` in words, null where it may follow."""
+    ended, started = pl.col("ended_at"), pl.col("started_at")
+    shared = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(10))
+    both_timed = (ended.str.len_bytes() >= 20) & (started.str.len_bytes() >= 20)
+    ended_ms, started_ms = (pl.lit(instant_ms_column(games[name])) for name in ("ended_at", "started_at"))
+    day_before = ended.str.slice(0, shared) < started.str.slice(0, shared)
+    before = pl.when(both_timed).then(ended_ms < started_ms).otherwise(day_before)
+    return (
+        pl.when(pl.col("white") == pl.col("black"))
+        .then(pl.format("same-player: player {} cannot play himself", "white"))
+        .when(before)
+        .then(pl.format("ended-before-start: ended at {}, before it began at {}", ended, started))
+        .when(ended_ms > now + rules.FUTURE_SLACK_MS)
+        .then(pl.format("ended-in-the-future: ended at {}, but it is {} now", ended, pl.lit(instant_text(now))))
+        .alias("refused")
+    )
 
 
 def registration_facts(person: Person) -> bytes:

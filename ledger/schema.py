@@ -54,14 +54,10 @@ def entry_schema(cls: type[Event]) -> dict[str, Any]:
 
 def facts_schema(cls: type[Event]) -> dict[str, Any]:
     """The schema of the facts as they are stored: without the field that the key carries."""
-    fields = sorted(
-        (field for field in attrs.fields(cls) if field.name != cls.KEY_FIELD), key=lambda field: field.name
-    )
+    fields = sorted((field for field in attrs.fields(cls) if field.name != cls.KEY_FIELD), key=lambda field: field.name)
     return {
         "type": "object",
-        "properties": {
-            field.name: _described(field.metadata["doc"], field.metadata["schema"]) for field in fields
-        },
+        "properties": {field.name: _described(field.metadata["doc"], field.metadata["schema"]) for field in fields},
         "required": [field.name for field in fields if field.default is attrs.NOTHING],
         "additionalProperties": False,
     }
@@ -70,8 +66,7 @@ def facts_schema(cls: type[Event]) -> dict[str, Any]:
 def documents() -> dict[str, str]:
     """Every schema as the text of a file, by file name: ``game-recorded-1.json``, ..."""
     return {
-        f"{cls.KIND.replace('/', '-')}.json": json.dumps(entry_schema(cls), indent=2, ensure_ascii=False)
-        + "\n"
+        f"{cls.KIND.replace('/', '-')}.json": json.dumps(entry_schema(cls), indent=2, ensure_ascii=False) + "\n"
         for cls in EVENTS
     }
 

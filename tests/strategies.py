@@ -11,6 +11,7 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ledger import events as limits
@@ -18,6 +19,11 @@ from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, 
 from ledger.model import Outcome, Precision, Standing, Termination, instant_text
 
 T = TypeVar("T")
+
+# A slow machine is not a fault.
+hypothesis_settings.register_profile("no deadline", deadline=None)
+hypothesis_settings.load_profile("no deadline")
+
 _FIRST_MS = -62135596800000  # the year 1
 _LAST_MS = 253402300799999  # the last millisecond of 9999
 
@@ -49,7 +55,7 @@ def instants() -> st.SearchStrategy[str]:
 
 def plain_texts(limit: int) -> st.SearchStrategy[str]:
     """NFC text of 1 to *limit* characters: quotation marks, backslashes, any script, no controls."""
-    ordinary = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=limit)
+    ordinary = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=limit)
     awkward = st.text('"\\/<>&\u00e9\u2028\ufeff \U0001f600a', min_size=1, max_size=limit)
     tidy = (ordinary | awkward).map(lambda text: unicodedata.normalize("NFC", text).strip())
     return tidy.filter(lambda text: is_plain_text(text, limit))
@@ -142,24 +148,20 @@ def wild_instants() -> st.SearchStrategy[str]:
     zone = st.sampled_from(["Z", "Z", "Z", "", "z", "+00:00", "Z\n"])
     moment = st.builds("{}T{}{}{}".format, day | seldom_wrong_day, time, fraction, zone)
     month = st.builds("{}-{}".format, year, two)
-    odd = st.sampled_from(
-        ["", " 2013", "2013 ", "2013\n", "\u0662\u0660\u0661\u0663", "13", "2013-6", "20130604"]
-    )
+    odd = st.sampled_from(["", " 2013", "2013 ", "2013\n", "\u0662\u0660\u0661\u0663", "13", "2013-6", "20130604"])
     return year | month | day | seldom_wrong_day | moment | odd | instants()
 
 
 def wild_rounds() -> st.SearchStrategy[str]:
     """Rounds as sources write them, and near misses."""
     numbers = st.lists(st.integers(0, 10_000_000).map(str), min_size=1, max_size=4).map(".".join)
-    odd = st.sampled_from(
-        ["", ".", "1.", ".1", "1..2", "01", "Final", "1a", "\u0661", "1\n", " 1", "-1", "?", "1.2 "]
-    )
+    odd = st.sampled_from(["", ".", "1.", ".1", "1..2", "01", "Final", "1a", "\u0661", "1\n", " 1", "-1", "?", "1.2 "])
     return numbers | odd | st.text("0123456789.", max_size=24)
 
 
 def wild_texts() -> st.SearchStrategy[str]:
     """Any text that UTF-8 can hold: controls, decomposed letters, outer blanks, too long, empty."""
-    any_text = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+    any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
     odd = st.sampled_from(
         ["", " ", "a ", "\u3000a", "e\u0301", "a\nb", "a\x7fb", "\x1fa", "\x85", "a\u2028b", "x" * 32, "x" * 33,
          "x" * 128, "x" * 129, "\U0001f600" * 32, '"', "\\", "\\u0041", "\u212b", "\u200b", "\ufeffa"]

@@ -8,6 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+import attrs
 import pytest
 import rfc8785
 from hypothesis import given, settings
@@ -100,7 +101,7 @@ def test_every_kind_has_its_shortest_and_its_fullest_form_pinned() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(GOLDEN)
     for cls in EVENTS:
         full = GOLDEN[f"{cls.KIND.replace('/', '-')}.full"].event
-        assert [name for name in cls.__slots__ if name != "__weakref__" and getattr(full, name) is None] == []
+        assert None not in attrs.astuple(full, recurse=False)
 
 
 @given(strategies.events(), st.integers(1, 2**53 - 1), strategies.recorded_ats(), strategies.plain_texts(128))
@@ -247,8 +248,7 @@ def test_whatever_stands_in_a_field_only_malformed_is_raised(value: Any, field: 
     refused = game(**{inner: value}) if inner else body(**{outer: value})
     try:
         entry = decode(refused)
-    except MalformedError as error:
-        assert error.problems
+    except MalformedError:
         return
     event = entry.event
     assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))

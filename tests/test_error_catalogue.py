@@ -138,7 +138,7 @@ def missing_row(scene: Scene) -> None:
 def taken_name(scene: Scene) -> None:
     twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projectors, "entry_points", lambda group: [twin])
+        patch.setattr(projectors, "entry_points", lambda **_: [twin])
         projectors.available.__wrapped__()
 
 

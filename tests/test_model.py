@@ -57,7 +57,7 @@ def test_an_instant_is_its_first_moment_and_is_written_back_as_it_was(text: str,
      "2013-06-04T24:00:00Z", "2013-06-04T19:60:00Z", "2016-12-31T23:59:60Z"],
 )  # fmt: skip
 def test_a_day_or_time_that_does_not_exist_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=f"^no such day or time: '{text}'$"):
+    with pytest.raises(ValueError, match=rf"^no such day or time: '{text}'$"):
         instant_ms(text)
 
 
@@ -69,7 +69,7 @@ def test_a_day_or_time_that_does_not_exist_is_refused(text: str) -> None:
      "2013-06-04Z", "-2013", "+2013", "\u0662\u0660\u0661\u0663", "2013-W23"],
 )  # fmt: skip
 def test_another_spelling_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="^expected YYYY, YYYY-MM, "):
+    with pytest.raises(ValueError, match=r"^expected YYYY, YYYY-MM, "):
         instant_ms(text)
 
 
@@ -101,7 +101,8 @@ def test_every_precision_has_its_length() -> None:
 
 def test_rounds_sort_as_people_sort_them() -> None:
     rounds = ["Final", "0.1", "1", "1.1", "1.2", "1.2.1", "1.10", "2", "2.1", "3", "10", "11.1", "999999.999999.999999"]
-    assert sorted(reversed(rounds), key=round_order) == rounds
+    orders = [round_order(one) for one in rounds]
+    assert sorted(set(orders)) == orders
 
 
 @pytest.mark.parametrize("text", [None, "", "Final", "?", "-", "1.", ".1", "1..2", "1.2.3.4", "1234567", "-1", " 1",
@@ -128,5 +129,5 @@ def test_a_tree_head_is_read_as_it_is_written(size: int, root: bytes) -> None:
      f"7.0 {ROOT}", f"\u0667 {ROOT}", f"{10**18} {ROOT}", f"7 {ROOT} x", f"7\t{ROOT}", f"7 {'g' * 64}"],
 )  # fmt: skip
 def test_what_is_no_tree_head_is_refused(line: str) -> None:
-    with pytest.raises(ValueError, match="^expected 'SIZE ROOT' with 64 hexadecimal digits, got "):
+    with pytest.raises(ValueError, match=r"^expected 'SIZE ROOT' with 64 hexadecimal digits, got "):
         TreeHead.parse(line)

@@ -24,6 +24,7 @@ VALIDATORS = {cls.KIND: Draft202012Validator(entry_schema(cls)) for cls in EVENT
 # What a schema cannot say; the codec alone refuses these.
 BEYOND_A_SCHEMA = {
     "a float without fraction",  # JSON Schema counts 5.0 among the whole numbers
+    "a lone surrogate",  # some JSON readers take such an escape
     "a day that does not exist",
     "a time of recording that does not exist",
     "decomposed letters",
@@ -93,14 +94,12 @@ def test_whatever_the_codec_writes_is_valid(event: Event, recorded_at: str, acto
 @pytest.mark.parametrize("name", REFUSED)
 def test_schema_and_codec_agree_on_what_is_wrong(name: str) -> None:
     body, _ = REFUSED[name]
-    if name == "a lone surrogate":
-        pytest.skip("whether such an escape is JSON is for the reader to say")
     assert not is_decoded(body)
     assert is_valid(body) == (name in BEYOND_A_SCHEMA)
 
 
 def test_the_exceptions_are_cases() -> None:
-    assert BEYOND_A_SCHEMA <= REFUSED.keys()
+    assert REFUSED.keys() >= BEYOND_A_SCHEMA
 
 
 def test_the_command_writes_the_files_and_finds_the_stale_ones(

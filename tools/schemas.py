@@ -29,9 +29,7 @@ def differing(folder: Path) -> list[Path]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.schemas", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only name the files that differ")
     parser.add_argument("--into", type=Path, default=PUBLISHED, help="folder to write or check")
     options = parser.parse_args(argv)

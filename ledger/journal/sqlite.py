@@ -87,6 +87,8 @@ class SqliteJournal:
         with db.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
+            # 64 MB: an import rewrites the same index pages again and again, this writes them back once.
+            self._connection.execute("PRAGMA wal_autocheckpoint=16384")
         self._frontier = Frontier()
 
     @classmethod
@@ -223,12 +225,10 @@ class SqliteWriter:
             KeyTakenError: one of the keys is known; none of the entries was added.
         """
         leaves = leaf_hashes([entry.body for entry in entries])
-        rows = [
-            (position, kind, key, body, leaf)
-            for position, ((kind, key, body), leaf) in enumerate(
-                zip(entries, leaves, strict=True), self.size + 1
-            )
-        ]
+        if not entries:
+            return []
+        first = self.size + 1
+        rows = list(zip(range(first, first + len(entries)), *zip(*entries, strict=True), leaves, strict=True))
         with self._guard_aside(len(rows) >= MANY):
             self._insert(rows)
         nodes = self.frontier.extend(leaves)
