@@ -87,8 +87,7 @@ class Views:
         """
         while True:
             size = journal.size()
-            if self._usable() and not self._is_far_behind(size):
-                self._fold_in(journal, size)
+            if self._usable() and self._fold_in(journal, size):
                 return size
             with self._alone():
                 if not self._usable() or self._is_far_behind(size):  # nobody else has built them meanwhile
@@ -130,20 +129,25 @@ class Views:
             ) from error
 
     def _usable(self) -> bool:
-        return (
-            self.path.exists()
-            and self.path.stat().st_size > 0
-            and views.are_current(self.connection, self.projectors)
-        )
+        try:
+            made = self.path.stat().st_size > 0
+        except FileNotFoundError:
+            return False
+        return made and views.are_current(self.connection, self.projectors)
 
-    def _fold_in(self, journal: Journal, size: int) -> None:
-        """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away."""
+    def _fold_in(self, journal: Journal, size: int) -> bool:
+        """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
+
+        Returns False, and does nothing, where building aside is cheaper.
+        """
         connection = self.connection
         try:
             with db.immediate(connection, self.path):
+                if self._is_far_behind(size):
+                    return False
                 done = views.position(connection)
                 if done >= size:
-                    return
+                    return True
                 if self._book is None or self._book_at != done:
                     self._book = GameBook(connection, self.projectors)
                 fresh = Fresh()
@@ -155,6 +159,7 @@ class Views:
                 update_pools(self._book, self.projectors, fresh, done)
                 views.set_position(connection, size)
             self._book_at = size
+            return True
         except BaseException:
             self._book = None  # what it remembers was rolled back
             raise

@@ -71,6 +71,7 @@ class Before:
     """What each concerned player brings to the first re-rated game, by dense index.
 
     Attributes:
+        rewound: those who have rows from that game on, which must go.
         base: games rated before it.
         state: flat state of the scheme.
         kept: by projector name, flat running state.
@@ -79,6 +80,7 @@ class Before:
     base: list[int] | Column
     state: list[float] | Column
     kept: dict[str, Any]
+    rewound: list[tuple[int, int]] = attrs.Factory(list)
 
 
 @attrs.define
@@ -161,6 +163,8 @@ class PoolProjection:
         """Places of the games to re-rate, and by player the games passed over before."""
         if not len(games.white):
             return cols.small([]), {}
+        if few and not concerned and all(games.fresh):  # nothing but new games, as in live use
+            return list(range(len(games.white))), {}
         players, white, black = cols.dense(games.white, games.black)
         numbers = cols.lists([players])[0]
         touched = cols.small([1 if player in concerned else 0 for player in numbers])
@@ -200,9 +204,13 @@ class PoolProjection:
                 first_ms.setdefault(black, ms)
         base: list[int] = []
         state: list[float] = []
+        rewound: list[tuple[int, int]] = []
         kept: dict[str, list[float]] = {projector.name: [] for projector in self._projectors}
         for player in players:
-            n = self._rated_before(player, start_ms) + skipped.get(player, 0)
+            n, last = self._last_place(player)
+            if last >= start_ms:
+                n = self._rated_before(player, start_ms) + skipped.get(player, 0)
+                rewound.append((player, n))
             base.append(n)
             if n == 0:
                 declared = self._roster.declared_at(player, first_ms[player]) if first_ms else None
@@ -221,7 +229,15 @@ class PoolProjection:
                 kept[projector.name] += [
                     one.start if value is None else value for one, value in zip(projector.state, row, strict=True)
                 ]
-        return Before(cols.small(base), cols.floats(state), {name: cols.floats(flat) for name, flat in kept.items()})
+        flats = {name: cols.floats(flat) for name, flat in kept.items()}
+        return Before(cols.small(base), cols.floats(state), flats, rewound)
+
+    def _last_place(self, player: int) -> tuple[int, int]:
+        """How many rated games the player has, and when the last one ended, milliseconds."""
+        row = self._connection.execute(
+            "SELECT n, ended_ms FROM current WHERE pool = ? AND player = ?", (self._pool.pool, player)
+        ).fetchone()
+        return (0, -(2**62)) if row is None else row
 
     def _rated_before(self, player: int, start_ms: int) -> int:
         row = self._connection.execute(
@@ -281,7 +297,7 @@ class PoolProjection:
                 stored += [cols.take(c, places) for name, c in rated.scheme_state.items() if name != "rating"]
             stored += self._fold(cols, projector, run, sides, before, first, last)
             if replace:
-                self._delete_from(projector, [(p, before.base[first + i]) for i, p in enumerate(players)])
+                self._delete_from(projector, before.rewound)
             rows = zip(pool_column, player_column, n_column, *cols.lists(stored), strict=True)
             self._connection.executemany(self._insert(projector), rows)
         self._write_current(rated, sides, cols, first, last)
@@ -306,6 +322,8 @@ class PoolProjection:
         return f'INSERT INTO "{projector.name}"({quoted}) VALUES ({", ".join("?" * len(names))})'
 
     def _delete_from(self, projector: Projector, bases: list[tuple[int, int]]) -> None:
+        if not bases:
+            return
         self._connection.executemany(
             f'DELETE FROM "{projector.name}" WHERE pool = ? AND player = ? AND n > ?',
             [(self._pool.pool, player, int(base)) for player, base in bases],
@@ -334,7 +352,8 @@ class PoolProjection:
         columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms")]
         pool = [self._pool.pool] * (last - first)
         self._connection.executemany(
-            "INSERT OR REPLACE INTO current VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms",
             zip(pool, rated.players[first:last], *cols.lists(columns), strict=True),
         )
 

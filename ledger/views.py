@@ -123,6 +123,7 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
         # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA cache_size=-65536")
+        connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
     return connection
 
 

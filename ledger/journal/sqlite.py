@@ -51,6 +51,7 @@ WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
   OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
 BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
 """
+SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
 MANY = 1_000  # entries from which an append sets the guard aside while it holds the write lock
 
 _INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
@@ -87,9 +88,8 @@ class SqliteJournal:
         with db.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
-            # 64 MB: an import rewrites the same index pages again and again, this writes them back once.
-            self._connection.execute("PRAGMA wal_autocheckpoint=16384")
         self._frontier = Frontier()
+        self._log_pages = 0
 
     @classmethod
     def create(cls, path: str | Path) -> SqliteJournal:
@@ -169,6 +169,12 @@ class SqliteJournal:
             yield writer
         self._frontier = writer.frontier
 
+    def let_log_grow(self, pages: int) -> None:
+        """Write the write-ahead log back into the file when it has so many pages."""
+        if pages != self._log_pages:
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
+            self._log_pages = pages
+
     def _catch_up_frontier(self) -> None:
         """Rebuild the right edge when another process appended: at most 255 hashes of each level are read."""
         size = self.size()
@@ -228,6 +234,8 @@ class SqliteWriter:
         if not entries:
             return []
         first = self.size + 1
+        if len(entries) < MANY:
+            self._journal.let_log_grow(SHORT_LOG)
         rows = list(zip(range(first, first + len(entries)), *zip(*entries, strict=True), leaves, strict=True))
         with self._guard_aside(len(rows) >= MANY):
             self._insert(rows)
@@ -257,6 +265,9 @@ class SqliteWriter:
     def _guard_aside(self, aside: bool) -> Iterator[None]:
         """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
         if aside:
+            # An import rewrites the same index pages again and again: write them back once in 64 MB. A single append
+            # is quicker in a short log that is written over and over.
+            self._journal.let_log_grow(LONG_LOG)
             self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
         try:
             yield
