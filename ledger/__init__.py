@@ -1,9 +1,6 @@
 """An event-sourced chess rating ledger: facts never change, every number can be recomputed, anyone can check.
 
-Start at ``Ledger``. The layers, from the bottom: ``errors``, ``model``, ``events``, ``schemes``, ``codec``, ``journal``,
-``engine``,
-``gamebook``, ``projection``, ``projectors``, ``rules``, ``bulk``, ``ledger``, ``reports``,
-``audit``.
+Start at ``Ledger``. The README follows one game result through the layers.
 """
 
 from ledger.bulk import PoolChoice

@@ -19,7 +19,7 @@ from ledger import queries, verify
 from ledger.catching_up import Views
 from ledger.ledger import Ledger, beside
 from ledger.model import TreeHead
-from ledger.projection import Progress
+from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.verify import Falsehood
 
@@ -53,7 +53,7 @@ class Verdict:
 
 
 def audit(
-    path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress,
+    path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
     projectors: tuple[Projector, ...] | None = None,
 ) -> Verdict:  # fmt: skip
     """Prove a ledger, or name what is false in it.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from itertools import repeat
 from hashlib import sha256
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import attrs

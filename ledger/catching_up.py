@@ -22,7 +22,7 @@ from ledger.gamebook import Fresh, GameBook
 from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
-from ledger.projection import Games, PoolProjection, Progress, update_pools
+from ledger.projection import Games, PoolProjection, PoolProjections, Progress, silent
 from ledger.projector import Projector
 
 if TYPE_CHECKING:
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what is folded in is built aside
-
-
-def _no_progress(what: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
 
 
 class Views:
@@ -48,6 +44,7 @@ class Views:
         self._lock = FileLock(str(self.path) + ".lock")
         self._connection: sqlite3.Connection | None = None
         self._book: GameBook | None = None
+        self._pools: PoolProjections
         self._book_at = 0  # position at which the book was left; another process may have gone on since
 
     @property
@@ -78,7 +75,7 @@ class Views:
         """True when there is nothing to fold in, asked without the lock and without writing."""
         return self._usable() and views.position(self.connection) == journal.size()
 
-    def catch_up(self, journal: Journal, progress: Progress = _no_progress) -> int:
+    def catch_up(self, journal: Journal, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 
         Raises:
@@ -86,16 +83,18 @@ class Views:
             StorageError: a file refuses.
         """
         while True:
-            size = journal.size()
-            if self._usable() and self._fold_in(journal, size):
-                return size
+            if self._usable():
+                reached = self._fold_in(journal)
+                if reached is not None:
+                    return reached
             with self._alone():
-                if not self._usable() or self._is_far_behind(size):  # nobody else has built them meanwhile
+                if not self._usable() or self._is_far_behind(journal):  # nobody else has built them meanwhile
                     self._build(journal, progress)
 
-    def _is_far_behind(self, size: int) -> bool:
+    def _is_far_behind(self, journal: Journal) -> bool:
         """True when building aside is cheaper than folding in."""
         done = views.position(self.connection)
+        size = journal.size()  # asked second: the journal only grows
         if done > size:
             raise CorruptError(
                 str(self.path), 0,
@@ -104,14 +103,14 @@ class Views:
             )  # fmt: skip
         return size - done >= BUILD_FROM and size - done > done
 
-    def rebuild(self, journal: Journal, progress: Progress = _no_progress) -> int:
+    def rebuild(self, journal: Journal, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         with self._alone():
             self._discard_build()
             self._build(journal, progress)
         return self.catch_up(journal, progress)
 
-    def build_until(self, journal: Journal, until: int, progress: Progress = _no_progress) -> None:
+    def build_until(self, journal: Journal, until: int, progress: Progress = silent) -> None:
         """Build the views anew as they stood when the journal had *until* entries, and leave them there."""
         with self._alone():
             self._discard_build()
@@ -135,34 +134,36 @@ class Views:
             return False
         return made and views.are_current(self.connection, self.projectors)
 
-    def _fold_in(self, journal: Journal, size: int) -> bool:
+    def _fold_in(self, journal: Journal) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
-        Returns False, and does nothing, where building aside is cheaper.
+        Returns the position reached, or None, and does nothing, where building aside is cheaper.
         """
         connection = self.connection
         try:
             with db.immediate(connection, self.path):
-                if self._is_far_behind(size):
-                    return False
+                if self._is_far_behind(journal):
+                    return None
                 done = views.position(connection)
-                if done >= size:
-                    return True
+                size = journal.size()
+                if done == size:
+                    return size
                 if self._book is None or self._book_at != done:
                     self._book = GameBook(connection, self.projectors)
+                    self._pools = PoolProjections(self._book, self.projectors)
                 fresh = Fresh()
                 for bodies in journal.read(done, size):
                     if size - done <= FEW_ENTRIES:
                         self._book.take(map(decode, bodies), fresh)
                     else:
                         take_decoded(self._book, decode_bodies(bodies), fresh)
-                update_pools(self._book, self.projectors, fresh, done)
+                self._pools.update(fresh, done)
                 views.set_position(connection, size)
             self._book_at = size
-            return True
         except BaseException:
             self._book = None  # what it remembers was rolled back
             raise
+        return size
 
     def _build(self, journal: Journal, progress: Progress, until: int | None = None) -> None:
         build = _Build(self._building, self.projectors)

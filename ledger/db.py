@@ -129,8 +129,7 @@ def whole(path: str | Path) -> Iterator[Path]:
         raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
 
 
-@contextmanager
-def immediate(connection: sqlite3.Connection, path: str | Path) -> Iterator[None]:
+class immediate:  # noqa: N801  # a with-statement's word, and a class for speed, as above
     """One write transaction that holds the write lock from its start, waiting for other writers with jitter.
 
     A deferred ``BEGIN`` reads first and then fails when another process wrote in between.
@@ -138,15 +137,29 @@ def immediate(connection: sqlite3.Connection, path: str | Path) -> Iterator[None
     Raises:
         StorageError: the lock was not to be had in time, or the disk refused.
     """
-    with storage_errors(path):
-        _begin(connection)
-        try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+
+    def __init__(self, connection: sqlite3.Connection, path: str | Path) -> None:
+        self._connection = connection
+        self._errors = storage_errors(path)
+
+    def __enter__(self) -> None:
+        """Begin."""
+        with self._errors:
+            _begin(self._connection)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Commit, or roll back after an error."""
+        if error is None:
+            try:
+                self._connection.execute("COMMIT")
+            except sqlite3.DatabaseError as refused:
+                kind, error = type(refused), refused
+        if error is not None:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._errors.__exit__(kind, error, trace)
+            if isinstance(error, sqlite3.DatabaseError):
+                raise error
 
 
 def _begin(connection: sqlite3.Connection) -> None:

@@ -24,7 +24,7 @@ from ledger.heavy import sqlite_utils, zstandard
 from ledger.journal.sqlite import SqliteJournal
 from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
-from ledger.projection import Progress
+from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.projectors import available
 from ledger.recording import Recorder
@@ -38,10 +38,6 @@ DEFAULT_ACTOR = "ledger"
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-def _no_progress(what: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
 
 
 def beside(path: str | Path, word: str) -> Path:
@@ -214,11 +210,11 @@ class Ledger:
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
-    def catch_up(self, progress: Progress = _no_progress) -> int:
+    def catch_up(self, progress: Progress = silent) -> int:
         """Bring the views level with the journal; returns the position reached."""
         return self.views.catch_up(self.journal, progress)
 
-    def rebuild(self, progress: Progress = _no_progress) -> int:
+    def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         return self.views.rebuild(self.journal, progress)
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger import engine, views
+from ledger import engine
 from ledger.columns import FEW, MANY, Column, Columns
-from ledger.errors import ProjectionError
 from ledger.gamebook import Fresh, GameBook, Pool, Roster
+from ledger.pool_rows import PoolRows
 from ledger.projector import Projector
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 CHUNK = 250_000  # sides that become Python rows at one time: bounds the memory of a large write
 
 Progress = Callable[[str, int, int], None]  # (what, done, of how many)
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
 
 
 class Games(NamedTuple):
@@ -100,11 +105,10 @@ class PoolProjection:
     def __init__(
         self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector]
     ) -> None:
-        self._connection = connection
         self._pool = pool
         self._roster = roster
         self._projectors = projectors
-        self._history = next(projector for projector in projectors if projector.keeps_scheme_state)
+        self._rows = PoolRows(connection, pool.pool, projectors, pool.scheme.state)
 
     def from_scratch(self, games: Games, after_player: int, progress: Progress) -> Iterator[int]:
         """Rate all games of the pool and write the rows of players above *after_player*, some players at a time.
@@ -207,9 +211,9 @@ class PoolProjection:
         rewound: list[tuple[int, int]] = []
         kept: dict[str, list[float]] = {projector.name: [] for projector in self._projectors}
         for player in players:
-            n, last = self._last_place(player)
+            n, last = self._rows.last_place(player)
             if last >= start_ms:
-                n = self._rated_before(player, start_ms) + skipped.get(player, 0)
+                n = self._rows.rated_before(player, start_ms) + skipped.get(player, 0)
                 rewound.append((player, n))
             base.append(n)
             if n == 0:
@@ -219,10 +223,7 @@ class PoolProjection:
                     kept[projector.name] += [one.start for one in projector.state]
                 continue
             for projector in self._projectors:
-                wanted = [one.name for one in projector.state]
-                if projector.keeps_scheme_state:
-                    wanted = [*fields, *wanted]
-                row = self._row(projector, player, n, wanted)
+                row = self._rows.state(projector, player, n)
                 if projector.keeps_scheme_state:
                     state += row[: len(fields)]
                     row = row[len(fields) :]
@@ -231,31 +232,6 @@ class PoolProjection:
                 ]
         flats = {name: cols.floats(flat) for name, flat in kept.items()}
         return Before(cols.small(base), cols.floats(state), flats, rewound)
-
-    def _last_place(self, player: int) -> tuple[int, int]:
-        """How many rated games the player has, and when the last one ended, milliseconds."""
-        row = self._connection.execute(
-            "SELECT n, ended_ms FROM current WHERE pool = ? AND player = ?", (self._pool.pool, player)
-        ).fetchone()
-        return (0, -(2**62)) if row is None else row
-
-    def _rated_before(self, player: int, start_ms: int) -> int:
-        row = self._connection.execute(
-            f'SELECT n FROM "{self._history.name}" '
-            "WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1",
-            (self._pool.pool, player, start_ms),
-        ).fetchone()
-        return 0 if row is None else int(row[0])
-
-    def _row(self, projector: Projector, player: int, n: int, wanted: Sequence[str]) -> list[Any]:
-        names = ", ".join(f'"{name}"' for name in wanted)
-        row = self._connection.execute(
-            f'SELECT {names} FROM "{projector.name}" WHERE pool = ? AND player = ? AND n = ?',
-            (self._pool.pool, player, n),
-        ).fetchone()
-        if row is None:
-            raise ProjectionError(projector.name, f"has no row for player {player}, game {n}; run 'rebuild'")
-        return list(row)
 
     def _rate(
         self, cols: Columns, games: Games, players: Column, white: Column, black: Column, before: Before
@@ -297,9 +273,9 @@ class PoolProjection:
                 stored += [cols.take(c, places) for name, c in rated.scheme_state.items() if name != "rating"]
             stored += self._fold(cols, projector, run, sides, before, first, last)
             if replace:
-                self._delete_from(projector, before.rewound)
+                self._rows.drop_after(projector, before.rewound)
             rows = zip(pool_column, player_column, n_column, *cols.lists(stored), strict=True)
-            self._connection.executemany(self._insert(projector), rows)
+            self._rows.write(projector, rows)
         self._write_current(rated, sides, cols, first, last)
 
     def _fold(
@@ -315,34 +291,12 @@ class PoolProjection:
         loop(run, tuple(sides[name] for name in projector.takes), state if cols is FEW else state.copy(), out)
         return [cols.field(out, i, width) for i in range(width)]
 
-    def _insert(self, projector: Projector) -> str:
-        state = self._pool.scheme.state
-        names = ["pool", "player", "n", *(name for name, _ in views.table_columns(projector, state))]
-        quoted = ", ".join(f'"{name}"' for name in names)
-        return f'INSERT INTO "{projector.name}"({quoted}) VALUES ({", ".join("?" * len(names))})'
-
-    def _delete_from(self, projector: Projector, bases: list[tuple[int, int]]) -> None:
-        if not bases:
-            return
-        self._connection.executemany(
-            f'DELETE FROM "{projector.name}" WHERE pool = ? AND player = ? AND n > ?',
-            [(self._pool.pool, player, int(base)) for player, base in bases],
-        )
-
     def _drop_rows(self, players: list[int], skipped: dict[int, int], start_ms: int) -> None:
         """Players who have no rated game left from *start_ms* on: their later rows go, their earlier ones stand."""
-        bases = [(player, self._rated_before(player, start_ms) + skipped.get(player, 0)) for player in players]
+        bases = [(player, self._rows.rated_before(player, start_ms) + skipped.get(player, 0)) for player in players]
         for projector in self._projectors:
-            self._delete_from(projector, bases)
-        for player, base in bases:
-            self._connection.execute(
-                "DELETE FROM current WHERE pool = ? AND player = ?", (self._pool.pool, player)
-            )
-            self._connection.execute(
-                f'INSERT INTO current SELECT pool, player, n, rating, game, ended_ms FROM "{self._history.name}" '
-                "WHERE pool = ? AND player = ? AND n = ?",
-                (self._pool.pool, player, base),
-            )
+            self._rows.drop_after(projector, bases)
+        self._rows.restore_current(bases)
 
     def _write_current(
         self, rated: Rated, sides: dict[str, Column], cols: Columns, first: int, last: int
@@ -351,11 +305,7 @@ class PoolProjection:
         ends = cols.small([rated.starts[i + 1] - start - 1 for i in range(first, last)])
         columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms")]
         pool = [self._pool.pool] * (last - first)
-        self._connection.executemany(
-            "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-            "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms",
-            zip(pool, rated.players[first:last], *cols.lists(columns), strict=True),
-        )
+        self._rows.write_current(zip(pool, rated.players[first:last], *cols.lists(columns), strict=True))
 
 
 def _first(column: Column, value: int) -> int | None:
@@ -392,14 +342,23 @@ def _side_columns(
     }
 
 
-def update_pools(
-    book: GameBook, projectors: Sequence[Projector], fresh: Fresh, checkpoint: int
-) -> int:
-    """Bring every pool that *fresh* touches up to date; returns the number of games rated."""
-    rated = 0
-    by_number = {pool.pool: pool for pool in book.pools.values()}
-    for number, start_ms in sorted(fresh.start_ms.items()):
-        pool = PoolProjection(book.connection, by_number[number], book.roster, projectors)
-        games = book.in_order(number, start_ms)
-        rated += pool.update(games, checkpoint, start_ms, fresh.touched.get(number, set()))
-    return rated
+class PoolProjections:
+    """The projections of all pools of one views database, made when first needed and kept."""
+
+    def __init__(self, book: GameBook, projectors: Sequence[Projector]) -> None:
+        self._book = book
+        self._projectors = projectors
+        self._by_pool: dict[int, PoolProjection] = {}
+
+    def update(self, fresh: Fresh, checkpoint: int) -> int:
+        """Bring every pool that *fresh* touches up to date; returns the number of games rated."""
+        rated = 0
+        for number, start_ms in sorted(fresh.start_ms.items()):
+            projection = self._by_pool.get(number)
+            if projection is None:
+                pool = next(pool for pool in self._book.pools.values() if pool.pool == number)
+                projection = PoolProjection(self._book.connection, pool, self._book.roster, self._projectors)
+                self._by_pool[number] = projection
+            games = self._book.in_order(number, start_ms)
+            rated += projection.update(games, checkpoint, start_ms, fresh.touched.get(number, set()))
+        return rated

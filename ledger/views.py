@@ -14,12 +14,14 @@ What goes into the rows is decided elsewhere (``gamebook``, ``projection``).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger import db
+from ledger.errors import StorageError
 from ledger.projector import SIDE_COLUMNS, Projector
 
 if TYPE_CHECKING:
@@ -154,7 +156,7 @@ def put_in_place(built: Path, target: Path) -> None:
         if target.exists():
             destination = db.connect(target)
             try:
-                source.backup(destination)
+                source.backup(destination, progress=_patience(target))
                 destination.execute("PRAGMA journal_mode=WAL")
             finally:
                 destination.close()
@@ -166,6 +168,19 @@ def put_in_place(built: Path, target: Path) -> None:
             for stale in ("-wal", "-shm"):  # of views deleted by hand: it would be replayed into the new ones
                 target.with_name(target.name + stale).unlink(missing_ok=True)
             os.replace(built, target)  # noqa: PTH105
+
+
+def _patience(target: Path) -> Callable[[int, int, int], None]:
+    """``backup`` tries for ever to get the write lock; after a while this ends it."""
+    deadline = time.monotonic() + db.BUSY_SECONDS
+
+    def check(status: int, remaining: int, pages: int) -> None:  # noqa: ARG001
+        if status in {db.sqlite3.SQLITE_BUSY, db.sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
+            raise StorageError(
+                str(target), "locked: another process is writing to it; wait for it to end and run the command again"
+            )
+
+    return check
 
 
 @contextmanager

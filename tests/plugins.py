@@ -16,8 +16,7 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
     half_points, opponent_rating, ended_ms = columns
     if half_points[side] == 2:
         state[p + STREAK] += 1.0
-        if state[p + STREAK] > state[p + LONGEST]:
-            state[p + LONGEST] = state[p + STREAK]
+        state[p + LONGEST] = max(state[p + LONGEST], state[p + STREAK])
         if not state[p + BEST_BEATEN] >= opponent_rating[side]:
             state[p + BEST_BEATEN] = opponent_rating[side]
     else:

@@ -19,7 +19,7 @@ from ledger.catching_up import Views
 from ledger.events import NAME_PATTERN, Event
 from ledger.gamebook import Fresh, GameBook
 from ledger.heavy import np
-from ledger.projection import update_pools
+from ledger.projection import PoolProjections
 from ledger.projector import SIDE_COLUMNS, Projector
 from ledger.projectors.history import HISTORY
 from ledger.testing.expect import bits
@@ -175,7 +175,9 @@ class ProjectorContract:
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.projectors)
                 with db.immediate(connection, updated.path):
-                    update_pools(book, updated.projectors, Fresh({1: start_ms}, {1: set(players)}), len(facts))
+                    PoolProjections(book, updated.projectors).update(
+                        Fresh({1: start_ms}, {1: set(players)}), len(facts)
+                    )
                 assert self._all_rows(updated) == expected, start_ms
 
     def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:

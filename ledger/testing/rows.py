@@ -1,4 +1,4 @@
-"""The rows of a views database in forms that two databases can be compared by, whatever positions and numbers they use."""
+"""The rows of a views database in forms by which two databases can be compared, whatever their positions and numbers."""
 
 from __future__ import annotations
 

@@ -1,0 +1,121 @@
+"""The rows of one pool in the views: reading a player's state at a cut, writing and dropping rows. SQL only.
+
+The statements are put together once, for a live game runs each of them. Which rows, and what is in them, is decided
+in ``projection``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger import views
+from ledger.errors import ProjectionError
+from ledger.projector import Projector
+
+if TYPE_CHECKING:
+    import sqlite3
+
+NEVER = -(2**62)  # before any game, milliseconds
+
+_LAST_PLACE = "SELECT n, ended_ms FROM current WHERE pool = ? AND player = ?"
+_DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
+_WRITE_CURRENT = (
+    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms"
+)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+@attrs.frozen
+class _Statements:
+    """The statements of one projector's table."""
+
+    state: str
+    insert: str
+    delete: str
+
+    @classmethod
+    def of(cls, projector: Projector, scheme_state: Sequence[str]) -> _Statements:
+        own = [kept.name for kept in projector.state]
+        wanted = [*scheme_state, *own] if projector.keeps_scheme_state else own
+        names = ["pool", "player", "n", *(name for name, _ in views.table_columns(projector, scheme_state))]
+        table = f'"{projector.name}"'
+        return cls(
+            f"SELECT {_quoted(wanted)} FROM {table} WHERE pool = ? AND player = ? AND n = ?",
+            f"INSERT INTO {table}({_quoted(names)}) VALUES ({', '.join('?' * len(names))})",
+            f"DELETE FROM {table} WHERE pool = ? AND player = ? AND n > ?",
+        )
+
+
+class PoolRows:
+    """The rows of one pool in one views database."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, pool: int, projectors: Sequence[Projector], scheme_state: Sequence[str]
+    ) -> None:
+        """Prepare the statements.
+
+        Args:
+            connection: the views.
+            pool: number of the pool.
+            projectors: the read models; exactly one keeps the scheme's state.
+            scheme_state: names of the scheme's state fields.
+        """
+        self._connection = connection
+        self._pool = pool
+        self._statements = {p.name: _Statements.of(p, scheme_state) for p in projectors}
+        history = next(projector.name for projector in projectors if projector.keeps_scheme_state)
+        self._before = (
+            f'SELECT n FROM "{history}" WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1'
+        )
+        self._restore_current = (
+            f'INSERT INTO current SELECT pool, player, n, rating, game, ended_ms FROM "{history}" '
+            "WHERE pool = ? AND player = ? AND n = ?"
+        )
+
+    def last_place(self, player: int) -> tuple[int, int]:
+        """How many rated games the player has, and when the last one ended, milliseconds."""
+        row = self._connection.execute(_LAST_PLACE, (self._pool, player)).fetchone()
+        return (0, NEVER) if row is None else row
+
+    def rated_before(self, player: int, ms: int) -> int:
+        """How many of the player's rated games ended before *ms*."""
+        row = self._connection.execute(self._before, (self._pool, player, ms)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def state(self, projector: Projector, player: int, n: int) -> list[Any]:
+        """The state that the player's *n*-th row keeps, the scheme's first where the table has it.
+
+        Raises:
+            ProjectionError: there is no such row.
+        """
+        row = self._connection.execute(self._statements[projector.name].state, (self._pool, player, n)).fetchone()
+        if row is None:
+            raise ProjectionError(projector.name, f"has no row for player {player}, game {n}; run 'rebuild'")
+        return list(row)
+
+    def write(self, projector: Projector, rows: Iterator[tuple[Any, ...]]) -> None:
+        """Insert rows in the order of the table's columns."""
+        self._connection.executemany(self._statements[projector.name].insert, rows)
+
+    def drop_after(self, projector: Projector, bases: Sequence[tuple[int, int]]) -> None:
+        """Delete the rows of each player with a number above the one given."""
+        if bases:
+            rows = [(self._pool, player, int(base)) for player, base in bases]
+            self._connection.executemany(self._statements[projector.name].delete, rows)
+
+    def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms)`` each."""
+        self._connection.executemany(_WRITE_CURRENT, rows)
+
+    def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
+        """Make the given row of each player the last one; number 0 leaves none."""
+        for player, base in bases:
+            self._connection.execute(_DROP_CURRENT, (self._pool, player))
+            self._connection.execute(self._restore_current, (self._pool, player, base))

@@ -1,0 +1,351 @@
+"""What must hold for any facts in any order: the views depend on the facts alone, not on how they came in.
+
+Hypothesis tries 20 examples of each property; LEDGER_EXAMPLES sets another number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger import catching_up, codec, engine, projection, views
+from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.gamebook import Fresh, GameBook
+from ledger.gamebook_columns import decode_bodies, take_decoded
+from ledger.imports.source import SourceGame, frames
+from ledger.journal import sqlite
+from ledger.ledger import Ledger
+from ledger.model import Outcome, Standing, Termination
+from ledger.projectors import DEFAULT
+from ledger.queries import tables
+from ledger.testing import in_terms_of_facts, record, table_rows
+from ledger.testing.memory import MemoryJournal
+from tests.plugins import WIN_STREAKS
+
+PROJECTORS = (*DEFAULT, WIN_STREAKS)
+NOW = datetime(2022, 1, 1, tzinfo=UTC)
+PLAYERS = 5
+POOLS = ("standard", "blitz")
+MOMENTS = (
+    "1850", "2020", "2020-03", "2020-03-01", "2020-03-01T00:00:00Z", "2020-03-01T00:00:00.500Z", "2020-03-02",
+    "2021-06-30T12:00:00Z",
+)  # fmt: skip
+# Each way of working, forced where chance or size would have chosen: the numbers are thresholds.
+WAYS: Mapping[str, Mapping[str, int]] = {
+    "as it comes": {},
+    "columns to fold": {"FEW_ENTRIES": 0},
+    "compiled": {"COMPILE_FROM": 0},
+    "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
+    "built aside": {"BUILD_FROM": 1},
+}
+
+examples = settings(
+    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+# --- facts --------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def registrations(draw: st.DrawFn) -> list[PlayerRegistered]:
+    return [
+        PlayerRegistered(
+            player=number,
+            joined_at="2019",
+            standing=draw(st.sampled_from((Standing.FULL, *Standing))),
+            declared_rating=draw(st.sampled_from((None, None, 0, 2100))),
+            commitment=f"{number:064x}",
+        )
+        for number in range(1, PLAYERS + 1)
+    ]
+
+
+@st.composite
+def games(draw: st.DrawFn, number: int) -> GameRecorded:
+    white, black = draw(st.permutations(range(1, PLAYERS + 1)))[:2]
+    return GameRecorded(
+        game=f"{draw(st.sampled_from('zyxab'))}{number}",
+        pool=draw(st.sampled_from((POOLS[0], *POOLS))),
+        white=white,
+        black=black,
+        outcome=draw(st.sampled_from(Outcome)),
+        termination=draw(st.sampled_from(Termination)),
+        half_moves=draw(st.sampled_from((None, 0, 10, 11, 80))),
+        ended_at=draw(st.sampled_from(MOMENTS)),
+        tournament=draw(st.sampled_from((None, "Café Kök"))),
+        round=draw(st.sampled_from((None, "1", "2", "10", "2.1", "Final"))),
+        rated=draw(st.sampled_from((True, True, True, False))),
+    )
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> list[PlayerChanged]:
+    when = st.tuples(st.integers(1, PLAYERS), st.sampled_from(MOMENTS))
+    return [
+        PlayerChanged(
+            player=player,
+            effective_at=moment,
+            standing=draw(st.sampled_from(Standing)),
+            declared_rating=draw(st.sampled_from((None, 900, 1950))),
+        )
+        for player, moment in draw(st.lists(when, max_size=4, unique=True))
+    ]
+
+
+@st.composite
+def clubs(draw: st.DrawFn) -> list[Event]:
+    """A club's facts: the schemes and players first, then games and changes in any order."""
+    wanted = draw(st.sampled_from(({}, {"provisional_games": 0}, {"provisional_games": 2, "include_initial": True})))
+    adopted = [SchemeAdopted(pool=pool, scheme="chessworld", settings=wanted) for pool in POOLS]
+    count = draw(st.integers(0, 24))
+    played: list[Event] = [draw(games(i)) for i in range(count)]
+    return [*adopted, *draw(registrations()), *draw(st.permutations([*played, *draw(changes())]))]
+
+
+def shuffled(draw: st.DrawFn, club: Sequence[Event]) -> list[Event]:
+    first = [event for event in club if isinstance(event, SchemeAdopted | PlayerRegistered)]
+    rest = [event for event in club if not isinstance(event, SchemeAdopted | PlayerRegistered)]
+    return first + draw(st.permutations(rest))
+
+
+@st.composite
+def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
+    cuts = sorted({0, len(events), *draw(st.lists(st.integers(0, len(events)), max_size=5))})
+    return [events[first:last] for first, last in zip(cuts, cuts[1:], strict=False)]
+
+
+# --- ledgers ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def forced(way: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name, value in WAYS[way].items():
+            stack.enter_context(patch.object(engine if name == "COMPILE_FROM" else catching_up, name, value))
+        yield
+
+
+@contextmanager
+def new_ledger() -> Iterator[Ledger]:
+    """A ledger that keeps WIN_STREAKS too; its first scheme is the club's own, so the file begins empty."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "club.db"
+        Ledger.create(path, pool="unused", clock=lambda: NOW).close()
+        with Ledger.open(path, projectors=PROJECTORS, clock=lambda: NOW) as ledger:
+            yield ledger
+
+
+def rows(ledger: Ledger) -> dict[str, Any]:
+    connection = ledger.views.connection
+    return {table: table_rows(connection, table) for table in tables(connection)}
+
+
+def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The rows of one rebuild from all facts: as they are, and in terms of facts."""
+    with new_ledger() as ledger:
+        ledger.append_many(events)
+        ledger.rebuild()
+        return rows(ledger), in_terms_of_facts(ledger.views.connection)
+
+
+# --- properties ---------------------------------------------------------------------------------------------
+
+
+@examples
+@given(st.data(), clubs())
+def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
+    expected, _ = rebuilt(club)
+    with new_ledger() as ledger:
+        for part in data.draw(slices(club)):
+            ledger.append_many(part)
+            with forced(data.draw(st.sampled_from(list(WAYS)))):
+                assert ledger.catch_up() == ledger.head().size
+        assert rows(ledger) == expected
+
+
+@examples
+@given(st.data(), clubs())
+def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
+    expected, _ = rebuilt(club)
+    with new_ledger() as one, Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW) as other:
+        for part in data.draw(slices(club)):
+            writer, reader = data.draw(st.permutations((one, other)))
+            writer.append_many(part)
+            reader.catch_up()
+        one.catch_up()
+        assert rows(one) == rows(other) == expected
+
+
+@examples
+@given(st.data(), clubs())
+def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: list[Event]) -> None:
+    _, expected = rebuilt(club)
+    with new_ledger() as ledger:
+        for part in data.draw(slices(shuffled(data.draw, club))):
+            ledger.append_many(part)
+            with forced(data.draw(st.sampled_from(list(WAYS)))):
+                ledger.catch_up()
+        assert in_terms_of_facts(ledger.views.connection) == expected
+
+
+@examples
+@given(st.data(), clubs(), st.sampled_from(list(WAYS)))
+def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: list[Event], way: str) -> None:
+    parts = data.draw(slices(club))
+    with new_ledger() as plain, new_ledger() as other:
+        for part in parts:
+            plain.append_many(part)
+            plain.catch_up()
+            other.append_many(part)
+            with forced(way):
+                other.catch_up()
+            assert rows(plain) == rows(other)
+
+
+@examples
+@given(clubs())
+def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[Event]) -> None:
+    late = [event for event in club if isinstance(event, PlayerChanged)]
+    others = [event for event in club if not isinstance(event, PlayerChanged)]
+    first = [event for event in others if not isinstance(event, GameRecorded)]
+    played = [event for event in others if isinstance(event, GameRecorded)]
+    found = []
+    for order in ([first, late, played], [first, played, late], [first, played, *[[one] for one in reversed(late)]]):
+        with new_ledger() as ledger:
+            for part in order:
+                ledger.append_many(part)
+                ledger.catch_up()
+            found.append(in_terms_of_facts(ledger.views.connection))
+    assert found[0] == found[1] == found[2]
+
+
+@examples
+@given(clubs())
+def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
+    with new_ledger() as ledger:
+        ledger.append_many(club)
+        ledger.catch_up()
+        before = rows(ledger)
+        assert ledger.rebuild() == ledger.catch_up() == len(club) + 1
+        assert rows(ledger) == before
+
+
+@examples
+@given(clubs())
+def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
+    with new_ledger() as ledger:
+        first = ledger.append_many(club)
+        ledger.catch_up()
+        head, before = ledger.head(), rows(ledger)
+        again = ledger.append_many(club)
+        assert all(receipt.duplicate for receipt in again)
+        assert [(one.position, one.leaf) for one in again] == [(one.position, one.leaf) for one in first]
+        ledger.catch_up()
+        assert (ledger.head(), rows(ledger)) == (head, before)
+
+
+class _StoppedError(Exception):
+    """Stops a build."""
+
+
+@examples
+@given(clubs(), st.lists(st.integers(0, 30), min_size=1, max_size=3))
+def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
+    club: list[Event], stops: list[int]
+) -> None:
+    expected, _ = rebuilt(club)
+    with new_ledger() as ledger, patch.object(sqlite, "BLOCK", 3), patch.object(projection, "CHUNK", 4):
+        ledger.append_many(club)
+        for stop in stops:
+            left = [stop]
+
+            def stopping(*_: object, left: list[int] = left) -> None:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise _StoppedError
+
+            try:
+                ledger.catch_up(stopping)
+            except _StoppedError:
+                assert not ledger.views.path.exists()  # nothing half built is seen
+        ledger.catch_up()
+        assert rows(ledger) == expected
+        leftovers = [path for path in ledger.path.parent.iterdir() if "building" in path.name]
+        assert leftovers == []
+
+
+@examples
+@given(st.data(), clubs())
+def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club: list[Event]) -> None:
+    journal = MemoryJournal()
+    record(journal, club)
+    bodies = [body for block in journal.read() for body in block]
+    with TemporaryDirectory() as folder:
+        few = views.create(Path(folder) / "few.db", PROJECTORS)
+        many = views.create(Path(folder) / "many.db", PROJECTORS)
+        with closing(few), closing(many):
+            one, other = GameBook(few, PROJECTORS), GameBook(many, PROJECTORS)
+            one_fresh, other_fresh = Fresh(), Fresh()
+            one.take(map(codec.decode, bodies), one_fresh)
+            start = 0
+            while start < len(bodies):
+                end = data.draw(st.integers(start + 1, len(bodies)))
+                take_decoded(other, decode_bodies(bodies[start:end]), other_fresh)
+                start = end
+            for table in tables(few):
+                assert table_rows(few, table) == table_rows(many, table), table
+            assert set(other_fresh.start_ms) == set(one_fresh.start_ms)
+            assert (one.roster.standing, one.roster.declared, one.roster.changes) == (
+                other.roster.standing, other.roster.declared, other.roster.changes
+            )  # fmt: skip
+            for pool in one.pools.values():
+                assert one.in_order(pool.pool, -(2**62)) == other.in_order(pool.pool, -(2**62))
+
+
+# --- imports: numbers are given in order of arrival, identities stay ------------------------------------------
+
+
+@st.composite
+def source_games(draw: st.DrawFn, number: int) -> SourceGame:
+    white, black = draw(st.permutations("ABCDE"))[:2]
+    return SourceGame(
+        line=number + 1, key=f"made:{draw(st.sampled_from('zyxab'))}{number}", white_id=f"name:{white}",
+        white_name=white, black_id=f"name:{black}", black_name=black,
+        outcome=draw(st.sampled_from(("white", "draw", "black"))),
+        termination=draw(st.sampled_from(("time", "checkmate", "unknown", "unplayed"))),
+        half_moves=draw(st.sampled_from((None, 3, 40))), started_at=None, ended_at=draw(st.sampled_from(MOMENTS)),
+        tournament=None, round=draw(st.sampled_from((None, "1", "10", "2"))), rated=True, white_rating=None,
+        black_rating=None, speed=draw(st.sampled_from(("blitz", "rapid"))), variant="standard",
+        text=draw(st.sampled_from((None, "e4 e5"))),
+    )  # fmt: skip
+
+
+@examples
+@given(st.data(), st.integers(1, 25))
+def test_imported_games_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
+    told = [data.draw(source_games(i)) for i in range(count)]
+    found = []
+    for order in (told, data.draw(st.permutations(told))):
+        with new_ledger() as ledger:
+            for frame in frames(order, data.draw(st.integers(1, count))):
+                outcome = ledger.import_games([frame])
+                assert (outcome.recorded, outcome.faults) == (len(frame), [])
+                ledger.catch_up()
+            identities = {
+                number: person.identity or "" for number, person in ledger.people.by_number(range(1, 9)).items()
+            }
+            found.append(in_terms_of_facts(ledger.views.connection, identities))
+            assert ledger.import_games(frames(told)).repeated == count
+    assert found[0] == found[1]
