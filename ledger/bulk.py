@@ -23,7 +23,7 @@ from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
 from ledger.imports.source import Fault
 from ledger.instants import instant_ms_column
-from ledger.journal import Journal, KeyTakenError, Sealed, Writer
+from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
 from ledger.model import instant_text
 from ledger.people import People, Person, commitment
 
@@ -208,7 +208,7 @@ class GameImport:
     def _repeats(self, writer: Writer, games: DataFrame) -> Series:
         """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
         stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
-        known = {key[len("game:") :]: _facts_text(one.body) for key, one in stored.items()}
+        known = {key[len("game:") :]: _facts_text(one) for key, one in stored.items()}
         flags: list[bool] = []
         for name, given, line in games.select("game", "facts", "line").iter_rows():
             before = known.setdefault(name, given)
@@ -252,13 +252,21 @@ def registration_facts(person: Person) -> bytes:
     )  # fmt: skip
 
 
-def _facts_text(body: bytes) -> str:
-    start = body.index(b',"facts":') + len(b',"facts":')
-    return body[start : body.rindex(b',"key":"game:')].decode()
+def _facts_text(stored: Stored) -> str:
+    body = stored.body
+    try:
+        start = body.index(b',"facts":') + len(b',"facts":')
+        return body[start : body.rindex(b',"key":"game:')].decode()
+    except ValueError as error:
+        raise rules.unreadable(stored.position, error) from error
 
 
 def _conflict(name: str, stored: str, given: str) -> str:
-    difference = rules.first_difference(orjson.loads(stored), orjson.loads(given))
+    try:
+        plain = orjson.loads(stored)
+    except ValueError as error:
+        raise rules.unreadable(0, error) from error
+    difference = rules.first_difference(plain, orjson.loads(given))
     assert difference is not None
     field, was, now = difference
     return str(ConflictError(f"game:{name}", field, was, now))

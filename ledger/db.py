@@ -39,6 +39,7 @@ _REMEDIES = (
     ("locked", "another process is writing to it; wait for it to end and run the command again"),
     ("disk i/o error", "the disk refused to read or write (full, over quota, or failing); nothing was lost"),
 )
+RESTORE = "restore the file from a copy, then prove it with 'audit --since'"
 _CORRUPT = ("malformed", "not a database", "file is encrypted")
 
 
@@ -55,8 +56,10 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
         StorageError: it cannot be read or written.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, remedy: str = RESTORE) -> None:
+        """Say which file, and what to do where it is damaged."""
         self._path = path
+        self._remedy = remedy
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
@@ -67,8 +70,7 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
             return
         text = str(error)
         if any(word in text.lower() for word in _CORRUPT):
-            remedy = "restore the file from a copy, then prove it with 'audit --since'"
-            raise CorruptError(str(self._path), 0, f"{text}; {remedy}") from error
+            raise CorruptError(str(self._path), 0, f"{text}; {self._remedy}") from error
         for words, remedy in _REMEDIES:
             if words in text.lower():
                 raise StorageError(str(self._path), f"{text}: {remedy}") from error

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ledger import db, views
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -52,11 +54,16 @@ def tables(connection: sqlite3.Connection) -> list[str]:
 def dictionaries(
     connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a query as dictionaries by column name."""
-    cursor = connection.execute(query, arguments)
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
+    """The rows of a query as dictionaries by column name.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    with db.storage_errors("the views", views.REBUILD):
+        cursor = connection.execute(query, arguments)
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))
 
 
 def one(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import orjson
 
 from ledger import schemes
 from ledger.codec import facts_mapping
-from ledger.errors import ConflictError, LedgerError, RejectedError
+from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
 from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.journal import Stored
 from ledger.model import instant_ms, instant_text
@@ -38,10 +38,22 @@ RULES: dict[str, str] = {
 Known = Callable[[Sequence[str]], set[str]]  # which of these keys does the journal hold
 
 
-def facts_of(body: bytes) -> dict[str, Any]:
-    """The stored facts of a body, as plain values."""
-    facts: dict[str, Any] = orjson.loads(body)["facts"]
+def facts_of(stored: Stored) -> dict[str, Any]:
+    """The stored facts of an entry, as plain values.
+
+    Raises:
+        CorruptError: its bytes are not what was sealed.
+    """
+    try:
+        facts: dict[str, Any] = orjson.loads(stored.body)["facts"]
+    except (ValueError, KeyError) as error:
+        raise unreadable(stored.position, error) from error
     return facts
+
+
+def unreadable(position: int, error: Exception) -> CorruptError:
+    """What to say of an entry that was sealed whole and cannot be read."""
+    return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
 
 
 def first_difference(stored: dict[str, Any], given: dict[str, Any]) -> tuple[str, Any, Any] | None:
@@ -61,7 +73,7 @@ def check_repeat(event: Event, stored: Stored) -> None:
     given = facts_mapping(event)
     if event.KEY_FIELD:
         given.pop(event.KEY_FIELD)
-    difference = first_difference(facts_of(stored.body), given)
+    difference = first_difference(facts_of(stored), given)
     if difference is not None:
         raise ConflictError(event.key, *difference)
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger import db
-from ledger.errors import StorageError
+from ledger.errors import CorruptError, StorageError
 from ledger.projector import SIDE_COLUMNS, Projector
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
 LAYOUT = 1
+REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
@@ -121,7 +122,7 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
     """
     connection = db.connect(path, read_only=read_only)
     db.check_identity(connection, path, APPLICATION_ID, LAYOUT)
-    with db.storage_errors(path):
+    with db.storage_errors(path, REBUILD):
         # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA cache_size=-65536")
@@ -149,25 +150,29 @@ def put_in_place(built: Path, target: Path) -> None:
     """Make a whole build the views, seen by readers all at once.
 
     Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:
-    moving a file under a write-ahead log of another one would corrupt it.
+    moving a file under a write-ahead log of another one would corrupt it. Only views that are damaged give way.
     """
-    with db.storage_errors(built):
-        source = db.connect(built)
-        if target.exists():
-            destination = db.connect(target)
-            try:
-                source.backup(destination, progress=_patience(target))
-                destination.execute("PRAGMA journal_mode=WAL")
-            finally:
-                destination.close()
-            source.close()
-            built.unlink()
-        else:
+    with db.storage_errors(built), closing(db.connect(built)) as source:
+        copied = target.exists() and _copied(source, target)
+        if not copied:
             source.execute("PRAGMA journal_mode=WAL")
-            source.close()
-            for stale in ("-wal", "-shm"):  # of views deleted by hand: it would be replayed into the new ones
-                target.with_name(target.name + stale).unlink(missing_ok=True)
-            os.replace(built, target)  # noqa: PTH105
+    if copied:
+        built.unlink()
+        return
+    for stale in ("", "-wal", "-shm"):  # the log of views deleted by hand would be replayed into the new ones
+        target.with_name(target.name + stale).unlink(missing_ok=True)
+    os.replace(built, target)  # noqa: PTH105
+
+
+def _copied(source: sqlite3.Connection, target: Path) -> bool:
+    """Copy into standing views in one transaction; False where they are too damaged to take it."""
+    try:
+        with db.storage_errors(target, REBUILD), closing(db.connect(target)) as destination:
+            source.backup(destination, progress=_patience(target))
+            destination.execute("PRAGMA journal_mode=WAL")
+    except CorruptError:
+        return False
+    return True
 
 
 def _patience(target: Path) -> Callable[[int, int, int], None]:

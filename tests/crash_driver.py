@@ -27,13 +27,14 @@ from ledger.ledger import Ledger, beside
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 PLAYERS = 40
+GAMES_A_NEWCOMER = 30
 
 
-def source_games(count: int, seed: int = 1, first: int = 0) -> Iterator[SourceGame]:
-    """The games of a made-up file, the same every time; later ones bring later players."""
+def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
+    """The games of a made-up file, the same every time; more of them begin with the same ones."""
     random = Random(seed)
-    for i in range(first, first + count):
-        white, black = random.sample(range(2 + (PLAYERS - 2) * (i + 1) // (first + count)), 2)
+    for i in range(count):
+        white, black = random.sample(range(min(PLAYERS, 2 + i // GAMES_A_NEWCOMER)), 2)
         outcome = random.choice(("white", "black", "draw"))
         yield SourceGame(
             line=i + 1, key=f"made:{seed}-{i}", white_id=f"made:p{white}", white_name=f"Player {white}",

@@ -23,7 +23,7 @@ def _is_positive(_: Line, attribute: attrs.Attribute[float], value: float) -> No
         raise ValueError(f"{attribute.name} must be above zero, got {value!r}")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Line:
     """One of our figures beside a rival's, or beside a bound that nobody can beat.
 

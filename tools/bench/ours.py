@@ -1,0 +1,256 @@
+"""What the ledger itself does in the benchmark: each function does one piece of work and returns a figure.
+
+Rates are per second of the clock unless the name says ``cpu``. Every function makes the files it needs in the folder
+that it is given.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple, cast
+
+import attrs
+
+from ledger import engine, verify
+from ledger.arith import logistic
+from ledger.events import GameRecorded
+from ledger.gamebook_columns import decode_bodies
+from ledger.heavy import np, pl
+from ledger.imports import csv_games, pgn
+from ledger.imports.open import open_source
+from ledger.imports.source import Reading, frames
+from ledger.journal import Journal
+from ledger.ledger import Ledger
+from ledger.model import Outcome, Termination, instant_text
+from ledger.schemes import chessworld
+from ledger.schemes.base import Scheme
+
+from .rivals import pace
+from .synthetic import Columns
+
+FIRST_MS = 1_262_304_000_000  # 2010-01-01: where live games begin
+
+
+class EloNumbers(NamedTuple):
+    """The one constant of plain Elo."""
+
+    k: float
+
+
+def rate_elo(state: Any, w: int, b: int, score: float, numbers: EloNumbers) -> None:
+    """Plain Elo: both sides by K times the surprise."""
+    change = numbers.k * (score - logistic(state[w] - state[b]))
+    state[w] += change
+    state[b] -= change
+
+
+ELO: Scheme = attrs.evolve(
+    chessworld.SCHEME, name="bench-elo", numbers=EloNumbers, state=("rating",), enter=lambda _, __: (1500.0,),
+    rate_game=rate_elo,
+)  # fmt: skip
+
+
+def replay(columns: Columns, scheme: Scheme, numbers: Any, *, runs: int = 5) -> float:
+    """Games/s from columns to both players' full state after every game, compiled, one core."""
+    players = int(max(columns["white"].max(), columns["black"].max())) + 1
+    start = np.array(engine.newcomers(scheme, numbers, [None]) * players)
+    count = len(columns["white"])
+    history = np.empty(2 * count * len(scheme.state))
+    n = np.empty(2 * count, np.int32)
+    loop = engine.compiled(engine.rating_loop(scheme))
+
+    def run() -> None:
+        state, counts = start.copy(), np.zeros(players, np.int32)
+        loop(columns["white"], columns["black"], columns["score"], state, counts, history, n, numbers)
+
+    return pace(count, run, runs)
+
+
+@contextmanager
+def _ledger(folder: Path, name: str) -> Iterator[Ledger]:
+    with Ledger.create(folder / f"{name}.db") as ledger:
+        yield ledger
+
+
+class Imported(NamedTuple):
+    """A CSV file brought in and rated."""
+
+    path: Path
+    games: int
+    import_cpu_rate: float
+    seconds_to_history: float
+    project_seconds: float
+
+
+def import_csv(folder: Path, csv: Path) -> Imported:
+    """From a CSV file to a sealed journal and two rows of indexed history a game."""
+    with _ledger(folder, "import") as ledger, open_source(str(csv)) as source:
+        gc.collect()
+        cpu, begun = process_time(), perf_counter()
+        outcome = ledger.import_games(csv_games.frames(source.stream(), source.reading))
+        cpu = process_time() - cpu
+        imported = perf_counter()
+        ledger.catch_up()
+        done = perf_counter()
+        return Imported(ledger.path, outcome.recorded, outcome.recorded / cpu, done - begun, done - imported)
+
+
+def audit_cpu_rate(path: Path) -> tuple[float, list[bytes]]:
+    """Entries per second of CPU time of the audit of the journal alone, and the first million bodies."""
+    begun = process_time()
+    verdict = verify.verify_journal(str(path))
+    rate = verdict.entries / (process_time() - begun)
+    assert not verdict.falsehoods
+    bodies: list[bytes] = []
+    with Ledger.open(path, read_only=True) as ledger:
+        for block in ledger.journal.read(0, 1_000_000):
+            bodies += block
+    return rate, bodies
+
+
+def parse_pgn(path: Path) -> float:
+    """Games/s from a PGN file to frames of source games."""
+
+    def run() -> None:
+        with path.open("rb") as file:
+            for _ in frames(pgn.games(file, Reading(path.name))):
+                pass
+
+    with path.open("rb") as file:
+        count = sum(1 for _ in pgn.games(file, Reading(path.name)))
+    return pace(count, run, 3)
+
+
+def _live_games(ledger: Ledger, count: int, players: int = 200) -> list[GameRecorded]:
+    """Games that end one after the other, between registered players."""
+    numbers = [ledger.register(f"name:p{i}", f"p{i}") for i in range(players)]
+    rng = np.random.default_rng(3)
+    pairs = rng.integers(0, players, count), rng.integers(1, players, count)
+    outcomes = (Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)
+    return [
+        GameRecorded(
+            game=f"live-{i}", pool="standard", white=numbers[white], black=numbers[(white + step) % players],
+            outcome=outcomes[i % 3], termination=Termination.RESIGNATION, half_moves=40,
+            ended_at=instant_text(FIRST_MS + 60_000 * i), rated=True,
+        )
+        for i, (white, step) in enumerate(zip(*(column.tolist() for column in pairs), strict=True))
+    ]  # fmt: skip
+
+
+def live(folder: Path, count: int) -> float:
+    """Games/s recorded durably and rated one by one, each seen rated before the next is recorded."""
+    with _ledger(folder, "live") as ledger:
+        games = _live_games(ledger, count + 500)
+        ledger.append_many(games[:500])
+        ledger.catch_up()
+        begun = perf_counter()
+        for game in games[500:]:
+            ledger.append(game)
+            ledger.catch_up()
+        return count / (perf_counter() - begun)
+
+
+def appends(folder: Path, count: int) -> float:
+    """Events/s recorded durably, 1,000 a transaction."""
+    with _ledger(folder, "appends") as ledger:
+        games = _live_games(ledger, count)
+        begun = perf_counter()
+        for first in range(0, count, 1_000):
+            ledger.append_many(games[first : first + 1_000])
+        return count / (perf_counter() - begun)
+
+
+def projected(folder: Path, count: int) -> tuple[float, float]:
+    """Single games already recorded, folded into the views: games/s one a transaction, and as one backlog."""
+    with _ledger(folder, "projected") as ledger:
+        games = _live_games(ledger, count + 500)
+        ledger.append_many(games[:500])
+        ledger.catch_up()
+        ledger.append_many(games[500:])
+        upto = ledger.journal.size() - count
+        seen = _UpTo(ledger.journal, upto)
+        begun = perf_counter()
+        for position in range(upto + 1, upto + count // 2 + 1):
+            seen.limit = position
+            ledger.views.catch_up(cast("Journal", seen))
+        singly = (count // 2) / (perf_counter() - begun)
+        begun = perf_counter()
+        ledger.catch_up()
+        return singly, (count - count // 2) / (perf_counter() - begun)
+
+
+class _UpTo:
+    """A journal as it was when it had *limit* entries, so that a recorded stream arrives entry by entry."""
+
+    def __init__(self, journal: Any, limit: int) -> None:
+        self._journal = journal
+        self.limit = limit
+
+    def size(self) -> int:
+        return self.limit
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        blocks: Iterator[list[bytes]] = self._journal.read(after, self.limit if until is None else until)
+        return blocks
+
+
+def replayed(path: Path) -> float:
+    """Entries/s from the stored journal to ratings in memory: read, decoded, put in rating order, rated."""
+
+    def run() -> None:
+        with Ledger.open(path, read_only=True) as ledger:
+            blocks = [decode_bodies(bodies).games for bodies in ledger.journal.read()]
+        games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
+        score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
+        white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))
+        players = int(max(white.max(), black.max())) + 1
+        state = np.array(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [None]) * players)
+        engine.rate_many(
+            chessworld.SCHEME, chessworld.DEFAULT, white, black, score, state, np.zeros(players, np.int32)
+        )
+
+    with Ledger.open(path, read_only=True) as ledger:
+        count = ledger.journal.size()
+    return pace(count, run, 1)
+
+
+def peak_memory(work: Callable[[], object]) -> float:
+    """Peak resident bytes of this process after *work*; for a process made for it."""
+    work()
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def project_in_a_process(path: Path) -> tuple[float, float]:
+    """Seconds and peak resident bytes of projecting a whole journal in a process of its own."""
+    for leftover in path.parent.glob(f"{path.stem}.views*"):
+        leftover.unlink()
+    code = (
+        "import sys, time\n"
+        f"from {__name__.rsplit('.', 1)[0]}.ours import peak_memory\n"
+        "from ledger.ledger import Ledger\n"
+        "begun = time.perf_counter()\n"
+        "ledger = Ledger.open(sys.argv[1])\n"
+        "print(peak_memory(ledger.catch_up), time.perf_counter() - begun)\n"
+    )
+    done = subprocess.run(  # noqa: S603  # our own code
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    peak, seconds = map(float, done.stdout.split())
+    return seconds, peak
+
+
+def start_seconds(command: list[str], runs: int = 7) -> float:
+    """Median seconds of a whole command, after one that warms the disk."""
+    taken = []
+    for _ in range(runs + 1):
+        begun = perf_counter()
+        subprocess.run(command, capture_output=True, check=True)  # noqa: S603  # the commands measured here
+        taken.append(perf_counter() - begun)
+    return sorted(taken[1:])[runs // 2]
