@@ -45,6 +45,7 @@ class Views:
         self._connection: sqlite3.Connection | None = None
         self._book: GameBook | None = None
         self._pools: PoolProjections
+        self._version = -1  # of the file, when we last looked or wrote
         self._book_at = 0  # position at which the book was left; another process may have gone on since
 
     @property
@@ -83,18 +84,16 @@ class Views:
             StorageError: a file refuses.
         """
         while True:
-            if self._usable():
+            if self._is_there():
                 reached = self._fold_in(journal)
                 if reached is not None:
                     return reached
             with self._alone():
-                if not self._usable() or self._is_far_behind(journal):  # nobody else has built them meanwhile
-                    self._build(journal, progress)
+                if not self._usable() or self._is_far_behind(views.position(self.connection), journal.size()):
+                    self._build(journal, progress)  # nobody else has built them meanwhile
 
-    def _is_far_behind(self, journal: Journal) -> bool:
+    def _is_far_behind(self, done: int, size: int) -> bool:
         """True when building aside is cheaper than folding in."""
-        done = views.position(self.connection)
-        size = journal.size()  # asked second: the journal only grows
         if done > size:
             raise CorruptError(
                 str(self.path), 0,
@@ -127,43 +126,58 @@ class Views:
                 str(self.path), f"{error}: the views cannot be written; see to the disk and the folder's permissions"
             ) from error
 
-    def _usable(self) -> bool:
+    def _is_there(self) -> bool:
         try:
-            made = self.path.stat().st_size > 0
+            return self.path.stat().st_size > 0
         except FileNotFoundError:
             return False
-        return made and views.are_current(self.connection, self.projectors)
+
+    def _usable(self) -> bool:
+        return self._is_there() and views.are_current(self.connection, self.projectors)
 
     def _fold_in(self, journal: Journal) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
-        Returns the position reached, or None, and does nothing, where building aside is cheaper.
+        Returns the position reached, or None, and does nothing, where building aside is cheaper or must be.
         """
         connection = self.connection
         try:
             with db.immediate(connection, self.path):
-                if self._is_far_behind(journal):
+                done = self._done(connection)
+                size = journal.size()  # asked second: the journal only grows
+                if done is None or self._is_far_behind(done, size):
                     return None
-                done = views.position(connection)
-                size = journal.size()
-                if done == size:
-                    return size
-                if self._book is None or self._book_at != done:
-                    self._book = GameBook(connection, self.projectors)
-                    self._pools = PoolProjections(self._book, self.projectors)
-                fresh = Fresh()
-                for bodies in journal.read(done, size):
-                    if size - done <= FEW_ENTRIES:
-                        self._book.take(map(decode, bodies), fresh)
-                    else:
-                        take_decoded(self._book, decode_bodies(bodies), fresh)
-                self._pools.update(fresh, done)
-                views.set_position(connection, size)
-            self._book_at = size
+                if done < size:
+                    self._fold(journal, done, size)
         except BaseException:
             self._book = None  # what it remembers was rolled back
             raise
         return size
+
+    def _done(self, connection: sqlite3.Connection) -> int | None:
+        """How far the views are, with the book made ready to go on; None where they are not of our projectors."""
+        version = views.data_version(connection)
+        if self._book is None or version != self._version:  # another process has written since
+            if not views.are_current(connection, self.projectors):
+                return None
+            done = views.position(connection)
+            if self._book is None or self._book_at != done:
+                self._book = GameBook(connection, self.projectors)
+                self._pools = PoolProjections(self._book, self.projectors)
+            self._book_at, self._version = done, version
+        return self._book_at
+
+    def _fold(self, journal: Journal, done: int, size: int) -> None:
+        assert self._book is not None
+        fresh = Fresh()
+        for bodies in journal.read(done, size):
+            if size - done <= FEW_ENTRIES:
+                self._book.take(map(decode, bodies), fresh)
+            else:
+                take_decoded(self._book, decode_bodies(bodies), fresh)
+        self._pools.update(fresh, done)
+        views.set_position(self.connection, size)
+        self._book_at = size
 
     def _build(self, journal: Journal, progress: Progress, until: int | None = None) -> None:
         build = _Build(self._building, self.projectors)

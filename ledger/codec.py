@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Union, get_args, get_origin
 
 import attrs
@@ -97,7 +98,8 @@ def _make_converter() -> Converter:
 
 
 _CONVERTER = _make_converter()
-_WRITTEN = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
+_NAMES = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
+_WRITTEN = {cls: (names, attrgetter(*names)) for cls, names in _NAMES.items()}
 
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
@@ -136,12 +138,9 @@ def canonical(value: Mapping[str, Any]) -> bytes:
 
 
 def _stored(event: Event) -> dict[str, Any]:
-    """The fields that are written, as plain values. A built event has passed its checks: it lies in the subset."""
-    return {
-        name: str(value) if isinstance(value, str) else value
-        for name in _WRITTEN[type(event)]
-        if (value := getattr(event, name)) is not None
-    }
+    """The fields that are written. A built event has passed its checks: it lies in the subset."""
+    names, values = _WRITTEN[type(event)]
+    return {name: value for name, value in zip(names, values(event), strict=True) if value is not None}
 
 
 def facts(event: Event) -> bytes:
@@ -151,7 +150,7 @@ def facts(event: Event) -> bytes:
 
 def facts_mapping(event: Event) -> dict[str, Any]:
     """An event's facts as plain values, its key field included, optional fields that are absent left out."""
-    plain = _stored(event)
+    plain = {name: str(value) if isinstance(value, StrEnum) else value for name, value in _stored(event).items()}
     if event.KEY_FIELD:
         plain = {event.KEY_FIELD: getattr(event, event.KEY_FIELD), **plain}
     return plain
@@ -167,6 +166,7 @@ def _is_actor(actor: str) -> bool:
     return type(actor) is str and is_plain_text(actor, MAX_ACTOR)
 
 
+@lru_cache(maxsize=64)  # one actor records many entries
 def seal_actor(actor: str) -> str:
     """*actor* as JSON text with its quotation marks.
 

@@ -66,6 +66,8 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Translate an error of the driver; any other passes."""
+        if isinstance(error, UnicodeDecodeError):  # text in the file, or the driver's message about it
+            raise CorruptError(str(self._path), 0, f"{error}; {self._remedy}") from error
         if not isinstance(error, sqlite3.DatabaseError):
             return
         text = str(error)
@@ -74,6 +76,10 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
         for words, remedy in _REMEDIES:
             if words in text.lower():
                 raise StorageError(str(self._path), f"{text}: {remedy}") from error
+        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
+            raise StorageError(
+                str(self._path), f"{text}: the file is not as this program left it; {self._remedy}"
+            ) from error
 
 
 def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:

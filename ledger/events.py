@@ -37,7 +37,12 @@ Check = Callable[[object, "attrs.Attribute[Any]", Any], None]
 def _field(doc: str, schema: Mapping[str, object], check: Check, *, optional: bool) -> Any:
     metadata = {"doc": doc, "schema": dict(schema)}
     if optional:
-        return attrs.field(default=None, validator=attrs.validators.optional(check), metadata=metadata)
+
+        def check_present(event: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+            if value is not None:
+                check(event, attribute, value)
+
+        return attrs.field(default=None, validator=check_present, metadata=metadata)
     return attrs.field(validator=check, metadata=metadata)
 
 

@@ -81,7 +81,7 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
         """
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
-        rules.check_new(event, lambda _: set(), 0)
+        rules.check_new(event, frozenset(), 0)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 import attrs
 
@@ -74,6 +76,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 _ROUND = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?", re.ASCII)
 
 
+@lru_cache(maxsize=4096)  # an instant is asked for when an event is built, judged and folded in
 def instant_ms(text: str) -> int:
     """Milliseconds since 1970-01-01T00:00:00Z of the first moment that *text* may mean (negative before 1970).
 
@@ -126,8 +129,7 @@ def round_order(text: str | None) -> int:
     return major * 10**12 + minor * 10**6 + third
 
 
-@attrs.frozen(kw_only=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What the journal answers to an accepted entry.
 
     Attributes:

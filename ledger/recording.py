@@ -49,7 +49,7 @@ class _Batch:
     def append(self, events: Sequence[Event]) -> list[Receipt]:
         stored = dict(self._writer.find([event.key for event in events]))
         wanted = {key for event in events for key in _needs(event)} - self._known
-        present = self._known.union(self._writer.find(sorted(wanted))) if wanted else self._known
+        present = self._known.union(self._writer.find(sorted(wanted)))
         fresh: list[Sealed] = []
         places: list[tuple[str, int, bool]] = []
         for event in events:
@@ -59,11 +59,12 @@ class _Batch:
                 rules.check_repeat(event, before)
                 places.append((key, before.position, True))
                 continue
-            rules.check_new(event, lambda keys: {one for one in keys if one in present or one in stored}, self._now_ms)
+            rules.check_new(event, present, self._now_ms)
             position = self._writer.size + len(fresh) + 1
             body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
             fresh.append(Sealed(event.KIND, key, body))
             stored[key] = Stored(position, body, b"")
+            present.add(key)
             places.append((key, position, False))
         first = self._writer.size + 1
         leaves = self._writer.append(fresh) if fresh else []

@@ -141,6 +141,11 @@ def position(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT position FROM progress").fetchone()[0])
 
 
+def data_version(connection: sqlite3.Connection) -> int:
+    """A number that changes when another connection has written the file since this one last looked."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
 def set_position(connection: sqlite3.Connection, reached: int) -> None:
     """Note how far the journal is folded in; in the same transaction as the rows."""
     connection.execute("UPDATE progress SET position = ?", (reached,))

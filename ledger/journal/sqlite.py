@@ -71,6 +71,11 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
+def _recorded_at(body: bytes) -> str:
+    """A body ends with it, at a fixed length."""
+    return body[-26:-2].decode(errors="replace")
+
+
 class SqliteJournal:
     """A journal in a SQLite file, shared by any number of reading and writing processes."""
 
@@ -90,6 +95,7 @@ class SqliteJournal:
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
         self._frontier = Frontier()
+        self._recorded_at: str | None = None  # of the last entry; None where it must be looked up
         self._log_pages = 0
 
     @classmethod
@@ -169,9 +175,9 @@ class SqliteJournal:
         """Begin a write transaction, committed durably when the block ends without an error."""
         with db.immediate(self._connection, self.path):
             self._catch_up_frontier()
-            writer = SqliteWriter(self, self._connection, self._frontier.copy())
+            writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at)
             yield writer
-        self._frontier = writer.frontier
+        self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
 
     def let_log_grow(self, pages: int) -> None:
         """Write the write-ahead log back into the file when it has so many pages."""
@@ -184,6 +190,7 @@ class SqliteJournal:
         size = self.size()
         if size == self._frontier.size:
             return
+        self._recorded_at = None
         levels: list[list[bytes]] = []
         while level_size := size >> (len(levels) * TILE_HEIGHT):
             level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
@@ -207,10 +214,13 @@ class SqliteJournal:
 class SqliteWriter:
     """One write transaction on a ``SqliteJournal``."""
 
-    def __init__(self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier) -> None:
+    def __init__(
+        self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier, recorded_at: str | None
+    ) -> None:
         self._journal = journal
         self._connection = connection
         self.frontier = frontier
+        self._recorded_at = recorded_at
 
     @property
     def size(self) -> int:
@@ -219,10 +229,10 @@ class SqliteWriter:
 
     def last_recorded_at(self) -> str | None:
         """``recorded_at`` of the last entry: bodies end with it, at a fixed length."""
-        row = self._connection.execute(
-            "SELECT CAST(substr(body, -26, 24) AS TEXT) FROM journal WHERE position = ?", (self.size,)
-        ).fetchone()
-        return None if row is None else str(row[0])
+        if self._recorded_at is None and self.size:
+            body = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()[0]
+            self._recorded_at = _recorded_at(body)
+        return self._recorded_at
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
@@ -243,6 +253,7 @@ class SqliteWriter:
         rows = list(zip(range(first, first + len(entries)), *zip(*entries, strict=True), leaves, strict=True))
         with self._guard_aside(len(rows) >= MANY):
             self._insert(rows)
+        self._recorded_at = _recorded_at(entries[-1].body)
         nodes = self.frontier.extend(leaves)
         if nodes:
             self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)

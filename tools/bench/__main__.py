@@ -106,12 +106,11 @@ def live_lines(folder: Path, count: int) -> Iterator[Line]:
     fastest = rival_stores.eventsourcing_figures(_made(folder / "fastest"), 50_000)
     append = ours.appends(folder, 50_000)
     singly, backlog = ours.projected(folder, 10_000)
-    yield Line(
-        "append, 1,000 a transaction", append, "eventsourcing 9.5, save", documented["appends"], "events/s", ">= 4x"
-    )
-    yield Line(
-        "append, 1,000 a transaction", append, "eventsourcing 9.5, bare EventStore.put", fastest["appends"], "events/s"
-    )
+    what, unit = "make and append, 1,000 a transaction", "events/s"
+    yield Line(what, append["appends"], "eventsourcing 9.5, an aggregate", documented["appends"], unit, ">= 4x")
+    what = "append alone, 1,000 a transaction"
+    yield Line(what, append["saves"], "eventsourcing 9.5, Application.save", documented["saves"], unit)
+    yield Line(what, append["saves"], "eventsourcing 9.5, EventStore.put", fastest["appends"], unit)
     unit = "games/s"
     yield Line(
         "project single games as they come",

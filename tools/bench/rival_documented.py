@@ -19,10 +19,10 @@ TRANSACTION = 1_000
 
 
 def documented_figures(directory: Path, count: int) -> dict[str, float]:
-    """Events per second: ``appends``, 1,000 a ``save``, and ``replayed``, by ``repository.get`` of the aggregate.
+    """Events per second: ``appends`` and ``saves``, 1,000 at a time, and ``replayed``, by ``repository.get`` of the aggregate.
 
-    The aggregate rates each game as its events are applied, as the README's ``Dog`` learns tricks. Making the events
-    is not measured in ``appends``, saving them is.
+    The aggregate rates each game as its events are applied, as the README's ``Dog`` learns tricks. In ``appends``
+    both making the events and saving them is measured, in ``saves`` the saving alone.
     """
     os.environ.update(PERSISTENCE_MODULE="eventsourcing.sqlite", SQLITE_DBNAME=str(directory / "documented.db"))
     try:
@@ -60,14 +60,16 @@ def _measure(club_class: type[Any], count: int) -> dict[str, float]:
     application = importlib.import_module("eventsourcing.application").Application()
     club = club_class()
     seconds = 0.0
+    started = perf_counter()
     for number in range(count):
         club.record(f"g{number}", players[0][number], players[1][number], 0.5, 1_262_304_000 + number, 40)
         if (number + 1) % TRANSACTION == 0:
             begun = perf_counter()
             application.save(club)
             seconds += perf_counter() - begun
+    figures = {"appends": count / (perf_counter() - started), "saves": count / seconds}
     begun = perf_counter()
     application.repository.get(club.id)
-    figures = {"appends": count / seconds, "replayed": count / (perf_counter() - begun)}
+    figures["replayed"] = count / (perf_counter() - begun)
     application.close()
     return figures

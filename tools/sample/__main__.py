@@ -56,7 +56,7 @@ def _game(number: int, start: datetime, random: Random) -> str:
         moves = moves[:6]  # too short to count
     tags = {
         "Event": "Club evening", "Site": "Invented Chess Club", "Date": f"{start:%Y.%m.%d}", "Round": "-",
-        "White": white, "Black": black, "Result": result, "UTCDate": f"{start:%Y.%m.%d}", 
+        "White": white, "Black": black, "Result": result, "UTCDate": f"{start:%Y.%m.%d}",
         "UTCTime": f"{start:%H:%M:%S}", "TimeControl": "1800+10", "Termination": termination, "ClubGame": str(number),
     }  # fmt: skip
     head = "".join(f'[{name} "{value}"]\n' for name, value in tags.items())
