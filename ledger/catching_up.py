@@ -149,8 +149,10 @@ class Views:
                     return None
                 if done < size:
                     self._fold(journal, done, size)
-        except BaseException:
+        except BaseException as error:
             self._book = None  # what it remembers was rolled back
+            if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
+                views.check_sound(connection, self.path)  # a row that is not what was written may be the cause
             raise
         return size
 

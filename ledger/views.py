@@ -136,6 +136,18 @@ def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector])
     return stored == {projector.name: projector.identity for projector in projectors}
 
 
+def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Read the whole file.
+
+    Raises:
+        CorruptError: it is damaged, or a value is not of its column's type.
+    """
+    with db.storage_errors(path, REBUILD):
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise CorruptError(str(path), 0, f"{found}; {REBUILD}")
+
+
 def position(connection: sqlite3.Connection) -> int:
     """How far the journal is folded in."""
     return int(connection.execute("SELECT position FROM progress").fetchone()[0])
