@@ -194,7 +194,10 @@ class GameImport:
                 return
         repeated = self._repeats(writer, games)
         self._met_repeats = bool(repeated.any())
-        self._append_all(writer, games.filter(~repeated), stamp)
+        try:
+            self._append_all(writer, games.filter(~repeated), stamp)
+        except KeyTakenError as error:
+            raise rules.refuses_new_key(error) from error
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ledger import codec, rules
 from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
-from ledger.journal import Journal, Sealed, Stored, Writer
+from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
 from ledger.model import Receipt
 
 
@@ -67,7 +67,10 @@ class _Batch:
             present.add(key)
             places.append((key, position, False))
         first = self._writer.size + 1
-        leaves = self._writer.append(fresh) if fresh else []
+        try:
+            leaves = self._writer.append(fresh) if fresh else []
+        except KeyTakenError as error:
+            raise rules.refuses_new_key(error) from error
         return [
             Receipt(
                 position=position,

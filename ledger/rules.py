@@ -57,6 +57,11 @@ def unreadable(position: int, error: Exception) -> CorruptError:
     return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
 
 
+def refuses_new_key(error: Exception) -> CorruptError:
+    """What to say of a journal that takes no key that it does not find."""
+    return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
+
+
 def first_difference(stored: dict[str, Any], given: dict[str, Any]) -> tuple[str, Any, Any] | None:
     """The first field, in alphabetical order, in which two facts differ: ``(field, stored, given)``; None if none."""
     for field in sorted(stored.keys() | given.keys()):

@@ -1,6 +1,6 @@
 """One run of a small club's ledger, to be killed at any moment and run again: make, import, catch up.
 
-    python -m tests.crash_driver FOLDER [--games N] [--batch N] [--build-from N] [--steps WORDS] [--slow-ms N] [--die-at N]
+    python -m tests.crash_driver FOLDER [--games N] [--batch N] [--steps WORDS] [--die-at N] ...
 
 The same command again completes what a killed one left. It prints a line when each step is done, so that whoever
 kills it knows where it was.
@@ -74,6 +74,12 @@ def die_at(statement: int) -> list[int]:
     return left
 
 
+def say(line: str) -> None:
+    """Tell whoever waits, at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Do the steps in order."""
     path = arguments.folder / "club.db"
@@ -86,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
         time.sleep(arguments.slow_ms / 1000)
 
     with open_ledger(path) as ledger:
-        print("opened", flush=True)
+        say("opened")
         for step in steps:
             if step == "import":
                 found = frames(source_games(arguments.games, arguments.seed), arguments.batch)
@@ -101,8 +107,8 @@ def run(arguments: argparse.Namespace) -> None:
                 ledger.catch_up(slowly)
             elif step == "rebuild":
                 ledger.rebuild(slowly)
-            print(step, flush=True)
-    print("statements", arguments.die_at - left[0])
+            say(step)
+    say(f"statements {arguments.die_at - left[0]}")
 
 
 def main() -> int:
@@ -120,7 +126,7 @@ def main() -> int:
     try:
         run(parser.parse_args())
     except LedgerError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1
     return 0
 

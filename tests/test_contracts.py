@@ -91,7 +91,8 @@ class TestPgn(ImporterContract):
 [TimeControl "180+2"]
 [Termination "Normal"]
 
-1. e4 { [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Bc4 { [%clk 0:02:58] } 2... Nc6 { [%clk 0:02:58] } 3. Qh5 { [%clk 0:02:55] } 3... Nf6 { [%clk 0:02:50] } 4. Qxf7# { [%clk 0:02:51] } 1-0
+1. e4 { [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Bc4 { [%clk 0:02:58] } 2... Nc6 { [%clk 0:02:58] }
+3. Qh5 { [%clk 0:02:55] } 3... Nf6 { [%clk 0:02:50] } 4. Qxf7# { [%clk 0:02:51] } 1-0
 """,
         """[Event "Club championship"]
 [Site "Köln"]

@@ -265,7 +265,7 @@ class SqliteWriter:
             try:
                 self._connection.execute(_INSERT, rows[0])
             except db.sqlite3.IntegrityError as error:
-                raise self._refusal(rows, error) from error
+                raise KeyTakenError from error
             return
         self._connection.execute("SAVEPOINT append")
         try:
@@ -273,15 +273,8 @@ class SqliteWriter:
         except db.sqlite3.IntegrityError as error:
             self._connection.execute("ROLLBACK TO append")
             self._connection.execute("RELEASE append")
-            raise self._refusal(rows, error) from error
+            raise KeyTakenError from error
         self._connection.execute("RELEASE append")
-
-    def _refusal(self, rows: list[tuple[int, str, str, bytes, bytes]], error: Exception) -> Exception:
-        """Why SQLite refused rows: a key that is taken, or a table that is not as it was made."""
-        keys = [row[2] for row in rows]
-        if len(set(keys)) < len(keys) or self._journal.find(keys):
-            return KeyTakenError()
-        return CorruptError(self._journal.path, 0, f"{error}, though the key is new; prove the journal with 'audit'")
 
     @contextmanager
     def _guard_aside(self, aside: bool) -> Iterator[None]:

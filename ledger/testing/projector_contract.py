@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
@@ -136,7 +137,7 @@ class ProjectorContract:
         for seed in self.seeds:
             random = Random(seed)  # noqa: S311
             cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
-            slices = [facts[first:last] for first, last in zip(cuts, cuts[1:], strict=False)]
+            slices = [facts[first:last] for first, last in pairwise(cuts)]
             for name, forced in (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60)):
                 folder = tmp_path / f"{seed}-{name}-{forced}"
                 with patch.object(catching_up, name, forced):

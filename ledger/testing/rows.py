@@ -1,4 +1,4 @@
-"""The rows of a views database in forms by which two databases can be compared, whatever their positions and numbers."""
+"""The rows of views in forms by which two databases can be compared, whatever their positions and numbers."""
 
 from __future__ import annotations
 

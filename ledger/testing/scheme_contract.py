@@ -162,9 +162,7 @@ class SchemeContract:
             white, black, score = _games(3)
             runs = []
             for _ in range(2):
-                history, _n = engine.rate_few(
-                    scheme, numbers, white, black, score, self._start(numbers), [0] * PLAYERS
-                )
+                history, _n = engine.rate_few(scheme, numbers, white, black, score, self._start(numbers), [0] * PLAYERS)
                 runs.append(bits(history))
             assert runs[0] == runs[1]
 

@@ -18,7 +18,7 @@ from ledger.schemes import chessworld
 
 from ..cli import main as main_command
 from . import ours, rival_documented, rival_stores, rivals, synthetic
-from .table import Line, render
+from .table import Line, as_json, render
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 OTB = "otb_replay_strict.csv.gz"
@@ -182,18 +182,15 @@ SECTIONS = ("replay", "live", "pgn", "start", "store")
 @click.option("--only", "sections", multiple=True, type=click.Choice(SECTIONS), help="Measure only this; repeatable.")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; left out if absent.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to make files (10 M games: 20 GB).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
-def main(count: int, players: int, sections: tuple[str, ...], data: Path, folder: Path | None, as_json: bool) -> None:
+@click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
+def main(count: int, players: int, sections: tuple[str, ...], data: Path, folder: Path | None, json_lines: bool) -> None:
     """Print every figure of ours beside its rival's, measured in this run."""
     lines: list[Line] = []
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
         for line in _all_lines(set(sections or SECTIONS), count, players, data, Path(made)):
             lines.append(line)
-            print(f"… {line.what} against {line.rival_name}", file=sys.stderr)
-            if as_json:
-                print(json.dumps({"what": line.what, "ours": line.ours, "rival": line.rival_name,
-                                  "theirs": line.rival, "unit": line.unit, "ratio": line.ratio}))  # fmt: skip
-    if not as_json:
+            print(json.dumps(as_json([line])[0]), file=sys.stdout if json_lines else sys.stderr, flush=True)
+    if not json_lines:
         print(render(lines))
 
 

@@ -138,8 +138,9 @@ def _live_games(numbers: list[int], first: int, count: int) -> list[GameRecorded
     players = len(numbers)
     return [
         GameRecorded(
-            game=f"live-{i}", pool="standard", white=numbers[i * 7 % players], black=numbers[(i * 7 + 1 + i % 97) % players],
-            outcome=outcomes[i % 3], termination=Termination.RESIGNATION, half_moves=40,
+            game=f"live-{i}", pool="standard", white=numbers[i * 7 % players],
+            black=numbers[(i * 7 + 1 + i % 97) % players], outcome=outcomes[i % 3],
+            termination=Termination.RESIGNATION, half_moves=40,
             ended_at=instant_text(FIRST_MS + 60_000 * i), rated=True,
         )
         for i in range(first, first + count)

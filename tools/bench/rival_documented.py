@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,7 +20,7 @@ TRANSACTION = 1_000
 
 
 def documented_figures(directory: Path, count: int) -> dict[str, float]:
-    """Events per second: ``appends`` and ``saves``, 1,000 at a time, and ``replayed``, by ``repository.get`` of the aggregate.
+    """Events per second: ``appends`` and ``saves``, 1,000 at a time, and ``replayed``, by ``repository.get``.
 
     The aggregate rates each game as its events are applied, as the README's ``Dog`` learns tricks. In ``appends``
     both making the events and saving them is measured, in ``saves`` the saving alone.
@@ -32,6 +33,7 @@ def documented_figures(directory: Path, count: int) -> dict[str, float]:
             del os.environ[name]
 
 
+@cache
 def _make_club() -> type[Any]:
     domain = importlib.import_module("eventsourcing.domain")
 
