@@ -114,9 +114,11 @@ def _jit(function: Callable[..., Any], suffix: str, known: dict[int, Any]) -> An
     """Compile *function* and, first, what it calls. The suffix makes the name on disk change with the source."""
     if id(function) not in known:
         callees = {name: _jit(callee, suffix, known) for name, callee in _callees(function).items()}
-        known[id(function)] = nb.njit(
-            bound(function, f"{function.__qualname__}_{suffix}", **callees), cache=True, error_model="numpy"
-        )
+        ready = bound(function, f"{function.__qualname__}_{suffix}", **callees)
+        try:
+            known[id(function)] = nb.njit(ready, cache=True, error_model="numpy")
+        except RuntimeError:  # nowhere to keep it: a read-only installation and no home; compiled each time then
+            known[id(function)] = nb.njit(ready, error_model="numpy")
     return known[id(function)]
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from math import nan
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
 
 from ledger.imports import jsonl, ndjson, pgn
+from ledger.imports.source import Reading, SourceGame
 from ledger.journal import Journal
 from ledger.journal.sqlite import SqliteJournal
-from ledger.projector import Projector
+from ledger.projector import Kept, Projector
 from ledger.projectors import DEFAULT
 from ledger.schemes import BUILT_IN
-from ledger.schemes.base import Scheme
+from ledger.schemes.base import Explanation, Scheme, Side
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
 from ledger.testing.importer_contract import Importer
+from ledger.testing.memory import MemoryWriter
 from tests.plugins import WIN_STREAKS
 
 
@@ -148,3 +155,96 @@ class TestLedgerJsonl(ImporterContract):
 
     def make(self) -> Importer:
         return jsonl.games
+
+
+# --- the suites find what breaks them ---------------------------------------------------------------------------
+
+
+def with_a_memory_of_its_own(state: Any, p: int, columns: Any, side: int, met: list[int] = []) -> None:  # noqa: B006
+    met.append(side)
+    state[p] = float(len(met))
+
+
+def beyond_its_fields(state: Any, p: int, columns: Any, side: int) -> None:
+    state[p + 1] = 1.0
+
+
+def forgets_by_nan(state: Any, p: int, columns: Any, side: int) -> None:
+    """NaN is stored as NULL and read back as the start value: a start that is no NaN comes back."""
+    state[p] = nan if columns[0][side] % 3 == 0 else state[p] + 1.0
+
+
+@pytest.mark.parametrize(
+    ("step", "test"),
+    [
+        (with_a_memory_of_its_own, "test_the_step_depends_on_nothing_but_the_state_and_the_side"),
+        (beyond_its_fields, "test_the_step_writes_its_player_s_fields_only"),
+        (forgets_by_nan, "test_game_by_game_gives_the_rows_of_one_rebuild"),
+    ],
+)
+def test_a_projector_that_breaks_its_contract_is_found(step: Callable[..., None], test: str, tmp_path: Path) -> None:
+    class Broken(ProjectorContract):
+        def make(self) -> Projector:
+            kept = (Kept("kept", "REAL", 0.0, "something"),)
+            return Projector(name="broken", version=1, state=kept, takes=("n",), step=step)
+
+    run = getattr(Broken(), test)
+    with pytest.raises(AssertionError):
+        run(tmp_path) if "rows" in test else run()
+
+
+def overconfident(own: tuple[float, ...], opponent: tuple[float, ...], numbers: Any) -> float:
+    return CHESSWORLD.expected_score(own, opponent, numbers) * 1.5
+
+
+def explained_before(own: Side, opponent: Side, score: float, numbers: Any) -> Explanation:
+    told = CHESSWORLD.explain(own, opponent, score, numbers)
+    return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
+
+
+@pytest.mark.parametrize(
+    ("broken", "test"),
+    [
+        (attrs.evolve(CHESSWORLD, expected_score=overconfident), "test_expected_scores_lie_in_0_to_1"),
+        (
+            attrs.evolve(CHESSWORLD, explain=explained_before),
+            "test_explanations_give_the_rating_and_their_terms_recompute_it",
+        ),
+    ],
+)
+def test_a_scheme_that_breaks_its_contract_is_found(broken: Scheme, test: str) -> None:
+    class Broken(SchemeContract):
+        def make(self) -> Scheme:
+            return broken
+
+    with pytest.raises(AssertionError):
+        getattr(Broken(), test)()
+
+
+def test_a_journal_that_keeps_half_a_transaction_is_found() -> None:
+    class Careless(MemoryJournal):
+        @contextmanager
+        def writing(self) -> Iterator[MemoryWriter]:
+            with super().writing() as writer, suppress(Exception):
+                yield writer
+
+    class Broken(JournalContract):
+        def make(self) -> Journal:
+            return Careless()
+
+    with pytest.raises(AssertionError):
+        Broken().test_a_transaction_is_seen_whole_or_not_at_all()
+
+
+def test_an_importer_that_raises_is_found() -> None:
+    def strict(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+        return jsonl.games((line.decode().encode() for line in lines), reading)
+
+    class Broken(ImporterContract):
+        samples = TestLedgerJsonl.samples
+
+        def make(self) -> Importer:
+            return strict
+
+    with pytest.raises(UnicodeDecodeError):
+        Broken().test_arbitrary_bytes_are_read_without_an_error()

@@ -57,7 +57,7 @@ def derived(ledger: Ledger) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, list[SourceGame]]:
-    """The files by name, oldest tournament first, Lichess last; a game that stands in two files is in the first only."""
+    """The files by name, round robins first; a game that stands in two files is in the first only."""
     names = [f"roundrobins/{path.name}" for path in sorted((DATA / "roundrobins").glob("*.pgn"))]
     names += ["lichess_small.pgn", "lichess_slice_20211001.pgn"]
     met: set[str] = set()

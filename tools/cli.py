@@ -83,6 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except OSError as error:  # a file that no layer below looks after
+        click.secho(f"error: {error}", fg="magenta", err=True)
+        return REFUSED
+    except UnicodeEncodeError as error:
+        word = ascii(error.object[error.start : error.end])
+        click.secho(f"error: {word} cannot be written in {error.encoding}", fg="magenta", err=True)
+        return REFUSED
     except SystemExit as stop:
         return int(stop.code or 0)
     return 0

@@ -10,7 +10,6 @@ import attrs
 import click
 
 from ledger.bulk import Outcome, PoolChoice
-from ledger.errors import MalformedError
 from ledger.imports import csv_games, jsonl, ndjson, pgn
 from ledger.imports.open import Source, detect, open_source
 from ledger.imports.source import Reading, SourceGame, frames
@@ -67,11 +66,7 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
 
 def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
     if fmt == "csv":
-        return csv_games.frames(
-            source.stream(), source.reading, key_prefix=site or "csv", player_namespace=site
-        )
-    if fmt not in LINE_FORMATS:
-        raise MalformedError([f"{source.reading.name}: unknown format {fmt!r}, expected one of {FORMATS}"])
+        return csv_games.frames(source.stream(), source.reading, key_prefix=site or "csv", player_namespace=site)
     return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
 
 

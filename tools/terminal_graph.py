@@ -1,4 +1,4 @@
-"""A rating graph in characters: one column for each stretch of games, its highest and lowest rating as a bar."""
+"""A rating graph in characters: one column for each stretch of games, its mean rating as a bar."""
 
 from __future__ import annotations
 
@@ -24,5 +24,6 @@ def draw(ratings: Sequence[float], width: int = 64, height: int = 8) -> str:
         label = f"{low + span * (line + 0.5) / height:6.0f}" if line in {0, height - 1} else " " * 6
         lines.append(f"{label} │{bars}")
     lines.append(f"{'':6} └{'─' * columns}")
-    lines.append(f"{'':8}game 1{f'game {len(ratings)}':>{max(0, columns - 6)}}")
+    last = f"game {len(ratings)}" if len(ratings) > 1 else ""
+    lines.append(f"{'':8}game 1 {last:>{max(0, columns - 7)}}".rstrip())
     return "\n".join(lines)

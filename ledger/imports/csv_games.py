@@ -57,7 +57,7 @@ from ledger.imports.source import Fault, Reading, frame_schema, name_identity
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 
 
 def frames(
@@ -82,8 +82,8 @@ def frames(
         ValueError: the prefix or the namespace could not stand in a key.
     """
     for given in (key_prefix, player_namespace):
-        if given is not None and _PREFIX.fullmatch(given) is None:
-            raise ValueError(f"a prefix must match {_PREFIX.pattern}, got {given!r}")
+        if given is not None and PREFIX.fullmatch(given) is None:
+            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
     rows = RowReader(stream, size)
     try:
         layout = read_header(rows.header())

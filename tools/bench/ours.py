@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 import attrs
 
 from ledger import engine, verify
+from ledger.ahead import mapped_ahead
 from ledger.arith import logistic
 from ledger.events import GameRecorded
 from ledger.gamebook_columns import decode_bodies
@@ -213,7 +214,7 @@ def replayed(path: Path) -> float:
 
     def run() -> None:
         with Ledger.open(path, read_only=True) as ledger:
-            blocks = [decode_bodies(bodies).games for bodies in ledger.journal.read()]
+            blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
         games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
         score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
         white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))

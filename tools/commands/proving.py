@@ -17,7 +17,7 @@ from . import DB, FALSE
 
 @click.command()
 @DB
-@click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file that holds one.")
+@click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file whose last line is one.")
 @click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
 @click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
 def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | None) -> None:
@@ -33,10 +33,7 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
     """
     head = None
     if since is not None:
-        try:
-            head = TreeHead.parse(Path(since).read_text(encoding="utf-8") if Path(since).is_file() else since)
-        except ValueError as error:
-            raise click.UsageError(f"--since: {error}, or a file that holds it") from None
+        head = _head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     click.echo(f"head {verdict.head}")
@@ -51,6 +48,17 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
     click.echo(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}", err=True)
     if save_head:
         Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")
+
+
+def _head_in(word: str) -> TreeHead:
+    """A head, or the last line of a file that keeps them."""
+    try:
+        if " " in word.strip() and not Path(word).exists():
+            return TreeHead.parse(word)
+        kept = Path(word).read_text(encoding="utf-8").split("\n")
+        return TreeHead.parse(next((line for line in reversed(kept) if line.strip()), ""))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--since takes 'SIZE ROOT' or a file whose last line is one: {error}") from None
 
 
 @click.command()

@@ -174,7 +174,7 @@ def log(db_path: str, game: str, fmt: str | None) -> None:
     with Ledger.open(db_path) as ledger:
         entries = ledger.log(game)
         if fmt in {"csv", "tsv", "table"}:
-            entries = [{**entry, **entry.pop("facts")} for entry in entries]
+            entries = [{**entry.pop("facts"), **entry} for entry in entries]
         output.write(entries, fmt)
 
 

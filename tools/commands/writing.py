@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from ledger.bulk import PoolChoice
+from ledger.events import SchemeAdopted
+from ledger.imports.csv_games import PREFIX
 from ledger.ledger import Ledger, beside
 
-from ..importing import Wish, import_file
+from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
 from . import DB, REFUSED
 
@@ -29,7 +31,9 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
       rating-ledger init club.db --pool standard --scheme chessworld
       rating-ledger init club.db --set include_initial=true --set initial=1200
     """
-    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=_settings(settings), actor=actor) as ledger:
+    chosen = _settings(settings)
+    _check_words(pool, scheme, chosen)
+    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
         click.echo(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}", err=True)
 
@@ -44,6 +48,14 @@ def _settings(words: Sequence[str]) -> dict[str, int | bool | str]:
     return settings
 
 
+def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
+    """Names and values that could stand in no journal are wrong usage."""
+    try:
+        SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 @click.command("import")
 @DB
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -51,7 +63,7 @@ def _settings(words: Sequence[str]) -> dict[str, int | bool | str]:
 @click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
-@click.option("--format", "fmt", metavar="FORMAT", help="pgn, lichess-ndjson, ledger-jsonl or csv; told by content.")
+@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option("--source", metavar="SITE", help="Site that names and game ids in CSV files belong to, such as lichess.")
 @click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def import_(
@@ -71,11 +83,13 @@ def import_(
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
+    if source is not None and not PREFIX.fullmatch(source):
+        raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
+    by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
+    for name in {*by_variant.values(), *([pool] if pool is not None else [])}:
+        _check_words(name)
     with Ledger.open(db_path) as ledger:
-        chosen = PoolChoice(
-            pool=pools or pool or ledger.first_scheme().pool,
-            variants=dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants),
-        )
+        chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
         with Bars() as bars:

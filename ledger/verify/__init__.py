@@ -1,0 +1,24 @@
+"""The auditor's reader: re-hashes the raw bytes and rebuilds the tree. It shares no code with the writer.
+
+Only ``TreeHead`` and the errors are common ground; the format is read as it is published. What the reader cannot know
+alone is whether the whole file was written anew: that takes a head kept outside.
+"""
+
+from ledger.verify.files import FIRST_FALSEHOODS, Falsehood
+from ledger.verify.journal import JournalVerdict, verify_journal
+from ledger.verify.names import NamesVerdict, verify_names
+from ledger.verify.proofs import inclusion_proof, verify_inclusion
+from ledger.verify.texts import TextsVerdict, verify_texts
+
+__all__ = [
+    "FIRST_FALSEHOODS",
+    "Falsehood",
+    "JournalVerdict",
+    "NamesVerdict",
+    "TextsVerdict",
+    "inclusion_proof",
+    "verify_inclusion",
+    "verify_journal",
+    "verify_names",
+    "verify_texts",
+]
