@@ -235,11 +235,11 @@ def _refusal(games: DataFrame, now: int) -> Expr:
     before = pl.when(both_timed).then(ended_ms < started_ms).otherwise(day_before)
     return (
         pl.when(pl.col("white") == pl.col("black"))
-        .then(pl.format("same-player: player {} cannot play himself", "white"))
+        .then(pl.format(f"same-player: {rules.SAME_PLAYER}", "white"))
         .when(before)
-        .then(pl.format("ended-before-start: ended at {}, before it began at {}", ended, started))
+        .then(pl.format(f"ended-before-start: {rules.ENDED_BEFORE_START}", ended, started))
         .when(ended_ms > now + rules.FUTURE_SLACK_MS)
-        .then(pl.format("ended-in-the-future: ended at {}, but it is {} now", ended, pl.lit(instant_text(now))))
+        .then(pl.format(f"ended-in-the-future: {rules.IN_THE_FUTURE}", ended, pl.lit(rules.recorded_text(now))))
         .alias("refused")
     )
 

@@ -36,6 +36,11 @@ RULES: dict[str, str] = {
     "pool-has-a-scheme": "the pool has its scheme from the beginning; a change from a date is not supported yet",
 }
 
+# What single events and whole columns are refused with, word for word.
+SAME_PLAYER = "White and Black are both player {}; check the source"
+ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
+IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
+
 Known = Container[str]  # the keys that the journal holds
 
 
@@ -115,20 +120,19 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
         if key not in known:
             raise _stranger(event, number)
     if event.white == event.black:
-        raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
+        raise _refusal("same-player", event, SAME_PLAYER.format(event.white))
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
             "ended-before-start",
             event,
-            f"ended at {event.ended_at}, before it began at {event.started_at}; check both times",
+            ENDED_BEFORE_START.format(event.ended_at, event.started_at),
         )
     # Instants sort as text; only one from today on needs its milliseconds.
     if event.ended_at >= _day(now_ms) and instant_ms(event.ended_at) > now_ms + FUTURE_SLACK_MS:
         raise _refusal(
             "ended-in-the-future",
             event,
-            f"ended at {event.ended_at}, but it is {recorded_text(now_ms)} now; "
-            "check the date and this machine's clock",
+            IN_THE_FUTURE.format(event.ended_at, recorded_text(now_ms)),
         )
 
 

@@ -596,7 +596,7 @@ def test_a_folder_is_a_storage_error(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.verify.LOCK_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("ledger.verify.files.LOCK_WAIT_SECONDS", 0.01)
     path = tmp_path / "club.db"
     write(path, [game(1)])
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
