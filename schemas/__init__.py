@@ -1,0 +1,1 @@
+"""The published JSON Schemas of every event kind, under ``events``. No code."""

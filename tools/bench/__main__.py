@@ -183,7 +183,9 @@ SECTIONS = ("replay", "live", "pgn", "start", "store")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; left out if absent.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to make files (10 M games: 20 GB).")
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
-def main(count: int, players: int, sections: tuple[str, ...], data: Path, folder: Path | None, json_lines: bool) -> None:
+def main(
+    count: int, players: int, sections: tuple[str, ...], data: Path, folder: Path | None, json_lines: bool
+) -> None:
     """Print every figure of ours beside its rival's, measured in this run."""
     lines: list[Line] = []
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
