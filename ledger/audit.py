@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
-from ledger import queries, verify
+from ledger import db, queries, verify, views
 from ledger.catching_up import Views
 from ledger.ledger import Ledger, beside
 from ledger.model import TreeHead
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BLOCK = 5_000
 _NOT_ROWS = {"progress", "projections"}
+_CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
 
 
 @attrs.frozen
@@ -77,28 +78,37 @@ def audit(
     falsehoods = [*found.falsehoods, *names.falsehoods, *texts.falsehoods]
     digests: dict[str, str] = {}
     if not found.falsehoods:
-        digests, false_rows = _audit_views(path, progress, projectors)
+        digests, false_rows = _audit_views(path, found.head.size, progress, projectors)
         falsehoods += false_rows
     return Verdict(found.head, found.entries, names.checked, names.erased, digests, tuple(falsehoods))
 
 
 def _audit_views(
-    path: str | Path, progress: Progress, projectors: tuple[Projector, ...] | None
+    path: str | Path, size: int, progress: Progress, projectors: tuple[Projector, ...] | None
 ) -> tuple[dict[str, str], list[Falsehood]]:
-    """Build the views aside and compare."""
+    """Build the views aside and compare; the digests are those at *size* entries, the head that was proven."""
     falsehoods: list[Falsehood] = []
-    with Ledger.open(path, projectors=projectors, read_only=True) as ledger:
+    with (
+        Ledger.open(path, projectors=projectors, read_only=True) as ledger,
+        db.storage_errors(ledger.views.path, views.REBUILD),
+        tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder,
+    ):
         standing = ledger.views
-        with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
-            aside = Views(Path(folder) / "views.db", standing.projectors)
-            reached = standing.position()
-            aside.build_until(ledger.journal, reached or ledger.journal.size(), progress)
-            digests = table_digests(aside.connection)
-            if reached:
-                for table in digests:
-                    progress(f"table {table}", 0, 1)
-                    falsehoods += _compare(standing.connection, aside.connection, table)
-            aside.close()
+        aside = Views(Path(folder) / "views.db", standing.projectors)
+        reached = standing.position()
+        held = ledger.journal.size()
+        if reached > held:
+            message = f"the views know {reached} entries, the journal holds {held}: {_CUT}"
+            falsehoods.append(Falsehood("progress", "position", message))
+        elif reached:
+            aside.build_until(ledger.journal, reached, progress)
+            for table in _tables(aside.connection):
+                progress(f"table {table}", 0, 1)
+                falsehoods += _compare(standing.connection, aside.connection, table)
+        if reached != size:
+            aside.build_until(ledger.journal, size, progress)
+        digests = table_digests(aside.connection)
+        aside.close()
     return digests, falsehoods
 
 
@@ -109,13 +119,16 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
     reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
     """
     digests = {}
-    for table in queries.tables(connection):
-        if table not in _NOT_ROWS:
-            digest = sha256()
-            for rows in _blocks(connection, table):
-                digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
-            digests[table] = digest.hexdigest()
+    for table in _tables(connection):
+        digest = sha256()
+        for rows in _blocks(connection, table):
+            digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+        digests[table] = digest.hexdigest()
     return digests
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    return [table for table in queries.tables(connection) if table not in _NOT_ROWS]
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
@@ -123,6 +136,11 @@ def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], lis
     info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
     key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
     return key, sorted(row[1] for row in info)
+
+
+def _declared(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
+    """Name, type, NOT NULL, default and place in the key of each column, in alphabetical order."""
+    return sorted(row[1:] for row in connection.execute(f'PRAGMA table_info("{table}")'))
 
 
 def _blocks(connection: sqlite3.Connection, table: str) -> Iterator[list[Any]]:
@@ -143,7 +161,7 @@ def _compare(standing: sqlite3.Connection, true: sqlite3.Connection, table: str)
     remedy = "the journal is right: 'rebuild' the views"
     if table not in queries.tables(standing):
         return [Falsehood(table, "table", f"is missing; {remedy}")]
-    if _columns(standing, table) != _columns(true, table):
+    if _declared(standing, table) != _declared(true, table):
         return [Falsehood(table, "columns", f"are not those that the journal gives; {remedy}")]
     key, names = _columns(true, table)
     places = [names.index(name) for name in key]
@@ -172,5 +190,12 @@ def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
 
 def _first_key(is_row: Any, true_row: Any, places: list[int]) -> tuple[Any, ...]:
     keys = [_key(row, places) for row in (is_row, true_row) if row is not None]
-    return min(keys)
+    return min(keys, key=lambda key: [_as_sorted(value) for value in key])
+
+
+def _as_sorted(value: Any) -> tuple[int, Any]:
+    """SQLite's order: NULL, numbers, text, bytes."""
+    if value is None:
+        return 0, 0
+    return (1 if isinstance(value, int | float) else 2 if isinstance(value, str) else 3), value
 

@@ -335,3 +335,9 @@ def test_real_lichess_games_agree_with_their_reference(name: str) -> None:
 def _berserked(game: SourceGame, base: int) -> bool:
     half = f"{base // 2 // 3600}:{base // 2 // 60 % 60:02}:{base // 2 % 60:02}"
     return f"{{[%clk {half}]}}" in " ".join((game.text or "").split()[:6])
+
+
+@pytest.mark.parametrize("name", ["fics.pgn", "chesscom.pgn"])
+def test_what_a_server_writes_for_a_single_game_is_no_tournament(name: str) -> None:
+    games, _ = fixture(name)
+    assert {game.tournament for game in games} == {None}

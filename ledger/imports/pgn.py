@@ -21,7 +21,6 @@ from ledger.imports.pgn_lines import MAX_GAME, Draft, decoded, drafts
 from ledger.imports.pgn_times import clock_of, day_of, seconds_of
 from ledger.imports.source import Reading, SourceGame, name_identity
 
-# ---- tags ------------------------------------------------------------
 
 _TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
 _TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
@@ -52,7 +51,12 @@ _LICHESS_SITE = re.compile(
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})")
-_LICHESS_PLAIN = re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE)
+# What servers write for a game that belongs to no tournament.
+_NO_EVENT = {
+    "lichess": re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE),
+    "fics": re.compile(r"FICS (?:rated|unrated) \S+ game", re.IGNORECASE),
+    "chesscom": re.compile(r"(?:Live|Daily|Let's Play!?) ?(?:Chess)?", re.IGNORECASE),
+}
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
@@ -290,12 +294,9 @@ def _tournament(case: _Case, site: str) -> str | None:
     found = _LICHESS_EVENT.search(event) if site == "lichess" else None
     if found:
         return f"lichess:{found[1]}"
-    if site == "lichess" and _LICHESS_PLAIN.fullmatch(event):
+    if site in _NO_EVENT and _NO_EVENT[site].fullmatch(event):
         return None
     return event[:MAX_EVENT].strip() or None
-
-
-# ---- time ------------------------------------------------------------
 
 
 def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
@@ -364,9 +365,6 @@ def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
     except OverflowError:  # after the year 9999
         return started
     return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds") + "Z"
-
-
-# ---- ends ------------------------------------------------------------
 
 
 def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:

@@ -31,9 +31,7 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
     """
-    head = None
-    if since is not None:
-        head = _head_in(since)
+    head = None if since is None else _head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     click.echo(f"head {verdict.head}")
