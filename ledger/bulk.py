@@ -25,6 +25,7 @@ from ledger.imports.source import Fault
 from ledger.instants import instant_ms_column
 from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
 from ledger.model import instant_text
+from ledger.pause import collector_paused
 from ledger.people import People, Person, commitment
 
 if TYPE_CHECKING:
@@ -93,6 +94,10 @@ class GameImport:
         Raises:
             RejectedError: this machine's clock is behind the journal.
         """
+        with collector_paused():
+            self._take(frame, writer)
+
+    def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
         frame = self._with_pools(frame)

@@ -22,6 +22,7 @@ from ledger.gamebook import Fresh, GameBook
 from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
+from ledger.pause import collector_paused
 from ledger.projection import Games, PoolProjection, PoolProjections, Progress, silent
 from ledger.projector import Projector
 
@@ -43,6 +44,7 @@ class Views:
         self._building = self.path.with_name(self.path.name + ".building")
         self._lock = FileLock(str(self.path) + ".lock")
         self._connection: sqlite3.Connection | None = None
+        self._inode = 0  # of the open file
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._version = -1  # of the file, when we last looked or wrote
@@ -58,6 +60,7 @@ class Views:
         if self._connection is None:
             if not self.path.exists():  # opening would make an empty file
                 raise StorageError(str(self.path), "there are no views yet; make them with 'catch-up'")
+            self._inode = self.path.stat().st_ino
             self._connection = views.open_views(self.path)
         return self._connection
 
@@ -127,10 +130,15 @@ class Views:
             ) from error
 
     def _is_there(self) -> bool:
+        """True when there is a file of views; one that was put in the place of the open one is opened anew."""
         try:
-            return self.path.stat().st_size > 0
+            found = self.path.stat()
         except FileNotFoundError:
+            self.close()
             return False
+        if self._connection is not None and found.st_ino != self._inode:
+            self.close()
+        return found.st_size > 0
 
     def _usable(self) -> bool:
         return self._is_there() and views.are_current(self.connection, self.projectors)
@@ -201,7 +209,7 @@ class _Build:
 
     def run(self, journal: Journal, until: int, progress: Progress) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it."""
-        with db.storage_errors(self._path):
+        with db.storage_errors(self._path), collector_paused():
             self._run(journal, until, progress)
 
     def _run(self, journal: Journal, until: int, progress: Progress) -> None:

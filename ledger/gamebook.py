@@ -182,6 +182,7 @@ class GameBook:
             "INSERT INTO pools VALUES (?, ?, ?, ?, ?)", (pool.pool, pool.name, scheme.name, settings, position)
         )
         views.ensure_scheme_columns(self.connection, self._projectors, scheme.state)
+        views.note_scheme(self.connection, scheme)
         self.pools[pool.name] = pool
 
     def _change(self, event: PlayerChanged, fresh: Fresh) -> None:

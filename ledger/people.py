@@ -105,11 +105,13 @@ class People:
             named: identity -> name to show.
             joined_at: instant that is kept with the new ones.
         """
+        version = self._version()
         found = self.by_identity(list(named))
         fresh = [identity for identity in named if identity not in found]
         if fresh:
             with db.immediate(self._connection, self.path):
-                found = self.by_identity(list(named))  # another process may have been faster
+                if self._version() != version:  # another process may have been faster
+                    found = self.by_identity(list(named))
                 first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
                 fresh = [identity for identity in named if identity not in found]
                 persons = [
@@ -119,6 +121,10 @@ class People:
                 self._connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", persons)
             found.update((person.identity or "", person) for person in persons)
         return found
+
+    def _version(self) -> int:
+        """A number that changes when another process has written the file since it was last asked for."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
         """Those of these identities that are known."""

@@ -20,15 +20,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger import db
+from ledger import db, schemes
 from ledger.errors import CorruptError, StorageError
 from ledger.projector import SIDE_COLUMNS, Projector
+from ledger.schemes.base import Scheme
 
 if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
 LAYOUT = 1
+_SCHEME = "scheme "
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
 GAME_COLUMNS = (
@@ -131,9 +133,17 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
 
 
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
-    """True when the tables were made by exactly these projectors, versions and settings."""
+    """True when the tables were made by exactly these projectors, versions and settings, and schemes as they are."""
     stored = dict(connection.execute("SELECT name, identity FROM projections"))
-    return stored == {projector.name: projector.identity for projector in projectors}
+    by_schemes = {name: stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
+    return stored == {projector.name: projector.identity for projector in projectors} and all(
+        int(version) == schemes.named(name.removeprefix(_SCHEME)).version for name, version in by_schemes.items()
+    )
+
+
+def note_scheme(connection: sqlite3.Connection, scheme: Scheme) -> None:
+    """Remember which version of a scheme rates a pool."""
+    connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", (_SCHEME + scheme.name, str(scheme.version)))
 
 
 def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:

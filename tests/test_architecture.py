@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 # From the bottom up. A module imports from its own layer or from those below; a package's modules share its place.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "heavy"),
-    ("model", "arith", "ahead"),
+    ("model", "arith", "ahead", "pause"),
     ("instants", "columns", "projector", "verify"),
     ("events",),
     ("schemes",),

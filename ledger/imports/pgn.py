@@ -21,7 +21,6 @@ from ledger.imports.pgn_lines import MAX_GAME, Draft, decoded, drafts
 from ledger.imports.pgn_times import clock_of, day_of, seconds_of
 from ledger.imports.source import Reading, SourceGame, name_identity
 
-
 _TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
 _TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _BROKEN_TAG = re.compile(r"\s*\[\s*(\w+)\s*(.*)")

@@ -1,0 +1,106 @@
+"""Bars that show on a terminal only, and the rating graph that is drawn there."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from ledger.imports.source import Reading
+from tools.progress import Bars, ReadingBar
+from tools.terminal_graph import EIGHTHS, draw
+
+
+class Terminal(io.StringIO):
+    """Standard error as a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def work_with_bars() -> None:
+    with Bars() as bars:
+        for what in ("journal", "table games"):
+            for done in (0, 50, 100):
+                bars(what, done, 100)
+    reading = Reading("games.pgn")
+    bar = ReadingBar(reading, 1000)
+    reading.bytes_read = 400
+    bar.advance(25)
+    bar.close()
+
+
+def test_bars_are_silent_when_standard_error_is_no_terminal(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", quiet)
+    work_with_bars()
+    assert quiet.getvalue() == ""
+    assert capfd.readouterr() == ("", "")
+
+
+def test_bars_on_a_terminal_say_what_is_done_and_go_away(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    work_with_bars()
+    text = terminal.getvalue()
+    for word in ("journal", "table games", "games.pgn"):
+        assert word in text
+    assert text.endswith("\r")  # the last bar wiped
+    assert capfd.readouterr().out == ""
+
+
+def test_an_error_under_a_bar_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def interrupted_work() -> None:
+        with Bars() as bars:
+            bars("journal", 10, 100)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_work()
+    assert terminal.getvalue().endswith("\r")
+
+
+# --- graph --------------------------------------------------------------------------------------------------
+
+
+def test_no_games_are_said_to_be_none() -> None:
+    assert draw([]) == "(no rated games)"
+
+
+def test_one_game_is_one_column() -> None:
+    lines = draw([1500.0]).splitlines()
+    assert [line.partition("│")[2] for line in lines[:-2]] == [" "] * 7 + ["▁"]
+    assert lines[-1].split() == ["game", "1"]
+
+
+def test_a_constant_rating_is_a_flat_line_at_its_scale() -> None:
+    lines = draw([1500.0] * 20).splitlines()
+    assert lines[-3].split("│") == ["  1500 ", "▁" * 20]
+    assert all(not line.partition("│")[2].strip() for line in lines[:-3])
+
+
+@pytest.mark.parametrize("games", [1, 2, 5, 12, 13, 63, 64, 65, 1000])
+def test_a_graph_is_never_wider_than_asked_and_names_its_ends(games: int) -> None:
+    lines = draw([1400.0 + game for game in range(games)], width=64, height=8).splitlines()
+    assert len(lines) == 10
+    assert {len(line.partition("│")[2]) for line in lines[:-2]} == {min(64, games)}
+    assert lines[-1].split() == ["game", "1", *(["game", str(games)] if games > 1 else [])]
+    assert set("".join(line.partition("│")[2] for line in lines[:-2])) <= set(EIGHTHS)
+
+
+def test_columns_rise_with_the_rating_and_show_the_mean_of_their_games() -> None:
+    rising = draw([float(rating) for rating in range(1000, 2000)], width=10, height=4).splitlines()
+    heights = [sum(EIGHTHS.index(line.partition("│")[2][i]) for line in rising[:4]) for i in range(10)]
+    assert heights == sorted(heights)
+    assert (heights[0], heights[-1]) == (1, 32)
+    assert draw([1000.0, 2000.0, 1400.0, 1600.0], width=2) == draw([1500.0, 1500.0], width=2).replace(
+        "game 2", "game 4"
+    )
