@@ -14,6 +14,7 @@ from hashlib import sha256
 from types import FunctionType
 from typing import Any
 
+from ledger.errors import ProjectionError
 from ledger.heavy import nb, np
 from ledger.schemes.base import Scheme
 
@@ -112,6 +113,10 @@ def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, st
 
 def _jit(function: Callable[..., Any], suffix: str, known: dict[int, Any]) -> Any:
     """Compile *function* and, first, what it calls. The suffix makes the name on disk change with the source."""
+    if function.__closure__:
+        raise ProjectionError(
+            function.__qualname__, "a kernel must be a plain function at module level, without values from around it"
+        )
     if id(function) not in known:
         callees = {name: _jit(callee, suffix, known) for name, callee in _callees(function).items()}
         ready = bound(function, f"{function.__qualname__}_{suffix}", **callees)
