@@ -74,9 +74,9 @@ def reason(
     rated: bool = True, white: Standing = Standing.FULL, black: Standing = Standing.FULL,
 ) -> str:  # fmt: skip
     """Why a game does not count, empty for one that does."""
-    place = [list(Outcome).index(outcome), list(Termination).index(termination), half_moves, rated]
-    standings = [list(Standing).index(white), list(Standing).index(black)]
-    return REASONS[refuse(*place, *standings, DEFAULT)]
+    how = list(Outcome).index(outcome), list(Termination).index(termination)
+    standings = list(Standing).index(white), list(Standing).index(black)
+    return REASONS[refuse(*how, half_moves, rated, *standings, DEFAULT)]
 
 
 # --- published and derived numbers --------------------------------------------------------------------------

@@ -1,0 +1,416 @@
+"""The audit of a real ledger: true when nothing was touched, and every way of touching it named."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ledger import db
+from ledger.audit import Verdict, audit, table_digests
+from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.events import GameRecorded, PlayerChanged
+from ledger.journal import Sealed
+from ledger.journal.merkle import Frontier, leaf_hashes
+from ledger.ledger import Ledger, beside
+from ledger.model import Outcome, Standing, Termination, TreeHead
+from ledger.projectors import DEFAULT
+from ledger.testing import games
+from tests.plugins import WIN_STREAKS
+
+GAMES = 300
+PLAYERS = 8
+TABLES = {"changes", "current", "games", "history", "players", "pools"}
+
+
+def game(key: str, white: int = 1, black: int = 4, **facts: object) -> GameRecorded:
+    told = {"outcome": Outcome.WHITE, "termination": Termination.CHECKMATE, "ended_at": "2022-02-01", **facts}
+    return GameRecorded(game=key, pool="standard", white=white, black=black, rated=True, **told)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces."""
+    folder = tmp_path_factory.mktemp("audit")
+    with Ledger.create(folder / "club.db") as ledger:
+        for number in range(1, PLAYERS + 1):
+            ledger.register(f"name:p{number}", f"Player {number}", declared_rating=1500 if number == 4 else None)
+        facts = [e for e in games.club(GAMES, PLAYERS) if isinstance(e, GameRecorded | PlayerChanged)]
+        for start in range(0, len(facts), 70):
+            ledger.append_many(facts[start : start + 70])
+            ledger.catch_up()
+    return folder
+
+
+@pytest.fixture
+def club(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "club.db"
+
+
+def found(path: Path, since: TreeHead | None = None) -> list[tuple[str, int | str]]:
+    return [(one.table, one.position_or_key) for one in audit(path, since=since).falsehoods]
+
+
+def said(path: Path, since: TreeHead | None = None) -> str:
+    return "\n".join(map(str, audit(path, since=since).falsehoods))
+
+
+def edit(path: Path, *statements: str | tuple[str, tuple[object, ...]]) -> None:
+    """As somebody with any SQLite tool would: a plain connection, without our pragmas."""
+    with closing(db.sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))
+
+
+def views_of(club: Path) -> Path:
+    return beside(club, "views")
+
+
+def body_at(club: Path, position: int) -> bytes:
+    with closing(db.sqlite3.connect(club)) as connection:
+        row = connection.execute("SELECT body FROM journal WHERE position = ?", (position,)).fetchone()
+    return bytes(row[0])
+
+
+def first_game(club: Path, condition: str = "1") -> int:
+    """Position of the first game that counts."""
+    with closing(db.sqlite3.connect(views_of(club))) as connection:
+        query = f"SELECT position FROM games WHERE reason IS NULL AND {condition} ORDER BY position"
+        return int(connection.execute(query).fetchone()[0])
+
+
+# --- true ledgers -------------------------------------------------------------------------------------------
+
+
+def test_an_untouched_ledger_is_true_and_nothing_is_changed_by_asking(club: Path) -> None:
+    before = {path.name: path.read_bytes() for path in club.parent.glob("*.db")}
+    verdict = audit(club)
+    assert verdict.falsehoods == ()
+    assert verdict.entries == verdict.head.size > GAMES + PLAYERS
+    assert (verdict.names_checked, verdict.names_erased) == (PLAYERS, 0)
+    assert set(verdict.digests) == TABLES
+    with Ledger.open(club) as ledger:
+        assert verdict.head == ledger.head()
+    assert {path.name: path.read_bytes() for path in club.parent.glob("*.db")} == before
+    assert audit(club, since=verdict.head) == verdict
+
+
+def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club: Path) -> None:
+    head = audit(club).head
+    for path in (views_of(club), beside(club, "people")):
+        path.unlink()
+    assert audit(club, journal_only=True) == Verdict(head, head.size, 0, 0, {}, ())
+    with pytest.raises(StorageError, match="people"):
+        audit(club)
+
+
+def test_views_folded_in_piece_by_piece_have_the_digests_of_rebuilt_ones(club: Path) -> None:
+    verdict = audit(club)
+    with Ledger.open(club) as ledger:
+        live = table_digests(ledger.views.connection)
+        ledger.rebuild()
+        assert table_digests(ledger.views.connection) == live == verdict.digests
+
+
+def test_a_digest_is_the_hash_of_rows_as_json_lines_in_order_of_the_key(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        rows = ledger.rows("history", "1 ORDER BY pool, player, n")
+        lines = [orjson.dumps([row[name] for name in sorted(row)]) + b"\n" for row in rows]
+    assert audit(club).digests["history"] == hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def test_two_ledgers_of_one_journal_have_the_same_digests(club: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "copy.db"
+    other.parent.mkdir()
+    with closing(db.sqlite3.connect(club)) as connection:
+        connection.execute("VACUUM INTO ?", (str(other),))
+    shutil.copy(beside(club, "people"), beside(other, "people"))
+    assert audit(other) == audit(club)  # before it has views
+    with Ledger.open(other) as ledger:
+        ledger.catch_up()
+    assert audit(other) == audit(club)
+
+
+def test_the_digests_belong_to_the_head_also_where_the_views_are_behind(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        ledger.append(game("late"))
+    behind = audit(club)
+    assert behind.falsehoods == ()
+    with Ledger.open(club) as ledger:
+        ledger.catch_up()
+        assert table_digests(ledger.views.connection) == behind.digests
+    assert audit(club) == behind
+
+
+def test_an_erased_player_is_counted_and_no_falsehood(club: Path) -> None:
+    edit(beside(club, "people"), "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3")
+    verdict = audit(club)
+    assert (verdict.names_checked, verdict.names_erased, verdict.falsehoods) == (PLAYERS - 1, 1, ())
+
+
+def test_the_read_models_of_a_plug_in_are_audited_too(club: Path) -> None:
+    projectors = (*DEFAULT, WIN_STREAKS)
+    with Ledger.open(club, projectors=projectors) as ledger:
+        ledger.catch_up()
+    verdict = audit(club, projectors=projectors)
+    assert verdict.falsehoods == ()
+    assert set(verdict.digests) == TABLES | {"win_streaks"}
+    edit(views_of(club), "UPDATE win_streaks SET longest = longest + 1 WHERE player = 6 AND n = 3")
+    (falsehood,) = audit(club, projectors=projectors).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("win_streaks", "pool 1, player 6, n 3")
+
+
+def test_progress_tells_of_the_journal_the_build_and_each_table(club: Path) -> None:
+    told: list[str] = []
+    audit(club, progress=lambda what, _done, _total: told.append(what))
+    assert told[0] == "journal"
+    assert {f"table {table}" for table in TABLES} <= set(told)
+
+
+# --- the journal touched ------------------------------------------------------------------------------------
+
+
+def test_triggers_refuse_what_a_plain_connection_tries_first(club: Path) -> None:
+    for statement in (
+        "UPDATE journal SET body = x'00' WHERE position = 20",
+        "DELETE FROM journal WHERE position = 20",
+        "INSERT INTO journal SELECT position + 1000, kind, key || 'x', body, leaf FROM journal WHERE position = 20",
+        "INSERT OR REPLACE INTO journal SELECT position, kind, key, x'00', leaf FROM journal WHERE position = 20",
+    ):
+        with pytest.raises(db.sqlite3.IntegrityError, match="the journal"):
+            edit(club, statement)
+    assert found(club) == []
+
+
+def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club: Path) -> None:
+    position = first_game(club)
+    body = body_at(club, position).replace(b'"ended_at":"2021', b'"ended_at":"2020')
+    edit(
+        club, "DROP TRIGGER journal_never_updates",
+        ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
+    )  # fmt: skip
+    verdict = audit(club)
+    assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("journal", position)]
+    assert verdict.digests == {}
+
+
+def test_a_replaced_row_is_named_though_no_trigger_for_updates_fires(club: Path) -> None:
+    position = first_game(club)
+    edit(
+        club, "DROP TRIGGER journal_takes_the_next_position",
+        ("INSERT OR REPLACE INTO journal SELECT position, kind, key, ?, leaf FROM journal WHERE position = ?",
+         (body_at(club, position).replace(b'"rated":true', b'"rated":false'), position)),
+    )  # fmt: skip
+    assert found(club) == [("journal", position)]
+
+
+def test_a_removed_entry_is_named(club: Path) -> None:
+    edit(club, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal WHERE position = 100")
+    assert found(club) == [("journal", 100)]
+
+
+def test_a_cut_off_tail_is_found_by_views_that_know_more_and_by_a_kept_head(club: Path) -> None:
+    head = audit(club).head
+    edit(club, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal WHERE position > 280")
+    assert found(club) == [("progress", "position")]
+    assert f"the views know {head.size} entries, the journal holds 280: the journal was cut" in said(club)
+    with Ledger.open(club) as ledger:
+        ledger.rebuild()
+    assert found(club) == []
+    assert found(club, head) == [("journal", 281)]
+
+
+def resealed(club: Path, position: int, change: Callable[[bytes], bytes]) -> None:
+    """Change one body and write its leaf, the nodes above and the views anew, so that all agree."""
+    with closing(db.sqlite3.connect(club)) as connection, connection:
+        connection.execute("DROP TRIGGER journal_never_updates")
+        body = change(body_at(club, position))
+        values = (body, leaf_hashes([body])[0], position)
+        connection.execute("UPDATE journal SET body = ?, leaf = ? WHERE position = ?", values)
+        leaves = [leaf for (leaf,) in connection.execute("SELECT leaf FROM journal ORDER BY position")]
+        connection.execute("DELETE FROM nodes")
+        connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", Frontier().extend(leaves))
+    with Ledger.open(club) as ledger:
+        ledger.rebuild()
+
+
+def test_history_rewritten_with_all_its_seals_is_found_only_by_a_kept_head(club: Path) -> None:
+    head = audit(club).head
+    position = first_game(club, "outcome = 'white'")
+    resealed(club, position, lambda body: body.replace(b'"outcome":"white"', b'"outcome":"black"'))
+    forged = audit(club)
+    assert forged.falsehoods == ()
+    assert forged.head.size == head.size
+    assert found(club, head) == [("journal", f"1..{head.size}")]
+    assert "history before that head was rewritten" in said(club, head)
+
+
+def test_a_forged_history_shows_in_the_digests_too(club: Path) -> None:
+    digests = audit(club).digests
+    resealed(club, first_game(club, "outcome = 'white'"), lambda body: body.replace(b'"white"', b'"draw"', 1))
+    forged = audit(club).digests
+    assert {table for table in TABLES if forged[table] != digests[table]} == {"games", "history", "current"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"outcome":"white"', b'"outcome":"WHITE"'), (b'"kind":"game-recorded/1"', b'"kind":"game-dropped/1"'),
+        (b'"facts":{', b'"facts":{"bonus":1,'),
+    ],
+)  # fmt: skip
+def test_a_sealed_entry_that_is_no_event_is_refused_by_position(old: bytes, new: bytes, club: Path) -> None:
+    source = body_at(club, first_game(club, "outcome = 'white'"))
+    entry = json.loads(source)
+    with Ledger.open(club) as ledger, ledger.journal.writing() as writer:
+        for was, becomes in (
+            (b'"key":"%b"' % entry["key"].encode(), b'"key":"game:slipped-in"'),
+            (b'"position":%d' % entry["position"], b'"position":%d' % (writer.size + 1)),
+            (old, new),
+        ):
+            assert was in source
+            source = source.replace(was, becomes)
+        position = writer.size + 1
+        writer.append([Sealed(json.loads(source)["kind"], "game:slipped-in", source)])
+    with pytest.raises(LedgerError, match=f"entry {position}"):
+        audit(club)
+
+
+# --- the people touched -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "players"),
+    [
+        ("UPDATE people SET name = 'Somebody Else' WHERE player = 2", [2]),
+        ("UPDATE people SET name = 'Player ' || (5 - player) WHERE player IN (2, 3)", [2, 3]),
+        ("UPDATE people SET salt = zeroblob(16) WHERE player = 5", [5]),
+        ("UPDATE people SET identity = 'fide:1' WHERE player = 5", [5]),
+        ("DELETE FROM people WHERE player = 5", [5]),
+        ("UPDATE people SET name = NULL WHERE player = 5", [5]),
+    ],
+)
+def test_names_that_are_not_the_sealed_ones_are_named(statement: str, players: list[int], club: Path) -> None:
+    edit(beside(club, "people"), statement)
+    verdict = audit(club)
+    assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("people", one) for one in players]
+    assert set(verdict.digests) == TABLES  # the journal is true, and what follows from it
+
+
+def test_a_commitment_is_that_of_the_sealed_name(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        person = ledger.player("Player 1")
+        (body,) = (b for block in ledger.journal.read() for b in block if b'"key":"player:1"' in b)
+    sealed = json.loads(body)["facts"]["commitment"]
+    assert hmac.digest(person.salt or b"", b"name:p1\x00Player 1", "sha256").hex() == sealed
+
+
+# --- the views touched --------------------------------------------------------------------------------------
+
+RECREATE = (
+    "ALTER TABLE current RENAME TO old",
+    "CREATE TABLE current({columns})",
+    "INSERT INTO current SELECT * FROM old",
+    "DROP TABLE old",
+)
+CURRENT = "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, " \
+    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, PRIMARY KEY(pool, player)"  # fmt: skip
+
+VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
+    "edited rating": (
+        ("UPDATE history SET rating = rating + 1e-9 WHERE player = 6 AND n = 7",),
+        "history", "pool 1, player 6, n 7", "rating is ",
+    ),
+    "edited text": (
+        ("UPDATE players SET joined_at = '1999' WHERE player = 4",), "players", "player 4", "joined_at is '1999'",
+    ),
+    "edited NULL": (
+        ("UPDATE players SET birth_year = 1970 WHERE player = 4",), "players", "player 4",
+        "birth_year is 1970, the journal gives None",
+    ),
+    "extra row at the end": (
+        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0)",),
+        "current", "pool 1, player 99", "the row does not follow from any entry",
+    ),
+    "extra row in the middle": (
+        ("INSERT INTO players VALUES (0, '2020', 'full', NULL, NULL)",),
+        "players", "player 0", "the row does not follow from any entry",
+    ),
+    "missing row in the middle": (
+        ("DELETE FROM history WHERE player = 6 AND n = 7",), "history", "pool 1, player 6, n 7", "the row is missing",
+    ),
+    "missing row at the end": (
+        ("DELETE FROM current WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
+    ),
+    "emptied table": (("DELETE FROM pools",), "pools", "pool 1", "the row is missing"),
+    "moved row": (
+        ("UPDATE current SET player = 80 WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
+    ),
+    "missing table": (("DROP TABLE history",), "history", "table", "is missing"),
+    "extra column": (
+        ("ALTER TABLE history ADD COLUMN bonus REAL",), "history", "columns", "are not those that the journal gives",
+    ),
+    "edited column type": (
+        tuple(one.format(columns=CURRENT.format("TEXT")) for one in RECREATE),
+        "current", "columns", "are not those that the journal gives",
+    ),
+    "column type that hides whole numbers": (
+        tuple(one.format(columns=CURRENT.format("ANY")) for one in RECREATE),
+        "current", "columns", "are not those that the journal gives",
+    ),
+    "key of another type": (
+        (*(one.format(columns=CURRENT.format("REAL")) for one in RECREATE),
+         "UPDATE current SET player = 'eight' WHERE player = 8"),
+        "current", "pool 1, player 8", "the row is missing",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "table", "where", "message"), VIEWS.values(), ids=VIEWS)
+def test_views_that_do_not_follow_from_the_journal_are_named(
+    statements: tuple[str, ...], table: str, where: str, message: str, club: Path
+) -> None:
+    digests = audit(club).digests
+    edit(views_of(club), *statements)
+    verdict = audit(club)
+    (falsehood,) = verdict.falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == (table, where)
+    assert falsehood.message.startswith(message)
+    assert "the journal is right: 'rebuild' the views" in falsehood.message
+    assert verdict.digests == digests  # they are those of the journal, whatever stands there
+    with Ledger.open(club) as ledger:
+        ledger.rebuild()
+    assert found(club) == []
+
+
+def test_the_first_false_row_of_each_table_is_named(club: Path) -> None:
+    edit(
+        views_of(club),
+        "UPDATE history SET rating = 1 WHERE player IN (5, 6) AND n IN (3, 4)",
+        "UPDATE current SET rating = 1 WHERE player > 4",
+    )
+    assert found(club) == [("current", "pool 1, player 5"), ("history", "pool 1, player 5, n 3")]
+
+
+def test_views_with_bytes_that_are_no_text_are_refused_by_name(club: Path) -> None:
+    edit(views_of(club), "UPDATE games SET tournament = CAST(x'ff' AS TEXT) WHERE position = 50")
+    with pytest.raises((CorruptError, StorageError), match=r"club\.views\.db"):
+        audit(club)
+
+
+def test_standings_that_change_later_are_part_of_what_is_proven(club: Path) -> None:
+    before = audit(club).digests
+    with Ledger.open(club) as ledger:
+        ledger.append(PlayerChanged(player=6, effective_at="2021-06-15", standing=Standing.GUEST))
+        ledger.catch_up()
+    verdict = audit(club)
+    assert verdict.falsehoods == ()
+    assert {table for table in TABLES if verdict.digests[table] != before[table]} >= {"changes", "games", "history"}
