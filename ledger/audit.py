@@ -17,6 +17,10 @@ import orjson
 
 from ledger import db, queries, verify, views
 from ledger.catching_up import Views
+from ledger.codec import decode
+from ledger.errors import MalformedError
+from ledger.heavy import pl
+from ledger.journal import Journal
 from ledger.ledger import Ledger, beside
 from ledger.model import TreeHead
 from ledger.projection import Progress, silent
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 
 BLOCK = 5_000
 _NOT_ROWS = {"progress", "projections"}
+_ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
+_FOREIGN = "another program wrote it; go on from a copy made before that"
 _CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
 
 
@@ -100,16 +106,41 @@ def _audit_views(
         if reached > held:
             message = f"the views know {reached} entries, the journal holds {held}: {_CUT}"
             falsehoods.append(Falsehood("progress", "position", message))
-        elif reached:
-            aside.build_until(ledger.journal, reached, progress)
-            for table in _tables(aside.connection):
+        unfit: list[Falsehood] = []
+        if 0 < reached <= held:
+            unfit = _build(aside, ledger.journal, reached, progress)
+            for table in [] if unfit else _tables(aside.connection):
                 progress(f"table {table}", 0, 1)
                 falsehoods += _compare(standing.connection, aside.connection, table)
-        if reached != size:
-            aside.build_until(ledger.journal, size, progress)
-        digests = table_digests(aside.connection)
+        if reached != size and not unfit:
+            unfit = _build(aside, ledger.journal, size, progress)
+        digests = {} if unfit else table_digests(aside.connection)
         aside.close()
-    return digests, falsehoods
+    return digests, falsehoods + unfit
+
+
+def _build(aside: Views, journal: Journal, until: int, progress: Progress) -> list[Falsehood]:
+    """Build the views of *until* entries; where that cannot be done, what is false."""
+    try:
+        aside.build_until(journal, until, progress)
+    except (MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
+        return [_no_event(journal, until, error)]
+    return []
+
+
+def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
+    """What to say of entries that were sealed past the codec and the rules, so that nothing can be derived."""
+    position = 0
+    for bodies in journal.read(0, size):
+        for body in bodies:
+            position += 1
+            try:
+                decode(body)
+            except MalformedError as fault:
+                message = f"is sealed as it stands, but is no event: {'; '.join(fault.problems)}; {_FOREIGN}"
+                return Falsehood("journal", position, message)
+    words = " ".join(str(error).split())[:200]
+    return Falsehood("journal", f"1..{size}", f"nothing can be derived from these entries: {words}; {_FOREIGN}")
 
 
 def table_digests(connection: sqlite3.Connection) -> dict[str, str]:

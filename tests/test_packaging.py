@@ -1,0 +1,193 @@
+"""The wheel: what is in it, and that it works in a clean environment far from the checkout, plug-ins included."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION = PROJECT["version"]
+BUILT_FROM = ("ledger", "tools", "schemas", "pyproject.toml", "README.md", "LICENSE")
+UNREACHABLE = re.compile(r"new connection|name resolution|not known|connection refused|timed out|ProxyError", re.I)
+
+PLUG_IN_PYPROJECT = """
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "club-extras"
+version = "1"
+dependencies = ["rating-ledger"]
+
+[project.entry-points."ledger.schemes"]
+plain-elo = "club_extras.elo:SCHEME"
+
+[project.entry-points."ledger.projectors"]
+win_streaks = "club_extras.streaks:WIN_STREAKS"
+
+[tool.setuptools]
+packages = ["club_extras"]
+"""
+PLAIN_ELO = '''
+"""Elo with one K, as an outside author would write it."""
+
+from typing import NamedTuple
+
+import attrs
+
+from ledger import Scheme
+from ledger.arith import logistic
+from ledger.schemes.base import Explanation, Term, refuse_common, setting
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    initial: float = setting(1500.0, "rating of a newcomer", "points", "our club")
+    k: float = setting(20.0, "K-factor", "points", "our club")
+
+
+class Numbers(NamedTuple):
+    initial: float
+    k: float
+
+
+def enter(declared, numbers):
+    return (numbers.initial if declared is None else float(declared),)
+
+
+def refuse(outcome, termination, half_moves, rated, white, black, numbers):
+    return refuse_common(outcome, termination, rated)
+
+
+def rate_game(state, w, b, score, numbers):
+    gain = numbers.k * (score - logistic(state[w] - state[b]))
+    state[w] += gain
+    state[b] -= gain
+
+
+def expected_score(own, opponent, numbers):
+    return logistic(own[0] - opponent[0])
+
+
+def explain(own, opponent, score, numbers):
+    expected = expected_score(own.before, opponent.before, numbers)
+    terms = (
+        Term("r", own.before[0], "rating before the game"), Term("K", numbers.k, "K-factor"),
+        Term("w", score, "score"), Term("E", expected, "expected score"),
+    )
+    return Explanation("r + K·(w - E)", terms, own.after[0], "none", "our club")
+
+
+SCHEME = Scheme(
+    name="plain-elo", title="Plain Elo", source="our club", version=1, settings=Settings, numbers=Numbers,
+    state=("rating",), enter=enter, refuse=refuse, rate_game=rate_game, expected_score=expected_score, explain=explain,
+)
+'''
+
+
+def ran(command: list[str | Path], folder: Path, code: int = 0) -> str:
+    """Output and errors of a command in *folder*, out of reach of the checkout; it must end with *code*."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    told = done.stdout + done.stderr
+    if done.returncode != code and UNREACHABLE.search(told):
+        pytest.skip("needs the package index, which is out of reach")
+    assert done.returncode == code, told
+    assert "Traceback" not in told
+    return told
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy, so that nothing left over from earlier builds gets in."""
+    source = tmp_path_factory.mktemp("source")
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name)
+        else:
+            shutil.copy(ROOT / name, source / name)
+    words = ran([sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "-v", "-w", "made"], source)
+    assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
+    (made,) = (source / "made").iterdir()
+    return made
+
+
+def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_beside_it(wheel: Path) -> None:
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
+    library = {f"ledger/{path.relative_to(ROOT / 'ledger')}" for path in (ROOT / "ledger").rglob("*.py")}
+    mapped = {
+        f"ledger/{path.relative_to(ROOT)}"
+        for folder, pattern in (("tools", "*.py"), ("schemas", "*.py"), ("schemas", "events/*.json"))
+        for path in (ROOT / folder).rglob(pattern)
+    }
+    data = {"ledger/py.typed", "ledger/tools/sample/club.pgn"}
+    assert sum(name.endswith(".json") for name in mapped) >= 4
+    about = {name for name in held if name.startswith(f"rating_ledger-{VERSION}.dist-info/")}
+    assert held - about == library | mapped | data
+    assert f"rating_ledger-{VERSION}.dist-info/licenses/LICENSE" in about
+
+
+def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_path: Path) -> None:
+    environment, away = tmp_path / "venv", tmp_path / "away"
+    away.mkdir()
+    ran([sys.executable, "-m", "venv", environment], tmp_path)
+    python, command = environment / "bin" / "python", environment / "bin" / "rating-ledger"
+    ran([python, "-m", "pip", "install", "--quiet", wheel], tmp_path)
+
+    # as it is installed
+    assert ran([command, "--version"], away) == f"rating-ledger, version {VERSION}\n"
+    heavy = "import ledger, sys; print(*{'numpy', 'numba', 'polars', 'sqlite_utils', 'zstandard'} & set(sys.modules))"
+    assert ran([python, "-W", "error", "-c", heavy], away) == "\n"
+    ran([python, "-c", "import ledger.testing"], away)  # the contract suites need no test packages to be imported
+    for module in ("schemas", "sample"):
+        assert ran([python, "-m", f"ledger.tools.{module}", "--check"], away) == ""
+    package = ran([python, "-c", "import ledger; print(ledger.__path__[0])"], away).strip()
+    assert Path(package).is_relative_to(environment)
+    games = Path(package) / "tools" / "sample" / "club.pgn"
+    ran([command, "init", "club.db"], away)
+    assert "900 games recorded" in ran([command, "import", "club.db", games], away)
+    ranking = json.loads(ran([command, "ratings", "club.db"], away))
+    assert len(ranking) == 16
+    assert (ranking[0]["name"], ranking[0]["rating"]) == ("ann", 1923.1)
+    assert "TRUE club.db: 917 entries" in ran([command, "audit", "club.db"], away)
+    assert "unknown-scheme" in ran([command, "init", "elo.db", "--scheme", "plain-elo"], away, code=1)
+
+    # with a plug-in
+    plug_in = tmp_path / "plug-in"
+    (plug_in / "club_extras").mkdir(parents=True)
+    (plug_in / "pyproject.toml").write_text(PLUG_IN_PYPROJECT, encoding="utf-8")
+    (plug_in / "club_extras" / "__init__.py").touch()
+    (plug_in / "club_extras" / "elo.py").write_text(PLAIN_ELO, encoding="utf-8")
+    shutil.copy(ROOT / "tests" / "plugins.py", plug_in / "club_extras" / "streaks.py")
+    ran([python, "-m", "pip", "install", "--quiet", plug_in], tmp_path)
+
+    ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
+    ran([command, "import", "elo.db", games], away)
+    ranking = json.loads(ran([command, "ratings", "elo.db"], away))
+    assert sum(row["rating"] for row in ranking) == pytest.approx(16 * 1500, abs=0.1)  # one K: points only move
+    assert "r + K·(w - E)" in ran([command, "explain", "elo.db", "ann", last_game(command, away), "-t"], away)
+    assert "\nwin_streaks " in ran([command, "audit", "elo.db"], away)
+    # an older ledger gets the new table, too
+    assert json.loads(ran([command, "ratings", "club.db"], away))[0]["rating"] == 1923.1
+    assert "\nwin_streaks " in ran([command, "audit", "club.db"], away)
+    edit = "UPDATE win_streaks SET longest = longest + 1 WHERE player = 1 AND n = 5"
+    change = "import sys; from ledger import db; db.connect(sys.argv[1]).execute(sys.argv[2])"
+    ran([python, "-c", change, "elo.views.db", edit], away)
+    verdict = ran([command, "audit", "elo.db"], away, code=3)
+    assert "FALSE elo.db win_streaks pool 1, player 1, n 5: longest is " in verdict
+
+
+def last_game(command: Path, folder: Path) -> str:
+    """The key of ann's latest game."""
+    return str(json.loads(ran([command, "games", "elo.db", "ann", "--last", "1"], folder))[0]["game"])
