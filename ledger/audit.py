@@ -18,7 +18,8 @@ import orjson
 from ledger import db, queries, verify, views
 from ledger.catching_up import Views
 from ledger.codec import decode
-from ledger.errors import MalformedError
+from ledger.errors import CorruptError, MalformedError
+from ledger.gamebook_columns import strange_bodies
 from ledger.heavy import pl
 from ledger.journal import Journal
 from ledger.ledger import Ledger, beside
@@ -122,8 +123,11 @@ def _audit_views(
 def _build(aside: Views, journal: Journal, until: int, progress: Progress) -> list[Falsehood]:
     """Build the views of *until* entries; where that cannot be done, what is false."""
     try:
+        for bodies in journal.read(0, until):
+            if strange_bodies(bodies):
+                raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
         aside.build_until(journal, until, progress)
-    except (MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
+    except (CorruptError, MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
         return [_no_event(journal, until, error)]
     return []
 

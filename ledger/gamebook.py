@@ -14,6 +14,7 @@ import orjson
 
 from ledger import views
 from ledger.codec import Entry
+from ledger.errors import CorruptError
 from ledger.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
 from ledger.model import Outcome, Standing, Termination, instant_ms, round_order
 from ledger.projector import Projector
@@ -147,7 +148,9 @@ class GameBook:
         return list(self.connection.execute(_IN_ORDER, (pool, start_ms)))
 
     def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
-        pool = self.pools[event.pool]
+        pool = self.pools.get(event.pool)
+        if pool is None:
+            raise CorruptError("journal", position, f"no scheme rates pool {event.pool!r} of this game; run 'audit'")
         ms = instant_ms(event.ended_at)
         reason = pool.scheme.refuse(
             OUTCOME_CODE[event.outcome],

@@ -265,6 +265,8 @@ def test_a_forged_history_shows_in_the_digests_too(club: Path) -> None:
     [
         (b'"outcome":"white"', b'"outcome":"WHITE"', "is sealed as it stands, but is no event: expected one of"),
         (b'game-recorded/1', b'game-dropped/1', "is sealed as it stands, but is no event: unknown kind"),
+        (b'"facts":{', b'"facts":{"aside":1,', "is sealed as it stands, but is no event: unknown field"),
+        (b'"facts":{', b'"facts":{ ', "is sealed as it stands, but is no event: not canonical"),
         (b'"pool":"standard"', b'"pool":"unheard"', "nothing can be derived from these entries: "),
     ],
 )

@@ -20,7 +20,7 @@ def game(number: int, white: int, black: int) -> GameRecorded:
     )  # fmt: skip
 
 
-def generous(state: list[float], w: int, b: int, score: float, numbers: object) -> None:  # noqa: ARG001
+def generous(state: list[float], w: int, b: int, score: float, numbers: object) -> None:
     """A kernel: whoever plays gains a point and counts the game."""
     for p in (w, b):
         state[p] += 1.0
