@@ -219,12 +219,15 @@ class _Build:
             target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
             target = target or until
             games = self._fold(connection, book, journal, folded, target, progress)
-            for pool in sorted(book.pools.values()):
-                if games is None or pool.pool < written_pool:
-                    continue
+            pools = [pool for pool in sorted(book.pools.values()) if pool.pool >= written_pool]
+            while games is not None and pools:
+                pool = pools.pop(0)
                 after = written_player if pool.pool == written_pool else 0
                 projection = PoolProjection(connection, pool, book.roster, self._projectors)
-                steps = projection.from_scratch(_in_rating_order(games, pool.pool), after, progress)
+                ordered = _in_rating_order(games, pool.pool)
+                if not pools:
+                    games = None  # ten million keys are no longer needed
+                steps = projection.from_scratch(ordered, after, progress)
                 self._write(connection, pool.pool, steps)
             with db.immediate(connection, self._path):
                 views.create_indexes(connection)
@@ -298,7 +301,8 @@ def _stored_games(connection: sqlite3.Connection) -> DataFrame:
 
 
 def _in_rating_order(games: DataFrame, pool: int) -> Games:
-    mine = games.filter(pl.col("pool") == pool).sort("ended_ms", "round_order", "key")
+    here = games["pool"] == pool
+    mine = (games if here.all() else games.filter(here)).sort("ended_ms", "round_order", "key")
     fresh = np.ones(len(mine), np.int8)
     return Games(
         mine["position"].to_numpy(), mine["white"].to_numpy(), mine["black"].to_numpy(),

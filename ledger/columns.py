@@ -40,6 +40,18 @@ class Columns(Protocol):
     def where(self, flags: Column) -> Column:
         """The places whose flag is set."""
 
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games, two a game: the game, which side (0 or 1), and the other side's place."""
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
 
@@ -89,6 +101,22 @@ class Few:
     def where(self, flags: Column) -> Column:
         """The places whose flag is set."""
         return [place for place, flag in enumerate(flags) if flag]
+
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games: the game, which side, and the other side's place."""
+        return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+        return [b if flag else a for flag, a, b in zip(flags, zero, one, strict=True)]
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+        return [number - one for one in column]
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+        return [int(one == number) for one in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
@@ -154,6 +182,22 @@ class Many:
     def where(self, flags: Column) -> Column:
         """The places whose flag is set."""
         return np.flatnonzero(flags)
+
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games: the game, which side, and the other side's place."""
+        return places >> 1, places & 1, places ^ 1
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+        return np.where(flags, one, zero)
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+        return number - column
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+        return (column == number).astype(np.int32)
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""

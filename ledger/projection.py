@@ -90,12 +90,26 @@ class Before:
 
 @attrs.define
 class Rated:
-    """Rated games as sides, sorted by player and game number: what projectors fold and tables store."""
+    """Rated games and what came of them; a *side* is one player's part in a game, White's before Black's.
 
+    Attributes:
+        games: the games.
+        player_column: player numbers by dense index.
+        players: the same as a list.
+        starts: by dense index, where the player's sides begin in *order*; one more for the end.
+        order: places of the sides, sorted by player and game number.
+        owner: by side, the dense index of its player.
+        n: by side, the how-manieth rated game it was.
+        scheme_state: by side, each field of the scheme's state after the game.
+    """
+
+    games: Games
+    player_column: Column
     players: list[int]
     starts: list[int]
     order: Column
-    columns: dict[str, Column]
+    owner: Column
+    n: Column
     scheme_state: dict[str, Column]
 
 
@@ -244,23 +258,18 @@ class PoolProjection:
         history, n = rate(scheme, numbers, white, black, score, state, counts)
         owner = cols.interleave(white, black)
         order = cols.slots(owner, cols.ranks(n, owner, before.base), len(players))
-        columns, width = _side_columns(cols, games, players, white, black, n), len(scheme.state)
-        scheme_state = {name: cols.field(history, i, width) for i, name in enumerate(scheme.state)}
-        white_rating = cols.field(history, 0, 2 * width)
-        columns["rating"] = scheme_state["rating"]
-        columns["opponent_rating"] = cols.interleave(cols.field(history, width, 2 * width), white_rating)
+        scheme_state = {name: cols.field(history, i, len(scheme.state)) for i, name in enumerate(scheme.state)}
         starts = [0]
         for played, base in zip(*cols.lists([counts, before.base]), strict=True):
             starts.append(starts[-1] + played - base)
-        columns["owner"] = owner
-        return Rated(cols.lists([players])[0], starts, order, columns, scheme_state)
+        return Rated(games, players, cols.lists([players])[0], starts, order, owner, n, scheme_state)
 
     def _write(
         self, cols: Columns, rated: Rated, before: Before, first: int, last: int, *, replace: bool
     ) -> None:
         """Fold and write the sides of players *first* to *last* (exclusive), by dense index."""
         places = rated.order[rated.starts[first] : rated.starts[last]]
-        sides = {name: cols.take(column, places) for name, column in rated.columns.items()}
+        sides = _sides(cols, rated, places)
         run = [one - first for one in sides["owner"]] if cols is FEW else sides["owner"] - first
         players = rated.players[first:last]
         lengths = [rated.starts[i + 1] - rated.starts[i] for i in range(first, last)]
@@ -321,24 +330,22 @@ def _as_games(cols: Columns, rows: list[tuple[int, ...]], checkpoint: int) -> Ga
     )  # fmt: skip
 
 
-def _side_columns(
-    cols: Columns, games: Games, players: Column, white: Column, black: Column, n: Column
-) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` but for ratings, White's side then Black's of each game."""
-    few = cols is FEW
-    black_points = [2 - half for half in games.half_points] if few else 2 - games.half_points
-    white_lost = [int(loss == 1) for loss in games.time_loss] if few else (games.time_loss == 1).astype("int32")
-    black_lost = [int(loss == 2) for loss in games.time_loss] if few else (games.time_loss == 2).astype("int32")
-    ones = [1] * len(games.white) if few else cols.zeros(len(games.white)) + 1
+def _sides(cols: Columns, rated: Rated, places: Column) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS``, and the owner's dense index, of the sides at these places."""
+    game, colour, other = cols.sides(places)
+    half_points, time_loss = (cols.take(one, game) for one in (rated.games.half_points, rated.games.time_loss))
     return {
-        "n": n,
-        "game": cols.interleave(games.position, games.position),
-        "ended_ms": cols.interleave(games.ended_ms, games.ended_ms),
-        "opponent": cols.interleave(cols.take(players, black), cols.take(players, white)),
-        "opponent_n": cols.interleave(cols.field(n, 1, 2), cols.field(n, 0, 2)),
-        "colour": cols.interleave(cols.zeros(len(games.white)), ones),
-        "half_points": cols.interleave(games.half_points, black_points),
-        "lost_on_time": cols.interleave(white_lost, black_lost),
+        "owner": cols.take(rated.owner, places),
+        "n": cols.take(rated.n, places),
+        "game": cols.take(rated.games.position, game),
+        "ended_ms": cols.take(rated.games.ended_ms, game),
+        "opponent": cols.take(rated.player_column, cols.take(rated.owner, other)),
+        "opponent_n": cols.take(rated.n, other),
+        "colour": colour,
+        "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
+        "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
+        "rating": cols.take(rated.scheme_state["rating"], places),
+        "opponent_rating": cols.take(rated.scheme_state["rating"], other),
     }
 
 
