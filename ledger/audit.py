@@ -50,6 +50,7 @@ class Verdict:
         digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
             itself is false, for then nothing follows from it.
         falsehoods: what is not as it should be, the first false position first.
+        compared: whether there were views to compare.
     """
 
     head: TreeHead
@@ -58,6 +59,7 @@ class Verdict:
     names_erased: int
     digests: dict[str, str]
     falsehoods: tuple[Falsehood, ...]
+    compared: bool = attrs.field(default=True, eq=False)
 
 
 def audit(
@@ -87,7 +89,8 @@ def audit(
     if not found.falsehoods:
         digests, false_rows = _audit_views(path, found.head.size, progress, projectors)
         falsehoods += false_rows
-    return Verdict(found.head, found.entries, names.checked, names.erased, digests, tuple(falsehoods))
+    compared = beside(path, "views").exists()
+    return Verdict(found.head, found.entries, names.checked, names.erased, digests, tuple(falsehoods), compared)
 
 
 def _audit_views(

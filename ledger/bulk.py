@@ -56,6 +56,7 @@ class Outcome:
     repeated: int = 0
     players: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
+    new_pools: list[str] = attrs.Factory(list)
     faults: list[Fault] = attrs.Factory(list)
 
 
@@ -131,6 +132,7 @@ class GameImport:
             if not writer.find([event.key]):
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
                 writer.append([Sealed(event.KIND, event.key, body)])
+                self.outcome.new_pools.append(pool)
             self._pools.add(pool)
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
@@ -223,7 +225,7 @@ class GameImport:
             flags.append(before is not given)
             if before is given:
                 continue
-            if before == given:
+            if before == given or _tells_no_more(before, given):
                 self.outcome.repeated += 1
             else:
                 self.outcome.faults.append(Fault(line, _conflict(name, before, given)))
@@ -267,6 +269,12 @@ def _facts_text(stored: Stored) -> str:
         return body[start : body.rindex(b',"key":"game:')].decode()
     except ValueError as error:
         raise rules.unreadable(stored.position, error) from error
+
+
+def _tells_no_more(stored: str, given: str) -> bool:
+    """True when everything that *given* says is stored already; another source may leave out movetext or ratings."""
+    known = orjson.loads(stored)
+    return all(known.get(field) == value for field, value in orjson.loads(given).items())
 
 
 def _conflict(name: str, stored: str, given: str) -> str:

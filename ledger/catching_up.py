@@ -95,6 +95,11 @@ class Views:
                 if not self._usable() or self._is_far_behind(views.position(self.connection), journal.size()):
                     self._build(journal, progress)  # nobody else has built them meanwhile
 
+    def refuse_if_ahead(self, journal: Journal) -> None:
+        """Raise CorruptError, before anything is written, when the views know more entries than the journal holds."""
+        if self._is_there():
+            self._is_far_behind(views.position(self.connection), journal.size())
+
     def _is_far_behind(self, done: int, size: int) -> bool:
         """True when building aside is cheaper than folding in."""
         if done > size:

@@ -82,6 +82,7 @@ class Ledger:
         """
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
         rules.check_new(event, frozenset(), 0)
+        codec.seal_actor(actor)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():
@@ -289,7 +290,7 @@ class Ledger:
         Raises:
             UnknownNameError: no such game.
         """
-        stored = self.journal.find([f"game:{game}"])
+        stored = self.journal.find([f"game:{game.removeprefix('game:')}"])
         if not stored:
             raise UnknownNameError("game", game, "give the key as 'games' shows it")
         return [orjson.loads(one.body) for one in stored.values()]

@@ -97,6 +97,18 @@ def instant_ms(text: str) -> int:
     return (moment - _EPOCH) // _MILLISECOND
 
 
+def instant_end_ms(text: str) -> int:
+    """Milliseconds since 1970 of the last moment that *text* may mean: the end of the year, month, day or second."""
+    start = instant_ms(text)
+    known = precision(text)
+    if known is Precision.YEAR:
+        return instant_ms(f"{int(text) + 1:04}") - 1 if text < "9999" else start
+    if known is Precision.MONTH:
+        year, month = int(text[:4]), int(text[5:7])
+        return instant_ms(f"{year + month // 12:04}-{month % 12 + 1:02}") - 1 if text < "9999-12" else start
+    return start + {Precision.DAY: 86_400_000, Precision.SECOND: 1_000, Precision.MILLISECOND: 1}[known] - 1
+
+
 def precision(text: str) -> Precision:
     """How much of a well-formed instant is known."""
     return PRECISION_BY_LENGTH[len(text)]

@@ -39,6 +39,10 @@ WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
+POOLS = """
+SELECT name AS pool, scheme, settings, count(current.player) AS players, coalesce(sum(current.n), 0) / 2 AS rated_games
+FROM pools LEFT JOIN current ON current.pool = pools.pool GROUP BY pools.pool ORDER BY pools.pool
+"""
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
     "games of a player": GAMES_OF, "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,

@@ -8,11 +8,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+import orjson
+
 from ledger import engine, queries
 from ledger.errors import UnknownNameError
 from ledger.gamebook import Pool, Roster
 from ledger.ledger import Ledger
-from ledger.model import Precision, instant_ms, instant_text
+from ledger.model import Precision, instant_end_ms, instant_text
 from ledger.people import Person
 from ledger.schemes.base import Side
 
@@ -57,6 +59,12 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     ]
 
 
+def pools(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every pool: what rates it, with which settings, how many players and rated games it has."""
+    rows = queries.dictionaries(ledger.views.connection, queries.POOLS)
+    return [{**row, "settings": orjson.loads(row["settings"])} for row in rows]
+
+
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
     """One player in one pool: rating then and now, results, HERA and its date, time losses.
 
@@ -64,7 +72,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: "then" is this instant; by default the player's first rated game.
+        at: "then" is the end of this day, month or year; by default the player's first rated game.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
@@ -75,7 +83,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     if at is None:
         then = queries.one(connection, queries.ROW, (*key, 1))
     else:
-        then = queries.one(connection, queries.ROW_AT, (*key, instant_ms(at)))
+        then = queries.one(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
     higher = queries.one(connection, queries.RANK, (rated_by.pool, last["rating"]))
     rated = queries.one(connection, queries.RATED_PLAYERS, (rated_by.pool,))
     hera = queries.one(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
@@ -158,7 +166,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
-    connection = ledger.views.connection
+    connection, game = ledger.views.connection, game.removeprefix("game:")
     stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
     row = queries.one(connection, queries.GAME, (stored.position,)) if stored else None
     if row is None:
@@ -193,6 +201,8 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
 
 def predict(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> dict[str, Any]:
     """What a win, a draw and a loss would bring the player now, unrounded."""
+    if person.player == opponent.player:
+        raise UnknownNameError("opponent", opponent.name or str(opponent.player), "nobody plays himself")
     rated_by = ledger.pool(pool)
     own, theirs = (_state_now(ledger, rated_by, one) for one in (person, opponent))
     after = engine.predict(rated_by.scheme, rated_by.numbers, own, theirs)

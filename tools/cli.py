@@ -21,6 +21,7 @@ from .commands import REFUSED
 COMMANDS = {
     "init": "writing.init",
     "import": "writing.import_",
+    "pools": "reading.pools",
     "ratings": "reading.ratings",
     "show": "reading.show",
     "games": "reading.games",
@@ -78,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.secho(f"error: {error}", fg="magenta", err=True)
         return REFUSED
     except click.exceptions.Abort:
-        click.echo("stopped; what was recorded stands, run the command again to go on", err=True)
+        click.echo("stopped; nothing half done is kept, run the command again", err=True)
         return REFUSED
     except click.ClickException as error:
         error.show()

@@ -80,6 +80,8 @@ def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
     words = [f"{outcome.recorded:,} games recorded", f"{outcome.repeated:,} known already"]
     if outcome.players:
         words.append(f"{outcome.players:,} new players")
+    if outcome.new_pools:
+        words.append(f"new pools: {', '.join(outcome.new_pools)}")
     left_out = source.reading.skipped + outcome.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
     if faults:

@@ -130,7 +130,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """
     for draft in drafts(lines):
         if not draft.head:
-            reading.fault(1, "no PGN tag in the whole file: give a PGN file in UTF-8 or an 8-bit code")
+            reading.fault(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")

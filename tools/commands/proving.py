@@ -10,6 +10,7 @@ import click
 from ledger.audit import audit as prove
 from ledger.ledger import Ledger
 from ledger.model import TreeHead
+from ledger.verify import FIRST_FALSEHOODS
 
 from ..progress import Bars
 from . import DB, FALSE
@@ -24,14 +25,16 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
     """Prove that the journal is what was sealed and that every published number follows from it.
 
     Prints the head (size and root) and one digest for each table; keep the head somewhere else, and give it to
-    --since later: only that finds a cut-off tail or a restored older copy. Exit code 3: something is false.
+    --since later: only that finds a cut-off tail, a restored older copy, or a tail sealed anew. --save-head proves
+    against the head that FILE holds already before it writes the new one. Exit code 3: something is false.
 
     \b
     Example:
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
     """
-    head = None if since is None else _head_in(since)
+    kept = None if save_head is None or not Path(save_head).is_file() else _head_in(save_head)
+    head = kept if since is None else _head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     click.echo(f"head {verdict.head}")
@@ -39,10 +42,13 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
         click.echo(f"{table} {digest}")
     for falsehood in verdict.falsehoods:
         click.secho(f"FALSE {db_path} {falsehood}", fg="magenta", err=True)
+    if len(verdict.falsehoods) >= FIRST_FALSEHOODS:
+        click.echo("there may be more: each check names its first 20", err=True)
     if verdict.falsehoods:
         sys.exit(FALSE)
     erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
-    scope = "journal" if journal_only else f"journal, {verdict.names_checked:,} names{erased}, and every derived row"
+    rows = "every derived row" if verdict.compared else "no derived row, for there are no views yet"
+    scope = "journal" if journal_only else f"journal, {verdict.names_checked:,} names{erased}, and {rows}"
     click.echo(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}", err=True)
     if save_head:
         Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")

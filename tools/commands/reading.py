@@ -30,7 +30,26 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
     """
     with level(db_path) as ledger:
-        output.write(reports.ranking(ledger, pool, limit=limit, min_games=min_games), fmt)
+        rows = reports.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
+        output.write(rows[:limit], fmt)
+        if len(rows) > limit:
+            click.echo(f"the first {limit}; there are more: --limit", err=True)
+        elif not rows and (filled := [row["pool"] for row in reports.pools(ledger) if row["players"]]):
+            click.echo(f"nobody in this pool; there are players in: {', '.join(filled)}", err=True)
+
+
+@click.command()
+@DB
+@output.format_options
+def pools(db_path: str, fmt: str | None) -> None:
+    """Every pool: its scheme and settings, its players and rated games.
+
+    \b
+    Example:
+      rating-ledger pools club.db -t
+    """
+    with level(db_path) as ledger:
+        output.write(reports.pools(ledger), fmt)
 
 
 @click.command()

@@ -1,0 +1,78 @@
+"""Commands that officers and auditors use from day to day: pools, heads that are kept, games told twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.db import sqlite3
+from tools.cli import main
+
+CSV = "key,white,black,result,half_moves,ended_at,time_control\n1,Ann,Bob,1-0,40,2020-01-01,300+0\n"
+PGN = """[Event "?"]
+[Site "https://lichess.org/abcdefgh"]
+[White "ann"]
+[Black "bob"]
+[Result "1-0"]
+[UTCDate "2020.01.01"]
+[UTCTime "10:00:00"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 1-0
+"""
+LESS = "key,white,black,result,termination,half_moves,started_at,ended_at\n"
+
+
+@pytest.fixture(name="club")
+def _club(tmp_path: Path) -> Path:
+    path = tmp_path / "club.db"
+    assert main(["init", str(path)]) == 0
+    return path
+
+
+def test_pools_are_listed_and_a_new_one_is_named(club: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (games := club.parent / "games.csv").write_text(CSV)
+    assert main(["import", str(club), str(games), "--pools", "by-speed"]) == 0
+    assert "new pools: blitz" in capsys.readouterr().err
+    assert main(["pools", str(club)]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["pool"], row["players"], row["rated_games"]) for row in rows] == [("standard", 0, 0), ("blitz", 2, 1)]
+    assert main(["ratings", str(club)]) == 0
+    assert "there are players in: blitz" in capsys.readouterr().err
+
+
+def test_a_kept_head_is_proven_before_it_is_replaced(club: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (games := club.parent / "games.csv").write_text(CSV)
+    kept = club.parent / "kept.head"
+    assert main(["import", str(club), str(games)]) == 0
+    assert main(["audit", str(club), "--save-head", str(kept)]) == 0
+    before = kept.read_text()
+    connection = sqlite3.connect(club)
+    connection.executescript("DROP TRIGGER journal_never_deletes; DELETE FROM journal WHERE position > 3;")
+    connection.close()
+    assert main(["rebuild", str(club)]) == 0
+    assert main(["audit", str(club), "--save-head", str(kept)]) == 3
+    assert "the tail was cut off" in capsys.readouterr().err
+    assert kept.read_text() == before
+
+
+def test_an_import_refuses_a_journal_that_was_cut_before_it_writes(club: Path) -> None:
+    (games := club.parent / "games.csv").write_text(CSV)
+    assert main(["import", str(club), str(games)]) == 0
+    connection = sqlite3.connect(club)
+    connection.executescript("DROP TRIGGER journal_never_deletes; DELETE FROM journal WHERE position > 3;")
+    assert main(["import", str(club), str(games)]) == 1
+    assert connection.execute("SELECT max(position) FROM journal").fetchone() == (3,)
+    connection.close()
+
+
+def test_a_source_that_tells_less_of_a_known_game_repeats_it(club: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (pgn := club.parent / "games.pgn").write_text(PGN)
+    (less := club.parent / "less.csv").write_text(
+        LESS + "abcdefgh,ann,bob,1-0,unknown,12,2020-01-01T10:00:00Z,2020-01-01T10:00:00Z\n"
+    )
+    assert main(["import", str(club), str(pgn)]) == 0
+    capsys.readouterr()
+    assert main(["import", str(club), str(less), "--source", "lichess"]) == 0
+    assert "0 games recorded, 1 known already" in capsys.readouterr().err
