@@ -1,4 +1,4 @@
-"""Working one step ahead in a second thread: while one block is written, the next is read and decoded.
+"""Working ahead in other threads: while one block is written, the next is read and decoded.
 
 SQLite, Polars and zlib let go of the interpreter while they work, so two of them can run at once. The order of the
 results is that of the input, and an error surfaces where its result would have.
@@ -6,13 +6,15 @@ results is that of the input, and an error surfaces where its result would have.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _END = object()
+STEPS = 2  # ahead: enough for two cores, little enough for memory
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
@@ -26,13 +28,13 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
-    """Each item with ``function(item)``; items are fetched here, the function runs one step ahead."""
-    with ThreadPoolExecutor(1) as worker:
-        waiting = None
+    """Each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    with ThreadPoolExecutor(STEPS) as workers:
         for item in items:
-            coming = (item, worker.submit(function, item))
-            if waiting is not None:
-                yield waiting[0], waiting[1].result()
-            waiting = coming
-        if waiting is not None:
-            yield waiting[0], waiting[1].result()
+            waiting.append((item, workers.submit(function, item)))
+            if len(waiting) > STEPS:
+                done, coming = waiting.popleft()
+                yield done, coming.result()
+        for done, coming in waiting:
+            yield done, coming.result()

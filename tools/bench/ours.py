@@ -26,7 +26,7 @@ from ledger.gamebook_columns import decode_bodies
 from ledger.heavy import np, pl
 from ledger.imports import csv_games, pgn
 from ledger.imports.open import open_source
-from ledger.imports.source import Reading, frames
+from ledger.imports.source import Reading
 from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.model import Outcome, Termination, instant_text
@@ -117,11 +117,11 @@ def audit_cpu_rate(path: Path) -> tuple[float, list[bytes]]:
 
 
 def parse_pgn(path: Path) -> float:
-    """Games/s from a PGN file to frames of source games."""
+    """Games/s from a PGN file to source games, as the rival gives its games."""
 
     def run() -> None:
         with path.open("rb") as file:
-            for _ in frames(pgn.games(file, Reading(path.name))):
+            for _ in pgn.games(file, Reading(path.name)):
                 pass
 
     with path.open("rb") as file:
