@@ -29,7 +29,7 @@ from ledger.pause import collector_paused
 from ledger.people import People, Person, commitment
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Expr, Series
+    from polars import DataFrame, Series
 
 BY_SPEED = "by-speed"
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
@@ -179,7 +179,7 @@ class GameImport:
     def _without_faults(self, writer: Writer, games: DataFrame, now: int) -> DataFrame:
         """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
         malformed = game_columns.faults(games)
-        refused = games.select(_refusal(games, now))["refused"]
+        refused = _refusal(games, now)
         if malformed.null_count() == refused.null_count() == len(games):
             return games
         # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
@@ -232,7 +232,7 @@ class GameImport:
         return pl.Series(flags, dtype=pl.Boolean)
 
 
-def _refusal(games: DataFrame, now: int) -> Expr:
+def _refusal(games: DataFrame, now: int) -> Series:
     """By game, the refusal of ``rules.check_new`` in words, null where it may follow."""
     ended, started = pl.col("ended_at"), pl.col("started_at")
     shared = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(10))
@@ -240,15 +240,18 @@ def _refusal(games: DataFrame, now: int) -> Expr:
     ended_ms, started_ms = (pl.lit(instant_ms_column(games[name])) for name in ("ended_at", "started_at"))
     day_before = ended.str.slice(0, shared) < started.str.slice(0, shared)
     before = pl.when(both_timed).then(ended_ms < started_ms).otherwise(day_before)
-    return (
-        pl.when(pl.col("white") == pl.col("black"))
+    same, future = pl.col("white") == pl.col("black"), ended_ms > now + rules.FUTURE_SLACK_MS
+    if not games.select(pl.any_horizontal(same, before, future).fill_null(value=False).any()).item():
+        return pl.Series("refused", [None], dtype=pl.String).new_from_index(0, len(games))
+    words = (
+        pl.when(same)
         .then(pl.format(f"same-player: {rules.SAME_PLAYER}", "white"))
         .when(before)
         .then(pl.format(f"ended-before-start: {rules.ENDED_BEFORE_START}", ended, started))
-        .when(ended_ms > now + rules.FUTURE_SLACK_MS)
+        .when(future)
         .then(pl.format(f"ended-in-the-future: {rules.IN_THE_FUTURE}", ended, pl.lit(rules.recorded_text(now))))
-        .alias("refused")
     )
+    return games.select(words.alias("refused"))["refused"]
 
 
 def registration_facts(person: Person) -> bytes:

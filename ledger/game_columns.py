@@ -33,15 +33,30 @@ def faults(frame: DataFrame) -> Series:
     Args:
         frame: columns named as the fields of ``GameRecorded``.
     """
-    problem = pl.lit(None, dtype=pl.String)
+    wrong = frame.select(pl.any_horizontal(_is_wrong(frame, name) for name in _FIELDS).alias("wrong"))["wrong"]
+    if not wrong.any():
+        return pl.Series("fault", [None], dtype=pl.String).new_from_index(0, len(frame))
+    bad = frame.filter(wrong)
+    words = bad.select(_fault_words(bad).alias("fault"))["fault"]
+    places = wrong.arg_true()
+    return pl.Series("fault", [None] * len(frame), dtype=pl.String).scatter(places, words)
+
+
+def _is_wrong(frame: DataFrame, name: str) -> Expr:
+    wrong, _ = _wrong(frame, name, _FIELDS[name].metadata["schema"])
+    wrong = wrong.fill_null(value=False)
+    return wrong | pl.col(name).is_null() if _FIELDS[name].default is attrs.NOTHING else wrong
+
+
+def _fault_words(frame: DataFrame) -> Expr:
+    """What is wrong with each row, by its first field that is."""
+    words = pl.lit(None, dtype=pl.String)
     for name, field in reversed(_FIELDS.items()):
-        wrong, wanted = _wrong(frame, name, field.metadata["schema"])
-        if field.default is attrs.NOTHING:
-            wrong = wrong | pl.col(name).is_null()
+        _, wanted = _wrong(frame, name, field.metadata["schema"])
         got = pl.col(name).cast(pl.String).fill_null("nothing")
         text = pl.concat_str(pl.lit(f"{name} must be {wanted}, got "), got)
-        problem = pl.when(wrong.fill_null(value=False)).then(text).otherwise(problem)
-    return frame.select(problem.alias("fault"))["fault"]
+        words = pl.when(_is_wrong(frame, name)).then(text).otherwise(words)
+    return words
 
 
 def _wrong(frame: DataFrame, name: str, schema: dict[str, Any]) -> tuple[Expr, str]:
@@ -66,16 +81,23 @@ def _wrong(frame: DataFrame, name: str, schema: dict[str, Any]) -> tuple[Expr, s
 def facts(frame: DataFrame) -> Series:
     """The canonical bytes of each row's facts, as text. The rows must have passed ``faults``."""
     sealed = frame.with_columns(_sealed(frame[name]).alias(name) for name in _FREE_TEXT)
-    parts: list[Any] = []
+    parts: list[Expr] = []
+    written = ""  # what stands between the values so far and the next
     for name in sorted(set(_FIELDS) - {"game"}):
-        value = pl.col(name).cast(pl.String)
-        if name in _QUOTED and name not in _FREE_TEXT:
-            value = pl.concat_str(pl.lit('"'), value, pl.lit('"'))
-        member = pl.concat_str(pl.lit(f',"{name}":'), value)
-        parts.append(member.fill_null("") if _FIELDS[name].default is None else member)
-    return sealed.select(
-        pl.concat_str(pl.lit("{"), pl.concat_str(parts).str.slice(1), pl.lit("}")).alias("facts")
-    )["facts"]
+        missing = sealed[name].null_count()
+        if missing == len(sealed) and missing:
+            continue
+        quote = '"' if name in _QUOTED and name not in _FREE_TEXT else ""
+        value, opening = pl.col(name).cast(pl.String), f',"{name}":{quote}'
+        if missing:
+            member = pl.concat_str(pl.lit(opening), value, pl.lit(quote)).fill_null("")
+            parts += [pl.lit(written), member]
+            written = ""
+        else:
+            parts += [pl.lit(written + opening), value]
+            written = quote
+    parts.append(pl.lit(written + "}"))
+    return sealed.select(("{" + pl.concat_str(parts).str.slice(1)).alias("facts"))["facts"]
 
 
 def _sealed(column: Series) -> Series:

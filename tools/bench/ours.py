@@ -30,6 +30,7 @@ from ledger.imports.source import Reading
 from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.model import Outcome, Termination, instant_text
+from ledger.pause import collector_paused
 from ledger.schemes import chessworld
 from ledger.schemes.base import Scheme
 
@@ -213,7 +214,7 @@ def replayed(path: Path) -> float:
     """Entries/s from the stored journal to ratings in memory: read, decoded, put in rating order, rated."""
 
     def run() -> None:
-        with Ledger.open(path, read_only=True) as ledger:
+        with Ledger.open(path, read_only=True) as ledger, collector_paused():
             blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
         games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
         score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
