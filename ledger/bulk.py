@@ -225,10 +225,11 @@ class GameImport:
             flags.append(before is not given)
             if before is given:
                 continue
-            if before == given or _tells_no_more(before, given):
+            conflict = None if before == given else _conflict(name, before, given)
+            if conflict is None:
                 self.outcome.repeated += 1
             else:
-                self.outcome.faults.append(Fault(line, _conflict(name, before, given)))
+                self.outcome.faults.append(Fault(line, conflict))
         return pl.Series(flags, dtype=pl.Boolean)
 
 
@@ -274,21 +275,21 @@ def _facts_text(stored: Stored) -> str:
         raise rules.unreadable(stored.position, error) from error
 
 
-def _tells_no_more(stored: str, given: str) -> bool:
-    """True when everything that *given* says is stored already; another source may leave out movetext or ratings."""
-    known = orjson.loads(stored)
-    return all(known.get(field) == value for field, value in orjson.loads(given).items())
+def _conflict(name: str, stored: str, given: str) -> str | None:
+    """How a game told again differs, in words; None when all that *given* says is stored.
 
-
-def _conflict(name: str, stored: str, given: str) -> str:
+    Another source may leave out movetext or ratings: nothing is lost by taking it for a repeat.
+    """
     try:
-        plain = orjson.loads(stored)
+        known = orjson.loads(stored)
     except ValueError as error:
         raise rules.unreadable(0, error) from error
-    difference = rules.first_difference(plain, orjson.loads(given))
+    told = orjson.loads(given)
+    if all(known.get(field) == value for field, value in told.items()):
+        return None
+    difference = rules.first_difference(known, told)
     assert difference is not None
-    field, was, now = difference
-    return str(ConflictError(f"game:{name}", field, was, now))
+    return str(ConflictError(f"game:{name}", *difference))
 
 
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:

@@ -123,7 +123,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
         if block[place] == _NEWLINE:
             return place + 1, _decode_all(fields)
         if block[place] != divider:
-            closed = decode(fields[-1])[:40]
+            closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
             message = (
                 f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
             )
