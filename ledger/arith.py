@@ -1,4 +1,4 @@
-"""Powers and logarithms from IEEE basic operations alone, so that every machine and both engines give the same bits.
+"""Powers from IEEE basic operations alone, so that every machine and both engines give the same bits.
 
 ``math.pow`` and ``math.exp`` call the platform's libm, whose last bits differ; ``+ - * /``, ``floor`` and ``ldexp``
 are exact or correctly rounded everywhere. The functions are plain Python that Numba compiles unchanged. Nothing
@@ -7,11 +7,9 @@ about chess lives here.
 
 from __future__ import annotations
 
-from math import floor, frexp, inf, ldexp
+from math import floor, inf, ldexp
 
 LOG2_10 = 3.321928094887362
-LN2 = 0.6931471805599453
-INV_LN2 = 1.4426950408889634
 
 # ln(2)^n / n!: the Taylor series of 2^f; on |f| <= 1/2 the first term left out is below 2^-60.
 _C1 = 0.6931471805599453
@@ -50,26 +48,6 @@ def exp2(x: float) -> float:
 def pow10(x: float) -> float:
     """10 to the power *x*; relative error below (2 + 3|x|) units in the last place."""
     return exp2(x * LOG2_10)
-
-
-def log2(x: float) -> float:
-    """Logarithm of *x* > 0 to base 2, within 3 units in the last place away from 1."""
-    mantissa, exponent = frexp(x)
-    if mantissa < 0.7071067811865476:
-        mantissa *= 2.0
-        exponent -= 1
-    # ln(m) = 2 artanh(t), t = (m - 1) / (m + 1), |t| <= 0.1716: 12 odd terms reach 2^-63.
-    t = (mantissa - 1.0) / (mantissa + 1.0)
-    t2 = t * t
-    series = 0.0
-    for k in range(23, 0, -2):
-        series = series * t2 + 1.0 / k
-    return exponent + 2.0 * t * series * INV_LN2
-
-
-def log10(x: float) -> float:
-    """Logarithm of *x* > 0 to base 10."""
-    return log2(x) / LOG2_10
 
 
 def logistic(difference: float) -> float:

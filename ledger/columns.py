@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from ledger.heavy import np
 
 Column = Any  # a list, or a one-dimensional NumPy array
-INTEGER, REAL = "INTEGER", "REAL"
 
 
 class Columns(Protocol):

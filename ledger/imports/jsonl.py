@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from ledger.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
-from ledger.imports.source import Reading, SourceGame
+from ledger.imports.source import Reading, SourceGame, json_objects
 from ledger.model import Outcome, Termination, instant_ms
 
 MAX_NAME = 256  # characters of an identity or a name
@@ -83,15 +83,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
-    for number, line in enumerate(lines, 1):
-        line = line.strip().removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-        if not line:
-            continue
-        try:
-            given = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            reading.fault(number, f"not JSON ({error}): give one whole object a line @ $")
-            continue
+    for number, given in json_objects(lines, reading, "give one whole object a line @ $"):
         problems = list(_problems(given))
         for problem in problems:
             reading.fault(number, problem)

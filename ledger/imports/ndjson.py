@@ -11,10 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
-
 from ledger.events import MAX_HALF_MOVES
-from ledger.imports.source import Reading, SourceGame
+from ledger.imports.source import Reading, SourceGame, json_objects
 from ledger.model import instant_text
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
@@ -80,15 +78,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
     ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
     """
-    for number, line in enumerate(lines, 1):
-        line = line.strip().removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-        if not line:
-            continue
-        try:
-            given = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            reading.fault(number, f"not JSON ({error}): give one whole game object a line")
-            continue
+    for number, given in json_objects(lines, reading, "give one whole game object a line"):
         try:
             game = _game(number, given, reading)
         except _BadGameError as error:

@@ -10,9 +10,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
+import orjson
 
 from ledger.heavy import pl
 
@@ -93,6 +94,22 @@ def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame
     source = iter(games)
     while rows := list(islice(source, size)):
         yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
+
+
+def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
+    """The JSON value of each line with its number, from 1; blank lines are passed over.
+
+    A line that is not JSON is a fault, which ends in *advice*.
+    """
+    for number, line in enumerate(lines, 1):
+        text = line.strip().removeprefix(b"\xef\xbb\xbf")
+        if text:
+            try:
+                value = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                reading.fault(number, f"not JSON ({error}): {advice}")
+            else:
+                yield number, value
 
 
 def name_identity(name: str) -> str:

@@ -15,7 +15,6 @@ from ledger.journal import Journal, Sealed
 from ledger.model import Outcome, Standing, Termination
 
 RECORDED_AT = "2022-01-01T00:00:00.000Z"
-FULL_MEMBERS_FROM = 4  # players 2 and 3 are a guest and a Welcomer, 4 and 5 declare a rating
 _ROUNDS = (None, "1", "2", "2.1", "2.2", "10", "Final")
 _OUTCOMES = (Outcome.WHITE,) * 9 + (Outcome.BLACK,) * 7 + (Outcome.DRAW,) * 5 + (Outcome.NONE,)
 _TERMINATIONS = (
