@@ -1,4 +1,4 @@
-"""Powers from IEEE basic operations alone, so that every machine and both engines give the same bits.
+"""Powers and logarithms from IEEE basic operations alone, so that every machine and both engines give the same bits.
 
 ``math.pow`` and ``math.exp`` call the platform's libm, whose last bits differ; ``+ - * /``, ``floor`` and ``ldexp``
 are exact or correctly rounded everywhere. The functions are plain Python that Numba compiles unchanged. Nothing
@@ -7,9 +7,11 @@ about chess lives here.
 
 from __future__ import annotations
 
-from math import floor, inf, ldexp
+from math import floor, frexp, inf, ldexp
 
 LOG2_10 = 3.321928094887362
+LN2 = 0.6931471805599453
+LOG2_E = 1.4426950408889634
 
 # ln(2)^n / n!: the Taylor series of 2^f; on |f| <= 1/2 the first term left out is below 2^-60.
 _C1 = 0.6931471805599453
@@ -48,6 +50,38 @@ def exp2(x: float) -> float:
 def pow10(x: float) -> float:
     """10 to the power *x*; relative error below (2 + 3|x|) units in the last place."""
     return exp2(x * LOG2_10)
+
+
+def exp(x: float) -> float:
+    """E to the power *x*; relative error below (2 + 2|x|) units in the last place."""
+    return exp2(x * LOG2_E)
+
+
+def log2(x: float) -> float:
+    """Logarithm of *x* > 0 to base 2, within 3 units in the last place away from 1."""
+    mantissa, exponent = frexp(x)
+    if mantissa < 0.7071067811865476:
+        mantissa *= 2.0
+        exponent -= 1
+    # ln(m) = 2 artanh(t), t = (m - 1) / (m + 1), |t| <= 0.1716: 12 odd terms reach 2^-63.
+    t = (mantissa - 1.0) / (mantissa + 1.0)
+    t2 = t * t
+    t4 = t2 * t2
+    t8 = t4 * t4
+    low = (1.0 + t2 * (1.0 / 3.0)) + t4 * (1.0 / 5.0 + t2 * (1.0 / 7.0))
+    middle = (1.0 / 9.0 + t2 * (1.0 / 11.0)) + t4 * (1.0 / 13.0 + t2 * (1.0 / 15.0))
+    high = (1.0 / 17.0 + t2 * (1.0 / 19.0)) + t4 * (1.0 / 21.0 + t2 * (1.0 / 23.0))
+    return exponent + 2.0 * t * (low + t8 * (middle + t8 * high)) * LOG2_E
+
+
+def log(x: float) -> float:
+    """Natural logarithm of *x* > 0."""
+    return log2(x) * LN2
+
+
+def log10(x: float) -> float:
+    """Logarithm of *x* > 0 to base 10."""
+    return log2(x) / LOG2_10
 
 
 def logistic(difference: float) -> float:

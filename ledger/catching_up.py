@@ -23,8 +23,10 @@ from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
 from ledger.pause import collector_paused
-from ledger.projection import Games, PoolProjection, PoolProjections, Progress, silent
+from ledger.projection import PoolProjection, PoolProjections, Progress, silent
 from ledger.projector import Projector
+from ledger.rated_games import Games
+from ledger.timeline import Pool
 
 if TYPE_CHECKING:
     import sqlite3
@@ -224,12 +226,13 @@ class _Build:
             target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
             target = target or until
             games = self._fold(connection, book, journal, folded, target, progress)
-            pools = [pool for pool in sorted(book.pools.values()) if pool.pool >= written_pool]
+            ordered_pools = sorted(book.pools.values(), key=lambda pool: pool.pool)
+            pools = [pool for pool in ordered_pools if pool.pool >= written_pool]
             while games is not None and pools:
                 pool = pools.pop(0)
                 after = written_player if pool.pool == written_pool else 0
                 projection = PoolProjection(connection, pool, book.roster, self._projectors)
-                ordered = _in_rating_order(games, pool.pool)
+                ordered = _in_rating_order(connection, games, pool)
                 if not pools:
                     games = None  # ten million keys are no longer needed
                 steps = projection.from_scratch(ordered, after, progress)
@@ -305,11 +308,29 @@ def _stored_games(connection: sqlite3.Connection) -> DataFrame:
     return _compact(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
-def _in_rating_order(games: DataFrame, pool: int) -> Games:
-    here = games["pool"] == pool
-    mine = (games if here.all() else games.filter(here)).sort("ended_ms", "round_order", "key")
-    fresh = np.ones(len(mine), np.int8)
+def _in_rating_order(connection: sqlite3.Connection, games: DataFrame, pool: Pool) -> Games:
+    here = games["pool"] == pool.pool
+    mine = games if here.all() else games.filter(here)
+    if pool.by_game:
+        mine = mine.sort("ended_ms", "round_order", "key")
+        rated_ms, begins = mine["ended_ms"], np.ones(len(mine), np.int32)
+    else:
+        mine = mine.join(_stored_places(connection, pool.pool), on="position")
+        mine = mine.sort("rated_ms", "batch", "ended_ms", "round_order", "key")
+        rated_ms = mine["rated_ms"]
+        begins = mine.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series().to_numpy()
     return Games(
         mine["position"].to_numpy(), mine["white"].to_numpy(), mine["black"].to_numpy(),
-        mine["half_points"].to_numpy(), mine["time_loss"].to_numpy(), mine["ended_ms"].to_numpy(), fresh,
+        mine["half_points"].to_numpy(), mine["time_loss"].to_numpy(), mine["ended_ms"].to_numpy(),
+        rated_ms.to_numpy(), begins.astype(np.int32), np.ones(len(mine), np.int32),
     )  # fmt: skip
+
+
+def _stored_places(connection: sqlite3.Connection, pool: int) -> DataFrame:
+    """Place in rating order and batch of each game that counts, by position."""
+    rows = connection.execute(
+        "SELECT position, rated_ms, batch FROM games WHERE pool = ? AND reason IS NULL", (pool,)
+    ).fetchall()
+    return pl.DataFrame(
+        rows, schema={"position": pl.Int64, "rated_ms": pl.Int64, "batch": pl.String}, orient="row"
+    )

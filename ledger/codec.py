@@ -20,7 +20,7 @@ from cattrs import ClassValidationError, Converter
 from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
-from ledger.events import BY_KIND, EVENTS, MAX_WHOLE, Event, is_plain_text
+from ledger.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, is_plain_text
 from ledger.model import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
@@ -74,6 +74,29 @@ def _is_mapping(kind: Any) -> bool:
     return get_origin(kind) is Mapping
 
 
+def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
+    """A list of objects; every fault is told with the place in the list."""
+    if type(value) is not list:
+        raise ValueError(f"expected a list of objects, got {value!r}")
+    names = [field.name for field in attrs.fields(ConversionRange)]
+    ranges: list[ConversionRange] = []
+    problems: list[str] = []
+    for place, one in enumerate(value):
+        if not isinstance(one, dict) or not {"factor", "offset"} <= one.keys() <= set(names):
+            problems.append(f"[{place}]: expected an object of factor, offset and perhaps from_rating, got {one!r}")
+            continue
+        if one.get("from_rating", "") is None:
+            problems.append(f"[{place}]: null is not written: leave from_rating out")
+            continue
+        try:
+            ranges.append(ConversionRange(**one))
+        except ValueError as error:
+            problems.append(f"[{place}]: {error}")
+    if problems:
+        raise ValueError("; ".join(problems))
+    return tuple(ranges)
+
+
 def _make_converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for exact in (str, int, bool):
@@ -89,6 +112,7 @@ def _make_converter() -> Converter:
     converter.register_structure_hook(StrEnum, _member)
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
+    converter.register_structure_hook_func(lambda kind: kind == tuple[ConversionRange, ...], _ranges)
     for cls in EVENTS:
         attrs.resolve_types(cls)
         converter.register_structure_hook(
@@ -116,12 +140,18 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
         if abs(value) > MAX_WHOLE:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):
+        problems += [f"keys must be ASCII text, got {key!r} @ {path}" for key in value if not _is_ascii(key)]
         for key, one in value.items():
-            if not isinstance(key, str) or not key.isascii():
-                problems.append(f"keys must be ASCII text, got {key!r} @ {path}")
             _check_canonical(one, f"{path}.{key}", problems)
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            _check_canonical(one, f"{path}[{place}]", problems)
     else:
         problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
+
+
+def _is_ascii(key: object) -> bool:
+    return isinstance(key, str) and key.isascii()
 
 
 def canonical(value: Mapping[str, Any]) -> bytes:
@@ -140,7 +170,15 @@ def canonical(value: Mapping[str, Any]) -> bytes:
 def _stored(event: Event) -> dict[str, Any]:
     """The fields that are written. A built event has passed its checks: it lies in the subset."""
     names, values = _WRITTEN[type(event)]
-    return {name: value for name, value in zip(names, values(event), strict=True) if value is not None}
+    return {
+        name: _plain_ranges(value) if type(value) is tuple else value
+        for name, value in zip(names, values(event), strict=True)
+        if value is not None
+    }
+
+
+def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
+    return [attrs.asdict(one, filter=lambda _, value: value is not None) for one in ranges]
 
 
 def facts(event: Event) -> bytes:

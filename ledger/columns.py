@@ -6,8 +6,10 @@ same order. No chess, no SQL.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
+from math import nan
 from typing import Any, Protocol
 
 from ledger.heavy import np
@@ -68,6 +70,21 @@ class Columns(Protocol):
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
         """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+
+    def place(self, column: Column, number: int) -> int:
+        """The place in an ascending column before which everything is smaller than *number*."""
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours of an ascending column."""
 
 
 class Few:
@@ -149,6 +166,26 @@ class Few:
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
         """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
         return [one - 1 - base[p] for one, p in zip(n, owner, strict=True)]
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+        return [one / number for one in column]
+
+    def place(self, column: Column, number: int) -> int:
+        """The place before which everything is smaller than *number*."""
+        return bisect_left(column, number)
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+        return [*first, *second]
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+        return [nan] * length
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours."""
+        return max((b - a for a, b in pairwise(starts)), default=0)
 
 
 class Many:
@@ -232,6 +269,26 @@ class Many:
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
         """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
         return n - np.int32(1) - base[owner]
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+        return column / number
+
+    def place(self, column: Column, number: int) -> int:
+        """The place before which everything is smaller than *number*."""
+        return int(np.searchsorted(column, number))
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+        return np.concatenate([first, second])
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+        return np.full(length, nan)
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours."""
+        return int(np.diff(starts).max()) if len(starts) > 1 else 0
 
 
 FEW: Columns = Few()

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import attrs
 
-from ledger.model import INSTANT_FORMS, Outcome, Standing, Termination, instant_ms
+from ledger.model import INSTANT_FORMS, Carry, Outcome, Standing, Termination, instant_ms
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
@@ -107,12 +108,12 @@ def _instant(doc: str, *, optional: bool = False) -> Any:
     return _field(doc, schema, check, optional=optional)
 
 
-def _one_of(doc: str, choices: type[Outcome | Standing | Termination]) -> Any:
+def _one_of(doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
             _fail(attribute, f"one of {[c.value for c in choices]}", value)
 
-    return _field(doc, {"enum": [c.value for c in choices]}, check, optional=False)
+    return _field(doc, {"enum": [c.value for c in choices]}, check, optional=optional)
 
 
 def _flag(doc: str) -> Any:
@@ -148,6 +149,41 @@ def _settings(doc: str) -> Any:
         },
     }
     return _field(doc, schema, check, optional=False)
+
+
+@attrs.frozen(kw_only=True)
+class ConversionRange:
+    """``factor * rating + offset`` for ratings from ``from_rating`` on; decimals as text."""
+
+    from_rating: str | None = _pattern(
+        "lowest rating of the range, points; absent in the first", DECIMAL_PATTERN, optional=True
+    )
+    factor: str = _pattern("what the rating is multiplied by", DECIMAL_PATTERN)
+    offset: str = _pattern("what is added then, points", DECIMAL_PATTERN)
+
+
+def _conversion(doc: str) -> Any:
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not tuple or not value or not all(isinstance(one, ConversionRange) for one in value):
+            _fail(attribute, "a tuple of at least one ConversionRange", value)
+        begins = [one.from_rating for one in value]
+        later = [float(begin) for begin in begins[1:] if begin is not None]
+        if begins[0] is not None or len(later) < len(value) - 1 or later != sorted(set(later)):
+            _fail(attribute, "ranges in ascending order of from_rating, which only the first leaves out", begins)
+
+    fields = attrs.fields(ConversionRange)
+    schema = {
+        "type": "array",
+        "minItems": 1,
+        "description": "in ascending order of from_rating, which only the first leaves out",
+        "items": {
+            "type": "object",
+            "properties": {f.name: {"description": f.metadata["doc"], **f.metadata["schema"]} for f in fields},
+            "required": ["factor", "offset"],
+            "additionalProperties": False,
+        },
+    }
+    return _field(doc, schema, check, optional=True)
 
 
 @attrs.frozen(kw_only=True)
@@ -228,6 +264,8 @@ class SchemeAdopted:
     scheme: str = _pattern("name of the scheme", NAME_PATTERN)
     settings: Mapping[str, int | bool | str] = _settings("settings that differ from the scheme's defaults")
     effective_from: str | None = _instant("first instant rated by it; absent: from the beginning", optional=True)
+    carry: Carry | None = _one_of("what players bring along into it; absent: keep", Carry, optional=True)
+    conversion: tuple[ConversionRange, ...] | None = _conversion("the maps of a convert, by rating before it")
 
     @property
     def key(self) -> str:
@@ -235,6 +273,41 @@ class SchemeAdopted:
         return f"scheme:{self.pool}@{self.effective_from or 'start'}"
 
 
-Event = PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted
-EVENTS: tuple[type[Event], ...] = (PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted)
+@attrs.frozen(kw_only=True)
+class RatingRunClosed:
+    """A rating period ends: for schemes that work by lists and whose periods end with their runs."""
+
+    KIND: ClassVar[str] = "rating-run-closed/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = _pattern("rating pool", NAME_PATTERN)
+    as_of: str = _instant("the last instant whose games it rates")
+
+    @property
+    def key(self) -> str:
+        """``run:POOL@INSTANT``."""
+        return f"run:{self.pool}@{self.as_of}"
+
+
+@attrs.frozen(kw_only=True)
+class TournamentClosed:
+    """A tournament is over: schemes by event rate its games together, as of its end."""
+
+    KIND: ClassVar[str] = "tournament-closed/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = _pattern("rating pool", NAME_PATTERN)
+    tournament: str = _text("key of the tournament, or the event name that its games carry", 128)
+    ended_at: str = _instant("when it was over")
+
+    @property
+    def key(self) -> str:
+        """``tournament:POOL:DIGEST``, the first half of the SHA-256 of its name, which may be any text."""
+        return f"tournament:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}"
+
+
+Event = PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed
+EVENTS: tuple[type[Event], ...] = (
+    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed,
+)  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}

@@ -7,7 +7,7 @@ Nothing is rated here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
@@ -15,11 +15,21 @@ import orjson
 from ledger import views
 from ledger.codec import Entry
 from ledger.errors import CorruptError
-from ledger.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
-from ledger.model import Outcome, Standing, Termination, instant_ms, round_order
+from ledger.events import (
+    ConversionRange,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.model import Carry, Outcome, Standing, Termination, instant_end_ms, instant_ms, round_order
+from ledger.periods import DAY_MS
 from ledger.projector import Projector
 from ledger.schemes import named
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
+from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Newcomer
+from ledger.timeline import ALONE, BEGINNING, Era, Pool
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,18 +45,13 @@ _IN_ORDER = """
 SELECT position, white, black,
   CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END,
   CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END,
-  ended_ms
-FROM games WHERE pool = ? AND reason IS NULL AND ended_ms >= ? ORDER BY ended_ms, round_order, key
+  ended_ms, rated_ms, batch
+FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY rated_ms, batch, ended_ms, round_order, key
 """
-
-
-class Pool(NamedTuple):
-    """A rating pool: its number in the views, its name, and what rates it."""
-
-    pool: int
-    name: str
-    scheme: Scheme
-    numbers: Any
+_JUDGED = (
+    "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
+    f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
+)
 
 
 @attrs.define
@@ -54,41 +59,44 @@ class Fresh:
     """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
 
     Attributes:
-        start_ms: by pool, the earliest end of a game that is new or changed, milliseconds.
+        start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
         touched: by pool, players whose games from there on are re-rated whatever the new games say.
     """
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
 
-    def note(self, pool: int, ended_ms: int, players: Iterable[int] = ()) -> None:
-        """Re-rating of *pool* must begin at *ended_ms* or before."""
-        self.start_ms[pool] = min(ended_ms, self.start_ms.get(pool, ended_ms))
+    def note(self, pool: int, rated_ms: int, players: Iterable[int] = ()) -> None:
+        """Re-rating of *pool* must begin at *rated_ms* or before."""
+        self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
 
 
 class Roster:
-    """Standings and declared ratings by player and time; nearly everybody is a full member with neither."""
+    """What is known of players beside their games; of nearly everybody, nothing."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.standing: dict[int, int] = {}
         self.declared: dict[int, int] = {}
+        self.birth_year: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
         query = (
-            "SELECT player, standing, declared_rating FROM players "
-            "WHERE standing <> 'full' OR declared_rating IS NOT NULL"
+            "SELECT player, standing, declared_rating, birth_year FROM players "
+            "WHERE standing <> 'full' OR declared_rating IS NOT NULL OR birth_year IS NOT NULL"
         )
-        for player, standing, declared in connection.execute(query):
-            self.register(player, standing, declared)
+        for player, standing, declared, birth_year in connection.execute(query):
+            self.register(player, standing, declared, birth_year)
         for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
             self.change(player, ms, at, standing, declared)
 
-    def register(self, player: int, standing: str, declared: int | None) -> None:
+    def register(self, player: int, standing: str, declared: int | None, birth_year: int | None) -> None:
         """Note what a player joined with."""
         if standing != Standing.FULL:
             self.standing[player] = STANDING_CODE[standing]
         if declared is not None:
             self.declared[player] = declared
+        if birth_year is not None:
+            self.birth_year[player] = birth_year
 
     def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
@@ -110,6 +118,13 @@ class Roster:
                 rating = later
         return rating
 
+    def newcomer(self, player: int, first_ms: int) -> Newcomer:
+        """What a scheme may know of a player whose first rated game ended at *first_ms*."""
+        declared = self.declared_at(player, first_ms) if self.declared or self.changes else None
+        return Newcomer(
+            None if declared is None else float(declared), self.birth_year.get(player), first_ms / DAY_MS
+        )
+
     def special(self) -> set[int]:
         """Players who are or were anything but full members."""
         return {*self.standing, *self.changes}
@@ -122,10 +137,7 @@ class GameBook:
         self.connection = connection
         self._projectors = projectors
         self.roster = Roster(connection)
-        self.pools: dict[str, Pool] = {}
-        for pool, name, scheme, settings in connection.execute("SELECT pool, name, scheme, settings FROM pools"):
-            rated_by = named(scheme)
-            self.pools[name] = Pool(pool, name, rated_by, rated_by.numbers_from(orjson.loads(settings)))
+        self.pools = {pool.name: pool for pool in stored_pools(connection)}
 
     def take(self, entries: Iterable[Entry], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
@@ -138,55 +150,115 @@ class GameBook:
                 case PlayerChanged() as event:
                     self._change(event, fresh)
                 case SchemeAdopted() as event:
-                    self._adopt(entry.position, event)
+                    self._adopt(entry.position, event, fresh)
+                case RatingRunClosed() as event:
+                    self._close_run(entry.position, event, fresh)
+                case TournamentClosed() as event:
+                    self._close_tournament(entry.position, event, fresh)
 
-    def in_order(self, pool: int, start_ms: int) -> list[tuple[int, ...]]:
-        """The rated games that ended at *start_ms* or later, in rating order.
+    def in_order(self, pool: int, start_ms: int) -> list[tuple[Any, ...]]:
+        """The rated games whose place is at *start_ms* or later, in rating order.
 
-        Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end)``.
+        Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
+        in rating order, batch)``.
         """
         return list(self.connection.execute(_IN_ORDER, (pool, start_ms)))
 
-    def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
-        pool = self.pools.get(event.pool)
+    def pool_named(self, name: str, position: int) -> Pool:
+        """The pool of an entry.
+
+        Raises:
+            CorruptError: no scheme was adopted for it before.
+        """
+        pool = self.pools.get(name)
         if pool is None:
-            raise CorruptError("journal", position, f"no scheme rates pool {event.pool!r} of this game; run 'audit'")
+            raise CorruptError("journal", position, f"no scheme rates pool {name!r} of this entry; run 'audit'")
+        return pool
+
+    def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
+        pool = self.pool_named(event.pool, position)
         ms = instant_ms(event.ended_at)
-        reason = pool.scheme.refuse(
-            OUTCOME_CODE[event.outcome],
-            TERMINATION_CODE[event.termination],
-            HALF_MOVES_UNKNOWN if event.half_moves is None else event.half_moves,
-            event.rated,
-            self.roster.standing_at(event.white, ms),
-            self.roster.standing_at(event.black, ms),
-            pool.numbers,
-        )
+        half_moves = HALF_MOVES_UNKNOWN if event.half_moves is None else event.half_moves
+        reason, rated_ms, batch = self._judge(
+            pool, ms, event.outcome, event.termination, half_moves, event.rated, event.white, event.black,
+            event.tournament,
+        )  # fmt: skip
         row = (
             position, event.game, pool.pool, event.white, event.black, event.outcome.value, event.termination.value,
-            event.half_moves, event.started_at, event.ended_at, ms, event.tournament, event.round,
-            round_order(event.round), int(event.rated), REASONS[reason] or None, event.white_rating, event.black_rating,
+            event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
+            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating,
         )  # fmt: skip
         self.connection.execute(INSERT_GAME, row)
-        if not reason:
-            fresh.note(pool.pool, ms)
+        if reason is None:
+            fresh.note(pool.pool, rated_ms)
+
+    def _judge(
+        self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,
+        black: int, tournament: str | None,
+    ) -> tuple[str | None, int, str]:  # fmt: skip
+        """Why a game does not count (None if it does), its place in rating order, and its batch."""
+        era = pool.eras[pool.era_at(ms)]
+        reason = era.scheme.refuse(
+            OUTCOME_CODE[outcome], TERMINATION_CODE[termination], half_moves, rated,
+            self.roster.standing_at(white, ms), self.roster.standing_at(black, ms), era.numbers,
+        )  # fmt: skip
+        if reason:
+            return REASONS[reason], ms, ALONE
+        return None, *pool.place(ms, tournament)
 
     def _register(self, event: PlayerRegistered) -> None:
         self.connection.execute(
             "INSERT INTO players VALUES (?, ?, ?, ?, ?)",
             (event.player, event.joined_at, event.standing.value, event.declared_rating, event.birth_year),
         )
-        self.roster.register(event.player, event.standing, event.declared_rating)
+        self.roster.register(event.player, event.standing, event.declared_rating, event.birth_year)
 
-    def _adopt(self, position: int, event: SchemeAdopted) -> None:
-        scheme = named(event.scheme)
-        pool = Pool(len(self.pools) + 1, event.pool, scheme, scheme.numbers_from(event.settings))
-        settings = orjson.dumps(dict(event.settings), option=orjson.OPT_SORT_KEYS).decode()
+    def _adopt(self, position: int, event: SchemeAdopted, fresh: Fresh) -> None:
+        """A pool begins, or is rated by another scheme from an instant on: its games since are judged again."""
+        era = _era(position, event)
+        pool = self.pools.get(event.pool)
+        if pool is None:
+            pool = Pool(len(self.pools) + 1, event.pool, (era,))
+            self.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
+        else:
+            eras = sorted([*pool.eras, era], key=lambda one: (one.since_ms, one.since))
+            pool = attrs.evolve(pool, eras=tuple(eras))
         self.connection.execute(
-            "INSERT INTO pools VALUES (?, ?, ?, ?, ?)", (pool.pool, pool.name, scheme.name, settings, position)
-        )
-        views.ensure_scheme_columns(self.connection, self._projectors, scheme.state)
-        views.note_scheme(self.connection, scheme)
+            "INSERT INTO eras VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
+                _json([attrs.asdict(one) for one in era.conversion]), position,
+            ),
+        )  # fmt: skip
+        views.ensure_scheme_columns(self.connection, self._projectors, era.scheme.state)
+        views.note_scheme(self.connection, era.scheme)
         self.pools[pool.name] = pool
+        if len(pool.eras) > 1:
+            since = era.since_ms
+            where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
+            self._judge_again(where, (pool.pool, since), fresh, everybody=True)
+
+    def _close_run(self, position: int, event: RatingRunClosed, fresh: Fresh) -> None:
+        """A rating period ends: the games in it that waited for a later run take their place in this one."""
+        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.as_of)
+        self.connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
+        pool = attrs.evolve(pool, runs=tuple(sorted({*pool.runs, ms})))
+        self.pools[pool.name] = pool
+        if pool.by_runs:
+            where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # also later ones: their period has a new number
+            self._judge_again(where, (pool.pool, ms), fresh, everybody=True)
+
+    def _close_tournament(self, position: int, event: TournamentClosed, fresh: Fresh) -> None:
+        """A tournament is over: its games are rated together, as of its end."""
+        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.ended_at)
+        self.connection.execute(
+            "INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)",
+            (pool.pool, event.tournament, ms, event.ended_at, position),
+        )
+        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: ms})
+        self.pools[pool.name] = pool
+        if not pool.by_game:
+            self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, event.tournament), fresh)
 
     def _change(self, event: PlayerChanged, fresh: Fresh) -> None:
         """A standing or declared rating changes from an instant on: the player's games since are judged again."""
@@ -196,23 +268,73 @@ class GameBook:
             (event.player, ms, event.effective_at, event.standing.value, event.declared_rating),
         )
         self.roster.change(event.player, ms, event.effective_at, event.standing, event.declared_rating)
+        where = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
+        player = None if event.declared_rating is None else event.player
+        self._judge_again(where, (event.player, ms), fresh, player=player)
+
+    def _judge_again(
+        self, where: str, arguments: tuple[object, ...], fresh: Fresh, *, player: int | None = None,
+        everybody: bool = False,
+    ) -> None:  # fmt: skip
+        """Judge games again that a later fact reaches; those that change, and on request all, are rated again.
+
+        Args:
+            where: which games.
+            arguments: what its question marks stand for.
+            fresh: what is touched is noted here.
+            player: whose rating is begun anew whatever becomes of the games.
+            everybody: all players of the games are rated again.
+        """
         by_number = {pool.pool: pool for pool in self.pools.values()}
-        games = self.connection.execute(
-            "SELECT position, pool, white, black, outcome, termination, half_moves, rated, reason, ended_ms "
-            "FROM games WHERE (white = ?1 OR black = ?1) AND ended_ms >= ?2",
-            (event.player, ms),
-        ).fetchall()
-        for position, number, white, black, outcome, termination, half_moves, rated, stood, ended_ms in games:
-            pool = by_number[number]
-            reason = pool.scheme.refuse(
-                OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
-                HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
-                self.roster.standing_at(white, ended_ms), self.roster.standing_at(black, ended_ms), pool.numbers,
-            )  # fmt: skip
-            if (REASONS[reason] or None) != stood:
-                self.connection.execute(
-                    "UPDATE games SET reason = ? WHERE position = ?", (REASONS[reason] or None, position)
-                )
-                fresh.note(number, ended_ms, (white, black))
-            elif event.declared_rating is not None and not reason:
-                fresh.note(number, ended_ms, (event.player,))
+        changed: list[tuple[Any, ...]] = []
+        for row in self.connection.execute(_JUDGED + where, arguments):
+            position, number, stood, stood_ms, stood_batch, *facts = row
+            (_, _, _, _, _, white, black, _) = facts
+            judged = self._judge(by_number[number], *facts)
+            if judged != (stood, stood_ms, stood_batch):
+                changed.append((*judged, position))
+                fresh.note(number, min(judged[1], stood_ms), (white, black))
+            elif everybody and stood is None:
+                fresh.note(number, stood_ms, (white, black))
+            elif player is not None and stood is None:
+                fresh.note(number, stood_ms, (player,))
+        self.connection.executemany("UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?", changed)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _era(position: int, event: SchemeAdopted) -> Era:
+    scheme = named(event.scheme)
+    return Era(
+        BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
+        event.effective_from or "",
+        scheme,
+        scheme.numbers_from(event.settings),
+        dict(event.settings),
+        event.carry or Carry.KEEP,
+        event.conversion or (),
+        position,
+    )
+
+
+def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
+    """The pools of a views database with their timelines, in order of their numbers."""
+    eras: dict[int, list[Era]] = {}
+    query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3"
+    for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
+        scheme, given = named(name), orjson.loads(settings)
+        ranges = tuple(ConversionRange(**one) for one in orjson.loads(conversion))
+        era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
+        eras.setdefault(pool, []).append(era)
+    runs: dict[int, list[int]] = {}
+    for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
+        runs.setdefault(pool, []).append(as_of_ms)
+    closed: dict[int, dict[str, int]] = {}
+    for pool, tournament, closed_ms in connection.execute("SELECT pool, tournament, closed_ms FROM tournaments"):
+        closed.setdefault(pool, {})[tournament] = closed_ms
+    return [
+        Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}))
+        for pool, name in connection.execute("SELECT pool, name FROM pools ORDER BY pool")
+    ]

@@ -17,10 +17,12 @@ from ledger import engine, game_columns
 from ledger.codec import decode
 from ledger.errors import CorruptError, MalformedError
 from ledger.events import GameRecorded, PlayerRegistered
-from ledger.gamebook import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook, Pool
+from ledger.gamebook import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook
 from ledger.heavy import np, pl
 from ledger.instants import instant_ms_column, round_order_column
+from ledger.kernels import compiled
 from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL
+from ledger.timeline import ALONE, Era, Pool
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -149,23 +151,25 @@ def _take_players(book: GameBook, frame: DataFrame) -> None:
     names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
     rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
     book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
-    special = frame.filter((pl.col("standing") != "full") | pl.col("declared_rating").is_not_null())
-    for player, standing, declared in special.select("player", "standing", "declared_rating").iter_rows():
-        book.roster.register(player, standing, declared)
+    known = pl.col("declared_rating").is_not_null() | pl.col("birth_year").is_not_null()
+    special = frame.filter((pl.col("standing") != "full") | known)
+    for row in special.select("player", "standing", "declared_rating", "birth_year").iter_rows():
+        book.roster.register(*row)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
+    frame = frame.with_columns(_places(book, frame))
     rows = frame.select(
         "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-        "ended_ms", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason", "white_rating",
-        "black_rating",
+        "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
+        "white_rating", "black_rating",
     )  # fmt: skip
     book.connection.executemany(INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
     counting = frame.filter(pl.col("reason").is_null())
-    for pool, start in counting.group_by("pool").agg(pl.col("ended_ms").min()).iter_rows():
+    for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
     won = pl.col("outcome")
     return counting.select(
@@ -190,18 +194,41 @@ def _reasons(book: GameBook, frame: DataFrame) -> Series:
     )
     white, black = (_standings(book, frame, side) for side in ("white", "black"))
     reasons = np.zeros(len(frame), np.int32)
+    for pool, mine in _by_pool(book, frame):
+        eras = pool.eras_at(frame["ended_ms"].to_numpy()[mine])
+        for number, era in enumerate(pool.eras):
+            here = mine[eras == number]
+            if len(here):
+                asked = [c[here] for c in (outcome, termination, half_moves, rated, white, black)]
+                reasons[here] = _refused(era, asked)
+    return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
+
+
+def _by_pool(book: GameBook, frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
+    """Each pool that has games in the frame, with their places."""
     number = frame["pool"].to_numpy()
     for pool in book.pools.values():
         mine = np.flatnonzero(number == pool.pool)
         if len(mine):
-            reasons[mine] = _refused(pool, [c[mine] for c in (outcome, termination, half_moves, rated, white, black)])
-    return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
+            yield pool, mine
 
 
-def _refused(pool: Pool, columns: list[Any]) -> Any:
+def _refused(era: Era, columns: list[Any]) -> Any:
     reasons = np.zeros(len(columns[0]), np.int32)
-    engine.compiled(engine.refusal_loop(pool.scheme))(*columns, reasons, pool.numbers)
+    compiled(engine.refusal_loop(era.scheme))(*columns, reasons, era.numbers)
     return reasons
+
+
+def _places(book: GameBook, frame: DataFrame) -> list[Series]:
+    """When each game takes its place in rating order, and its batch."""
+    rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
+    for pool, mine in _by_pool(book, frame):
+        if not pool.by_game:
+            counting = mine[frame["reason"].is_null().to_numpy()[mine]]
+            some = frame[counting]
+            places, batches = pool.places(some["ended_ms"].to_numpy(), some["tournament"].to_list())
+            rated_ms, batch = rated_ms.scatter(counting, places), batch.scatter(counting, batches)
+    return [rated_ms.alias("rated_ms"), batch.alias("batch")]
 
 
 def _codes(words: Series, codes: Any) -> Any:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from ledger import bulk, codec, db, queries, rules, schemes
+from ledger import bulk, codec, db, queries, rules
 from ledger.ahead import ahead
 from ledger.bulk import GameImport, PoolChoice
 from ledger.catching_up import Views
 from ledger.errors import StorageError, UnknownNameError
 from ledger.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.gamebook import Pool
+from ledger.gamebook import stored_pools
 from ledger.heavy import sqlite_utils, zstandard
 from ledger.journal.sqlite import SqliteJournal
 from ledger.model import Receipt, Standing, TreeHead, instant_text
@@ -28,6 +28,7 @@ from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.projectors import available
 from ledger.recording import Recorder
+from ledger.timeline import Pool
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -58,7 +59,7 @@ class Ledger:
         self.people = people
         self.views = Views(beside(path, "views"), projectors)
         self._clock = clock
-        self._recorder = Recorder(journal, self._now_ms)
+        self._recorder = Recorder(journal, self.now_ms)
 
     @classmethod
     def create(
@@ -160,7 +161,7 @@ class Ledger:
         Raises:
             RejectedError: the identity was registered with something else.
         """
-        person = self.people.number({identity: name}, instant_text(self._now_ms()))[identity]
+        person = self.people.number({identity: name}, instant_text(self.now_ms()))[identity]
         event = PlayerRegistered(
             player=person.player,
             joined_at=person.joined_at,
@@ -192,7 +193,7 @@ class Ledger:
         """
         first = self.first_scheme()
         job = GameImport(
-            self.journal, self.people, choice or PoolChoice(pool=first.pool), first, actor, self._now_ms
+            self.journal, self.people, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms
         )
         try:
             with self.journal.writing() if strict else nullcontext() as whole:
@@ -206,7 +207,8 @@ class Ledger:
             job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
         return job.outcome
 
-    def _now_ms(self) -> int:
+    def now_ms(self) -> int:
+        """What time it is, milliseconds since 1970."""
         return int(self._clock().timestamp() * 1000)
 
     # -- deriving --------------------------------------------------------------------------------------------------
@@ -244,12 +246,14 @@ class Ledger:
             UnknownNameError: there is no such pool.
         """
         wanted = name or self.first_scheme().pool
-        row = self.views.connection.execute("SELECT * FROM pools WHERE name = ?", (wanted,)).fetchone()
-        if row is None:
-            names = [one for (one,) in self.views.connection.execute("SELECT name FROM pools ORDER BY name")]
-            raise UnknownNameError("pool", wanted, f"expected one of {names}")
-        scheme = schemes.named(row[2])
-        return Pool(row[0], row[1], scheme, scheme.numbers_from(orjson.loads(row[3])))
+        found = {pool.name: pool for pool in self.pools()}
+        if wanted not in found:
+            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
+        return found[wanted]
+
+    def pools(self) -> list[Pool]:
+        """Every pool with its timeline, in order of their first schemes."""
+        return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number.

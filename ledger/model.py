@@ -50,6 +50,14 @@ class Standing(StrEnum):
     WELCOMER = "welcomer"
 
 
+class Carry(StrEnum):
+    """What players bring along where a pool's scheme changes."""
+
+    KEEP = "keep"  # the rating and the number of games
+    RESTART = "restart"  # nothing: everybody begins anew
+    CONVERT = "convert"  # the rating by a stated linear map, and the number of games
+
+
 class Precision(StrEnum):
     """How much of an instant is known."""
 

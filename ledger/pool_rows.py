@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 NEVER = -(2**62)  # before any game, milliseconds
 
-_LAST_PLACE = "SELECT n, ended_ms FROM current WHERE pool = ? AND player = ?"
+_LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 _WRITE_CURRENT = (
-    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-    "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms"
+    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
+    "rated_ms = excluded.rated_ms"
 )
 
 
@@ -43,7 +44,7 @@ class _Statements:
     @classmethod
     def of(cls, projector: Projector, scheme_state: Sequence[str]) -> _Statements:
         own = [kept.name for kept in projector.state]
-        wanted = [*scheme_state, *own] if projector.keeps_scheme_state else own
+        wanted = ["ended_ms", *scheme_state, *own] if projector.keeps_scheme_state else own
         names = ["pool", "player", "n", *(name for name, _ in views.table_columns(projector, scheme_state))]
         table = f'"{projector.name}"'
         return cls(
@@ -72,25 +73,26 @@ class PoolRows:
         self._statements = {p.name: _Statements.of(p, scheme_state) for p in projectors}
         history = next(projector.name for projector in projectors if projector.keeps_scheme_state)
         self._before = (
-            f'SELECT n FROM "{history}" WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1'
+            f'SELECT n FROM "{history}" AS h JOIN games ON games.position = h.game '
+            "WHERE h.pool = ? AND h.player = ? AND games.rated_ms < ? ORDER BY n DESC LIMIT 1"
         )
         self._restore_current = (
-            f'INSERT INTO current SELECT pool, player, n, rating, game, ended_ms FROM "{history}" '
-            "WHERE pool = ? AND player = ? AND n = ?"
+            "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms "
+            f'FROM "{history}" AS h JOIN games ON games.position = h.game WHERE h.pool = ? AND player = ? AND n = ?'
         )
 
     def last_place(self, player: int) -> tuple[int, int]:
-        """How many rated games the player has, and when the last one ended, milliseconds."""
+        """How many rated games the player has, and when the last one took its place in rating order, milliseconds."""
         row = self._connection.execute(_LAST_PLACE, (self._pool, player)).fetchone()
         return (0, NEVER) if row is None else row
 
     def rated_before(self, player: int, ms: int) -> int:
-        """How many of the player's rated games ended before *ms*."""
+        """How many of the player's rated games have their place in rating order before *ms*."""
         row = self._connection.execute(self._before, (self._pool, player, ms)).fetchone()
         return 0 if row is None else int(row[0])
 
     def state(self, projector: Projector, player: int, n: int) -> list[Any]:
-        """The state that the player's *n*-th row keeps, the scheme's first where the table has it.
+        """The state that the player's *n*-th row keeps; where the table has it, its end and the scheme's state first.
 
         Raises:
             ProjectionError: there is no such row.
@@ -111,7 +113,7 @@ class PoolRows:
             self._connection.executemany(self._statements[projector.name].delete, rows)
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms)`` each."""
+        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms)`` each."""
         self._connection.executemany(_WRITE_CURRENT, rows)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:

@@ -9,15 +9,21 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger import engine
 from ledger.columns import FEW, MANY, Column, Columns
-from ledger.gamebook import Fresh, GameBook, Pool, Roster
+from ledger.gamebook import Fresh, GameBook, Roster
+from ledger.heavy import np
+from ledger.kernels import compiled
 from ledger.pool_rows import PoolRows
 from ledger.projector import Projector
+from ledger.rated_games import Games, Rated, as_games, joined, sides_at, touch
+from ledger.schemes.base import Newcomer
+from ledger.timeline import Held, Pool
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,85 +38,25 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 
-class Games(NamedTuple):
-    """Rated games of one pool in rating order, as columns.
-
-    ``time_loss`` is 0 when nobody, 1 when White and 2 when Black lost on time; ``fresh`` is 1 for new games.
-    """
-
-    position: Column
-    white: Column
-    black: Column
-    half_points: Column
-    time_loss: Column
-    ended_ms: Column
-    fresh: Column
-
-
-def touch(white: Any, black: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
-    """Mark the games that must be re-rated: fresh ones, and those of players touched before.
-
-    Args:
-        white: dense player index, by game.
-        black: dense player index, by game.
-        fresh: 1 for new games.
-        touched: 1 for players whose rows change from the start; spreads to opponents in place.
-        skipped: by player, games left as they are; counted up in place.
-        affected: by game, filled with 1 or 0.
-    """
-    for game in range(len(white)):
-        w = white[game]
-        b = black[game]
-        if fresh[game] or touched[w] or touched[b]:
-            touched[w] = 1
-            touched[b] = 1
-            affected[game] = 1
-        else:
-            affected[game] = 0
-            skipped[w] += 1
-            skipped[b] += 1
-
-
 @attrs.define
 class Before:
     """What each concerned player brings to the first re-rated game, by dense index.
 
     Attributes:
+        players: player numbers.
         rewound: those who have rows from that game on, which must go.
         base: games rated before it.
-        state: flat state of the scheme.
+        held: the scheme's state; None for newcomers.
+        newcomers: what is known of each player beside the games.
         kept: by projector name, flat running state.
     """
 
+    players: list[int]
     base: list[int] | Column
-    state: list[float] | Column
+    held: list[Held | None]
+    newcomers: list[Newcomer]
     kept: dict[str, Any]
     rewound: list[tuple[int, int]] = attrs.Factory(list)
-
-
-@attrs.define
-class Rated:
-    """Rated games and what came of them; a *side* is one player's part in a game, White's before Black's.
-
-    Attributes:
-        games: the games.
-        player_column: player numbers by dense index.
-        players: the same as a list.
-        starts: by dense index, where the player's sides begin in *order*; one more for the end.
-        order: places of the sides, sorted by player and game number.
-        owner: by side, the dense index of its player.
-        n: by side, the how-manieth rated game it was.
-        scheme_state: by side, each field of the scheme's state after the game.
-    """
-
-    games: Games
-    player_column: Column
-    players: list[int]
-    starts: list[int]
-    order: Column
-    owner: Column
-    n: Column
-    scheme_state: dict[str, Column]
 
 
 class PoolProjection:
@@ -119,10 +65,10 @@ class PoolProjection:
     def __init__(
         self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector]
     ) -> None:
-        self._pool = pool
+        self.pool = pool
         self._roster = roster
         self._projectors = projectors
-        self._rows = PoolRows(connection, pool.pool, projectors, pool.scheme.state)
+        self._rows = PoolRows(connection, pool.pool, projectors, pool.state_fields)
 
     def from_scratch(self, games: Games, after_player: int, progress: Progress) -> Iterator[int]:
         """Rate all games of the pool and write the rows of players above *after_player*, some players at a time.
@@ -133,8 +79,7 @@ class PoolProjection:
             return
         players, white, black = MANY.dense(games.white, games.black)
         numbers = players.tolist()
-        first_ms = self._first_ends(numbers, white, black, games)
-        before = self._newcomers(MANY, numbers, first_ms)
+        before = self._newcomers(numbers, white, black, games.ended_ms)
         rated = self._rate(MANY, games, players, white, black, before)
         first = 0
         while first < len(numbers):
@@ -161,7 +106,7 @@ class PoolProjection:
         """
         few = len(games) < engine.COMPILE_FROM
         cols = FEW if few else MANY
-        table = _as_games(cols, games, checkpoint)
+        table = as_games(cols, games, checkpoint)
         affected, skipped = self._affected(cols, table, concerned, few)
         table = Games(*(cols.take(column, affected) for column in table))
         players, white, black = cols.dense(table.white, table.black) if len(table.white) else ([], [], [])
@@ -187,41 +132,33 @@ class PoolProjection:
         numbers = cols.lists([players])[0]
         touched = cols.small([1 if player in concerned else 0 for player in numbers])
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
-        loop = touch if few else engine.compiled(touch)
-        loop(white, black, games.fresh, touched, skipped, affected)
+        loop = touch if few else compiled(touch)
+        loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         return cols.where(affected), dict(zip(numbers, cols.lists([skipped])[0], strict=True))
 
-    def _newcomers(self, cols: Columns, players: list[int], first_ms: dict[int, int]) -> Before:
-        roster = self._roster
-        declared = [roster.declared_at(p, first_ms[p]) if p in first_ms else None for p in players]
-        return Before(
-            cols.zeros(len(players)),
-            cols.floats(engine.newcomers(self._pool.scheme, self._pool.numbers, declared)),
-            {p.name: cols.floats([kept.start for kept in p.state] * len(players)) for p in self._projectors},
-        )
-
-    def _first_ends(self, numbers: list[int], white: Column, black: Column, games: Games) -> dict[int, int]:
-        """By player with a declared rating: when the first rated game ended, milliseconds."""
-        wanted = {*self._roster.declared, *self._roster.changes}
-        found: dict[int, int] = {}
-        for place, player in enumerate(numbers):
-            if player in wanted:
-                mine = [i for side in (white, black) for i in [_first(side, place)] if i is not None]
-                found[player] = int(games.ended_ms[min(mine)])
-        return found
+    def _newcomers(self, players: list[int], white: Column, black: Column, ended_ms: Column) -> Before:
+        first = np.full(len(players), len(white))
+        for side in (white, black):
+            mine = first.copy()
+            mine[side[::-1]] = np.arange(len(white))[::-1]  # the last one written is the first one played
+            first = np.minimum(first, mine)
+        ends = ended_ms[first].tolist()
+        who = [self._roster.newcomer(player, ms) for player, ms in zip(players, ends, strict=True)]
+        kept = {p.name: MANY.floats([kept.start for kept in p.state] * len(players)) for p in self._projectors}
+        return Before(players, MANY.zeros(len(players)), [None] * len(players), who, kept)
 
     def _before(
         self, cols: Columns, players: list[int], skipped: dict[int, int], start_ms: int, games: Games
     ) -> Before:
         """Read each player's last row before the first re-rated game; those without one are newcomers."""
-        fields = self._pool.scheme.state
         first_ms: dict[int, int] = {}
-        if self._roster.declared or self._roster.changes:
-            for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
-                first_ms.setdefault(white, ms)
-                first_ms.setdefault(black, ms)
+        for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
+            first_ms.setdefault(white, ms)
+            first_ms.setdefault(black, ms)
+        who = [self._roster.newcomer(player, first_ms[player]) for player in players]
+        fields = self.pool.state_fields
         base: list[int] = []
-        state: list[float] = []
+        held: list[Held | None] = []
         rewound: list[tuple[int, int]] = []
         kept: dict[str, list[float]] = {projector.name: [] for projector in self._projectors}
         for player in players:
@@ -231,55 +168,105 @@ class PoolProjection:
                 rewound.append((player, n))
             base.append(n)
             if n == 0:
-                declared = self._roster.declared_at(player, first_ms[player]) if first_ms else None
-                state += self._pool.scheme.enter(declared, self._pool.numbers)
+                held.append(None)
                 for projector in self._projectors:
                     kept[projector.name] += [one.start for one in projector.state]
                 continue
             for projector in self._projectors:
                 row = self._rows.state(projector, player, n)
                 if projector.keeps_scheme_state:
-                    state += row[: len(fields)]
-                    row = row[len(fields) :]
+                    held.append(self._held(row[0], row[1 : len(fields) + 1], n))
+                    row = row[len(fields) + 1 :]
                 kept[projector.name] += [
                     one.start if value is None else value for one, value in zip(projector.state, row, strict=True)
                 ]
         flats = {name: cols.floats(flat) for name, flat in kept.items()}
-        return Before(cols.small(base), cols.floats(state), flats, rewound)
+        return Before(players, cols.small(base), held, who, flats, rewound)
+
+    def _held(self, ended_ms: int, values: list[Any], n: int) -> Held:
+        """The state in a row, whose game ended at *ended_ms*."""
+        era = self.pool.era_at(ended_ms)
+        known = dict(zip(self.pool.state_fields, values, strict=True))
+        return Held(era, tuple(known[name] for name in self.pool.eras[era].scheme.state), n)
 
     def _rate(
         self, cols: Columns, games: Games, players: Column, white: Column, black: Column, before: Before
     ) -> Rated:
-        scheme, numbers = self._pool.scheme, self._pool.numbers
-        score = cols.floats([half / 2 for half in games.half_points]) if cols is FEW else games.half_points / 2.0
-        state = before.state[:] if cols is FEW else before.state.copy()
         counts = before.base[:] if cols is FEW else before.base.copy()
-        rate = engine.rate_few if cols is FEW else engine.rate_many
-        history, n = rate(scheme, numbers, white, black, score, state, counts)
+        n = cols.zeros(0)
+        scheme_state: dict[str, Column] = {}
+        for era, first, last in self._by_era(cols, games):
+            part = Games(*(column[first:last] for column in games))
+            mine = white[first:last], black[first:last]
+            history, numbers = self._rate_era(cols, era, part, mine, before, counts)
+            fields = self.pool.eras[era].scheme.state
+            found = {name: cols.field(history, i, len(fields)) for i, name in enumerate(fields)}
+            n = numbers if first == 0 else cols.joined(n, numbers)
+            scheme_state = joined(cols, scheme_state, found, 2 * first, 2 * (last - first))
+        for name in self.pool.state_fields:
+            scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
         owner = cols.interleave(white, black)
         order = cols.slots(owner, cols.ranks(n, owner, before.base), len(players))
-        scheme_state = {name: cols.field(history, i, len(scheme.state)) for i, name in enumerate(scheme.state)}
         starts = [0]
         for played, base in zip(*cols.lists([counts, before.base]), strict=True):
             starts.append(starts[-1] + played - base)
         return Rated(games, players, cols.lists([players])[0], starts, order, owner, n, scheme_state)
+
+    def _by_era(self, cols: Columns, games: Games) -> list[tuple[int, int, int]]:
+        """The stretches of games of one era: its place, the first game, one after the last."""
+        eras = self.pool.eras
+        if len(eras) == 1:
+            return [(0, 0, len(games.ended_ms))]
+        begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.ended_ms)]
+        return [(era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1]]
+
+    def _rate_era(
+        self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column], before: Before, counts: Column
+    ) -> tuple[Column, Column]:
+        """Rate the games of one era; what its players hold then is noted in *before* where another era follows."""
+        rated_by, white, black = self.pool.eras[era], *sides
+        scheme, follows = rated_by.scheme, era + 1 < len(self.pool.eras)
+        here = range(len(counts)) if not follows and era == 0 else cols.lists([cols.dense(white, black)[0]])[0]
+        blank = (0.0,) * len(scheme.state)
+        states = [blank] * len(counts)
+        for player in here:
+            held = before.held[player]
+            if held is None:
+                states[player] = scheme.enter(before.newcomers[player], rated_by.numbers)
+            else:
+                who = partial(self._roster.newcomer, before.players[player])
+                states[player] = self.pool.carried(held, era, who)
+        state = cols.floats([value for one in states for value in one])
+        score = cols.over(games.half_points, 2)
+        rateable = self.pool.rateable(
+            cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
+        )
+        history, n = engine.rate(cols, scheme, rated_by.numbers, rateable, state, counts)
+        if follows:
+            after, played = cols.lists([state, counts])
+            width = len(scheme.state)
+            for player in here:
+                mine = tuple(after[player * width : (player + 1) * width])
+                before.held[player] = Held(era, mine, played[player])
+        return history, n
 
     def _write(
         self, cols: Columns, rated: Rated, before: Before, first: int, last: int, *, replace: bool
     ) -> None:
         """Fold and write the sides of players *first* to *last* (exclusive), by dense index."""
         places = rated.order[rated.starts[first] : rated.starts[last]]
-        sides = _sides(cols, rated, places)
+        sides = sides_at(cols, rated, places)
         run = [one - first for one in sides["owner"]] if cols is FEW else sides["owner"] - first
         players = rated.players[first:last]
         lengths = [rated.starts[i + 1] - rated.starts[i] for i in range(first, last)]
         player_column = [player for player, length in zip(players, lengths, strict=True) for _ in range(length)]
-        pool_column = [self._pool.pool] * len(player_column)
+        pool_column = [self.pool.pool] * len(player_column)
         n_column = cols.lists([sides["n"]])[0]
         for projector in self._projectors:
             stored = [sides[name] for name in projector.stores]
             if projector.keeps_scheme_state:
-                stored += [cols.take(c, places) for name, c in rated.scheme_state.items() if name != "rating"]
+                fields = [name for name in self.pool.state_fields if name != "rating"]
+                stored += [cols.take(rated.scheme_state[name], places) for name in fields]
             stored += self._fold(cols, projector, run, sides, before, first, last)
             if replace:
                 self._rows.drop_after(projector, before.rewound)
@@ -294,7 +281,7 @@ class PoolProjection:
         width = len(projector.state)
         loop = engine.folding_loop(projector.name, projector.step, width)
         if cols is not FEW:
-            loop = engine.compiled(loop)
+            loop = compiled(loop)
         state = before.kept[projector.name][first * width : last * width]
         out = cols.room(len(run) * width)
         loop(run, tuple(sides[name] for name in projector.takes), state if cols is FEW else state.copy(), out)
@@ -312,41 +299,9 @@ class PoolProjection:
     ) -> None:
         start = rated.starts[first]
         ends = cols.small([rated.starts[i + 1] - start - 1 for i in range(first, last)])
-        columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms")]
-        pool = [self._pool.pool] * (last - first)
+        columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms", "rated_ms")]
+        pool = [self.pool.pool] * (last - first)
         self._rows.write_current(zip(pool, rated.players[first:last], *cols.lists(columns), strict=True))
-
-
-def _first(column: Column, value: int) -> int | None:
-    places = (column == value).nonzero()[0]
-    return int(places[0]) if len(places) else None
-
-
-def _as_games(cols: Columns, rows: list[tuple[int, ...]], checkpoint: int) -> Games:
-    position, white, black, half_points, time_loss, ended_ms = zip(*rows, strict=True) if rows else ([],) * 6
-    return Games(
-        cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
-        cols.ints(ended_ms), cols.small([1 if one > checkpoint else 0 for one in position]),
-    )  # fmt: skip
-
-
-def _sides(cols: Columns, rated: Rated, places: Column) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS``, and the owner's dense index, of the sides at these places."""
-    game, colour, other = cols.sides(places)
-    half_points, time_loss = (cols.take(one, game) for one in (rated.games.half_points, rated.games.time_loss))
-    return {
-        "owner": cols.take(rated.owner, places),
-        "n": cols.take(rated.n, places),
-        "game": cols.take(rated.games.position, game),
-        "ended_ms": cols.take(rated.games.ended_ms, game),
-        "opponent": cols.take(rated.player_column, cols.take(rated.owner, other)),
-        "opponent_n": cols.take(rated.n, other),
-        "colour": colour,
-        "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
-        "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
-        "rating": cols.take(rated.scheme_state["rating"], places),
-        "opponent_rating": cols.take(rated.scheme_state["rating"], other),
-    }
 
 
 class PoolProjections:
@@ -361,9 +316,9 @@ class PoolProjections:
         """Bring every pool that *fresh* touches up to date; returns the number of games rated."""
         rated = 0
         for number, start_ms in sorted(fresh.start_ms.items()):
+            pool = next(pool for pool in self._book.pools.values() if pool.pool == number)
             projection = self._by_pool.get(number)
-            if projection is None:
-                pool = next(pool for pool in self._book.pools.values() if pool.pool == number)
+            if projection is None or projection.pool is not pool:  # a scheme was adopted, a run closed
                 projection = PoolProjection(self._book.connection, pool, self._book.roster, self._projectors)
                 self._by_pool[number] = projection
             games = self._book.in_order(number, start_ms)

@@ -17,12 +17,19 @@ RANKING = """
 SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2
 ORDER BY rating DESC, player LIMIT ?3
 """
+RANKING_SINCE = """
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND ended_ms >= ?4
+ORDER BY rating DESC, player LIMIT ?3
+"""
 RANK = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2"
+RANK_SINCE = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2 AND ended_ms >= ?3"
 RATED_PLAYERS = "SELECT count(*) AS n FROM current WHERE pool = ?1"
+RATED_PLAYERS_SINCE = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND ended_ms >= ?2"
 LAST_ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT 1"
 ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n = ?3"
 ROW_AT = (
-    "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms <= ?3 ORDER BY n DESC LIMIT 1"
+    "SELECT h.* FROM history AS h JOIN games ON games.position = h.game "
+    "WHERE h.pool = ?1 AND player = ?2 AND rated_ms <= ?3 ORDER BY n DESC LIMIT 1"
 )
 GRAPH = "SELECT n, ended_ms, rating, half_points FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n"
 GAMES_OF = """
@@ -40,12 +47,38 @@ SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game =
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 POOLS = """
-SELECT name AS pool, scheme, settings, count(current.player) AS players, coalesce(sum(current.n), 0) / 2 AS rated_games
+SELECT pools.pool AS number, name AS pool, count(current.player) AS players,
+  coalesce(sum(current.n), 0) / 2 AS rated_games
 FROM pools LEFT JOIN current ON current.pool = pools.pool GROUP BY pools.pool ORDER BY pools.pool
 """
+ROW_BEFORE = (
+    "SELECT h.* FROM history AS h JOIN games ON games.position = h.game "
+    "WHERE h.pool = ?1 AND player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1"
+)
+BATCH = """
+SELECT position, white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS score, ended_ms
+FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY ended_ms, round_order, key
+"""
+RUNS = """
+SELECT rated_ms, batch, count(*) / 2 AS games, count(DISTINCT player) AS players, min(ended_ms) AS first_ms,
+  max(ended_ms) AS last_ms
+FROM (
+  SELECT rated_ms, batch, ended_ms, white AS player FROM games WHERE pool = ?1 AND reason IS NULL
+  UNION ALL SELECT rated_ms, batch, ended_ms, black FROM games WHERE pool = ?1 AND reason IS NULL)
+GROUP BY rated_ms, batch ORDER BY rated_ms, batch
+"""
+ROWS_AT = """
+SELECT h.* FROM current JOIN history AS h ON h.pool = current.pool AND h.player = current.player AND h.n = (
+  SELECT n FROM history AS mine JOIN games ON games.position = mine.game
+  WHERE mine.pool = current.pool AND mine.player = current.player AND games.rated_ms <= ?2 ORDER BY n DESC LIMIT 1)
+WHERE current.pool = ?1
+"""
+NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
+LATEST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
     "games of a player": GAMES_OF, "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
+    "row before a batch": ROW_BEFORE, "batch": BATCH, "latest place": LATEST_PLACE,
 }  # fmt: skip
 
 

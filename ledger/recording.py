@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ledger import codec, rules
-from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
 from ledger.model import Receipt
 
@@ -89,7 +89,7 @@ def _needs(event: Event) -> tuple[str, ...]:
             return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
         case PlayerChanged():
             return (f"player:{event.player}",)
-        case SchemeAdopted():
+        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)
         case _:
             return ()

@@ -15,9 +15,9 @@ import orjson
 from ledger import schemes
 from ledger.codec import facts_mapping
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
-from ledger.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal import Stored
-from ledger.model import Precision, instant_ms, instant_text
+from ledger.model import Carry, Precision, instant_ms, instant_text
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -30,15 +30,17 @@ RULES: dict[str, str] = {
     "unknown-player": "this player number was never registered: register the player first",
     "same-player": "White and Black are one player: check the source",
     "ended-before-start": "the game ended before it began: check both times",
-    "ended-in-the-future": "the game ended more than a day after now: check the date and this machine's clock",
+    "ended-in-the-future": "it ended more than a day after now: check the date and this machine's clock",
     "unknown-scheme": "no scheme of that name is installed: install the plug-in or choose another",
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
-    "pool-has-a-scheme": "the pool has its scheme from the beginning; a change from a date is not supported yet",
+    "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
+    "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
 }
 
 # What single events and whole columns are refused with, word for word.
 SAME_PLAYER = "White and Black are both player {}; check the source"
 ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
+CLOSED_IN_THE_FUTURE = "closes with {}, but it is {} now; check the date and this machine's clock"
 IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
 
 Known = Container[str]  # the keys that the journal holds
@@ -108,6 +110,8 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
                 raise _stranger(event, event.player)
         case SchemeAdopted():
             _check_scheme(event, known)
+        case RatingRunClosed() | TournamentClosed():
+            _check_closing(event, known, now_ms)
         case _:
             pass
 
@@ -158,9 +162,28 @@ def _check_scheme(event: SchemeAdopted, known: Known) -> None:
         scheme.numbers_from(event.settings)
     except LedgerError as error:
         raise _refusal("bad-settings", event, str(error)) from None
-    if event.effective_from is not None or f"scheme:{event.pool}@start" in known:
+    if event.effective_from is not None and f"scheme:{event.pool}@start" not in known:
         raise _refusal(
-            "pool-has-a-scheme", event, f"pool {event.pool!r} takes one scheme, from the beginning (no effective_from)"
+            "pool-has-no-beginning", event,
+            f"pool {event.pool!r} has no scheme before {event.effective_from}; adopt one from the beginning first",
+        )  # fmt: skip
+    if event.effective_from is None and (event.carry or event.conversion):
+        raise _refusal("bad-carry", event, "nothing is carried into a pool's first scheme: leave both out")
+    if (event.carry is Carry.CONVERT) != bool(event.conversion):
+        raise _refusal(
+            "bad-carry", event,
+            f"carry is {event.carry or Carry.KEEP!s}, conversion {'given' if event.conversion else 'missing'}: "
+            "a conversion goes with 'convert', and 'convert' with a conversion",
+        )  # fmt: skip
+
+
+def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_ms: int) -> None:
+    if f"scheme:{event.pool}@start" not in known:
+        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+    closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
+    if instant_ms(closing) > now_ms + FUTURE_SLACK_MS:
+        raise _refusal(
+            "ended-in-the-future", event, CLOSED_IN_THE_FUTURE.format(closing, recorded_text(now_ms))
         )
 
 

@@ -5,7 +5,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each further projector: a row for each side of each rated game;
 * ``current``: the last row of each player in each pool;
-* ``players``, ``changes``, ``pools``: what the journal says of them;
+* ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``: what the journal says of them;
 * ``progress``: the position up to which the journal is folded in, written in the same transaction as the rows.
 
 What goes into the rows is decided elsewhere (``gamebook``, ``projection``).
@@ -29,22 +29,31 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
-LAYOUT = 1
+LAYOUT = 2
 _SCHEME = "scheme "
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-    "ended_ms", "tournament", "round", "round_order", "rated", "reason", "white_rating", "black_rating",
+    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
+    "black_rating",
 )  # fmt: skip
 
 _SCHEMA = (
     "CREATE TABLE progress(only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL) STRICT",
     "INSERT INTO progress VALUES (1, 0)",
     "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
-    """CREATE TABLE pools(
-      pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scheme TEXT NOT NULL, settings TEXT NOT NULL,
-      position INTEGER NOT NULL) STRICT""",
+    "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
+    """CREATE TABLE eras(
+      pool INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL, scheme TEXT NOT NULL,
+      settings TEXT NOT NULL, carry TEXT NOT NULL, conversion TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, since_ms, since)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE runs(
+      pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE tournaments(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE players(
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",
@@ -54,15 +63,17 @@ _SCHEMA = (
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
-      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, tournament TEXT, round TEXT,
+      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      batch TEXT NOT NULL, tournament TEXT, round TEXT,
       round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
       black_rating INTEGER) STRICT""",
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
-      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
 )
 _INDEXES = (
-    "CREATE INDEX games_in_rating_order ON games(pool, ended_ms, round_order, key) WHERE reason IS NULL",
+    "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
 )
 

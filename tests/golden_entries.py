@@ -1,4 +1,7 @@
-"""The entries whose bytes are pinned under ``tests/golden``: every kind in its shortest and its fullest form."""
+"""The entries whose bytes are pinned under ``tests/golden``: every kind in its shortest and its fullest form.
+
+A name that ends otherwise holds what neither form shows.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledger.codec import assemble, facts
-from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
-from ledger.model import Outcome, Standing, Termination
+from ledger.events import (
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.model import Carry, Outcome, Standing, Termination
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -34,7 +46,7 @@ GOLDEN: dict[str, Golden] = {
         "ledger",
         SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
     ),
-    "scheme-adopted-1.full": Golden(
+    "scheme-adopted-1.from-a-date": Golden(
         2,
         "2026-11-21T03:15:13.001Z",
         "admin:eve",
@@ -44,6 +56,29 @@ GOLDEN: dict[str, Golden] = {
             settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
             effective_from="2013-06",
         ),
+    ),
+    "scheme-adopted-1.full": Golden(
+        8,
+        "2026-11-21T03:15:15.000Z",
+        "admin:eve",
+        SchemeAdopted(
+            pool="blitz",
+            scheme="chessworld",
+            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            effective_from="2024-03-01T00:00:00.001Z",
+            carry=Carry.CONVERT,
+            conversion=(
+                ConversionRange(factor="0.6", offset="800"),
+                ConversionRange(from_rating="2000", factor="1", offset="-0.0"),
+                ConversionRange(from_rating="2400.5", factor="-1.000000000001", offset="999999999999.5"),
+            ),
+        ),
+    ),
+    "scheme-adopted-1.keeping": Golden(
+        9,
+        "2026-11-21T03:15:15.001Z",
+        "admin:eve",
+        SchemeAdopted(pool="blitz", scheme="chessworld", settings={}, effective_from="2025", carry=Carry.KEEP),
     ),
     "player-registered-1.minimal": Golden(
         3,
@@ -111,6 +146,34 @@ GOLDEN: dict[str, Golden] = {
             text="fedcba9876543210" * 4,
             white_rating=0,
             black_rating=5000,
+        ),
+    ),
+    "rating-run-closed-1.minimal": Golden(
+        10,
+        "2026-11-21T03:15:15.010Z",
+        "admin",
+        RatingRunClosed(pool="a", as_of="1990"),
+    ),
+    "rating-run-closed-1.full": Golden(
+        11,
+        "2026-11-21T03:15:15.011Z",
+        "admin:eve",
+        RatingRunClosed(pool="by_speed-blitz", as_of="1990-06-30T23:59:59.999Z"),
+    ),
+    "tournament-closed-1.minimal": Golden(
+        12,
+        "2026-11-21T03:15:15.100Z",
+        "admin",
+        TournamentClosed(pool="a", tournament="x", ended_at="1999"),
+    ),
+    "tournament-closed-1.full": Golden(
+        13,
+        "2026-11-21T03:15:15.101Z",
+        "admin:eve",
+        TournamentClosed(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
+            ended_at="2013-06-04T19:45:00Z",
         ),
     ),
 }

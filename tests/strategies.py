@@ -9,14 +9,24 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ledger import events as limits
-from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted, is_plain_text
-from ledger.model import Outcome, Precision, Standing, Termination, instant_text
+from ledger.events import (
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+    is_plain_text,
+)
+from ledger.model import Carry, Outcome, Precision, Standing, Termination, instant_text
 
 T = TypeVar("T")
 
@@ -61,11 +71,23 @@ def plain_texts(limit: int) -> st.SearchStrategy[str]:
     return tidy.filter(lambda text: is_plain_text(text, limit))
 
 
+def decimals() -> st.SearchStrategy[str]:
+    """Decimals as text."""
+    return st.from_regex(rf"\A{limits.DECIMAL_PATTERN}\Z")
+
+
 def settings() -> st.SearchStrategy[dict[str, int | bool | str]]:
     """Settings of a scheme: whole numbers, switches, decimals as text."""
     whole = st.integers(-limits.MAX_WHOLE, limits.MAX_WHOLE)
-    decimal = st.from_regex(rf"\A{limits.DECIMAL_PATTERN}\Z")
-    return st.dictionaries(names(), whole | st.booleans() | decimal, max_size=5)
+    return st.dictionaries(names(), whole | st.booleans() | decimals(), max_size=5)
+
+
+@st.composite
+def conversions(draw: st.DrawFn) -> tuple[ConversionRange, ...]:
+    """The maps of a convert: the first without a beginning, the others in ascending order."""
+    later = draw(st.lists(decimals(), max_size=4, unique_by=float))
+    begins = [None, *sorted(later, key=float)]
+    return tuple(ConversionRange(from_rating=one, factor=draw(decimals()), offset=draw(decimals())) for one in begins)
 
 
 def _or_none(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
@@ -122,13 +144,29 @@ def games() -> st.SearchStrategy[GameRecorded]:
 def adoptions() -> st.SearchStrategy[SchemeAdopted]:
     """``scheme-adopted/1``."""
     return st.builds(
-        SchemeAdopted, pool=names(), scheme=names(), settings=settings(), effective_from=_or_none(instants())
+        SchemeAdopted,
+        pool=names(),
+        scheme=names(),
+        settings=settings(),
+        effective_from=_or_none(instants()),
+        carry=_or_none(st.sampled_from(Carry)),
+        conversion=_or_none(conversions()),
     )
+
+
+def closed_runs() -> st.SearchStrategy[RatingRunClosed]:
+    """``rating-run-closed/1``."""
+    return st.builds(RatingRunClosed, pool=names(), as_of=instants())
+
+
+def closed_tournaments() -> st.SearchStrategy[TournamentClosed]:
+    """``tournament-closed/1``."""
+    return st.builds(TournamentClosed, pool=names(), tournament=plain_texts(128), ended_at=instants())
 
 
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
-    return st.one_of(registrations(), changes(), games(), adoptions())
+    return st.one_of(registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments())
 
 
 def recorded_ats() -> st.SearchStrategy[str]:
@@ -167,3 +205,13 @@ def wild_texts() -> st.SearchStrategy[str]:
          "x" * 128, "x" * 129, "\U0001f600" * 32, '"', "\\", "\\u0041", "\u212b", "\u200b", "\ufeffa"]
     )  # fmt: skip
     return any_text | odd | plain_texts(128)
+
+
+def wild_conversions() -> st.SearchStrategy[Any]:
+    """Conversions as JSON has them, and near misses: fields missing or of another type, any order, null, no list."""
+    value = st.sampled_from(["0", "1", "2000", "2000.0", "-0.5", "1e3", "01", "", " 1"]) | decimals()
+    odd = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.just(["1"])
+    one = st.fixed_dictionaries(
+        {"factor": value, "offset": value}, optional={"from_rating": value | st.none(), "extra": value}
+    ) | st.dictionaries(st.sampled_from(["factor", "offset", "from_rating", "to_rating"]), value | odd)
+    return st.lists(one | odd, max_size=3) | st.lists(one, min_size=1, max_size=3) | one | odd

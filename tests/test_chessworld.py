@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from ledger import engine
 from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Side
+from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Side, When
 from ledger.schemes.chessworld import (
     DEFAULT,
     SCHEME,
     Numbers,
     capped,
+    carry,
     enter,
     expected_score,
     explain,
@@ -33,12 +34,14 @@ from ledger.schemes.chessworld import (
     scale,
     strength,
 )
-from ledger.testing.scheme_contract import evaluated
+from ledger.schemes.chessworld import provisional as is_provisional
+from ledger.testing.formulas import evaluated
 
 EXACT = 1e-9
 # A state is (rating, rated games, sum of game points).
 State = tuple[float, float, float]
 WHITE_WINS, DRAWN, BLACK_WINS = 1.0, 0.5, 0.0
+THEN = When(period=0.0, day=13_149.0)  # 1 January 2006; the scheme asks for no time
 
 ratings = st.floats(0, 4000)
 provisional = st.builds(lambda n, mean: (mean, float(n), mean * n), st.integers(1, 49), ratings)
@@ -50,7 +53,7 @@ anybody = newcomers | provisional | established
 def played(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
     """Both states after a game of the first with White."""
     state = [*own, *opponent]
-    rate_game(state, 0, 3, score, numbers)
+    rate_game(state, 0, 3, score, THEN.day, numbers)
     return (state[0], state[1], state[2]), (state[3], state[4], state[5])
 
 
@@ -60,7 +63,7 @@ def after(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT)
 
 def run(games: Sequence[tuple[float, float]], numbers: Numbers = DEFAULT, declared: int | None = None) -> list[float]:
     """Ratings of a newcomer after each of his games: (opponent's rating, score)."""
-    rating, count, points = enter(declared, numbers)
+    rating, count, points = enter(Newcomer(declared), numbers)
     state = (rating, count, points)
     shown = []
     for opponent, score in games:
@@ -155,8 +158,9 @@ def test_a_full_elo_game_of_unequal_players() -> None:
     ("difference", "expected"), [(0, 0.5), (400, 10 / 11), (-400, 1 / 11), (800, 100 / 101), (-200, 0.2402530733520421)]
 )
 def test_expected_score(difference: float, expected: float) -> None:
-    given_by = expected_score((2000.0 + difference, 0.0, 0.0), (2000.0, 0.0, 0.0), DEFAULT)
-    assert given_by == pytest.approx(expected, abs=EXACT)
+    state = [2000.0 + difference, 0.0, 0.0, 2000.0, 0.0, 0.0]
+    assert expected_score(state, 0, 3, DEFAULT) == pytest.approx(expected, abs=EXACT)
+    assert expected_score(state, 3, 0, DEFAULT) == pytest.approx(1 - expected, abs=EXACT)
 
 
 @pytest.mark.parametrize(
@@ -281,11 +285,30 @@ def test_n_of_51_grows_to_one_without_a_jump() -> None:
 
 
 def test_a_newcomer_enters_at_1400_or_at_the_rating_he_declares() -> None:
-    assert enter(None, DEFAULT) == (1400.0, 0.0, 0.0)
-    assert enter(1150, DEFAULT) == (1150.0, 0.0, 0.0)
+    assert enter(Newcomer(), DEFAULT) == (1400.0, 0.0, 0.0)
+    assert enter(Newcomer(1150, 1990, 13_149.0), DEFAULT) == (1150.0, 0.0, 0.0)
     # it serves as his own rating for the cap, and as the opponent's for others
     assert run([(2700, 0.0)], declared=1150) == [1150 + 320 - 400]
     assert after((2000.0, 99.0, 0.0), (1150.0, 0.0, 0.0), DRAWN)[0] < 2000
+
+
+def test_a_rating_is_provisional_until_50_games_are_rated() -> None:
+    state = [1400.0, 49.0, 49 * 1400.0, 1400.0, 50.0, 50 * 1400.0]
+    assert [is_provisional(state, p, DEFAULT) for p in (0, 3)] == [True, False]
+    longer = SCHEME.numbers_from({"provisional_games": 51})
+    assert [is_provisional(state, p, longer) for p in (0, 3)] == [True, True]
+
+
+@pytest.mark.parametrize("settings", [{}, {"include_initial": True}])
+@pytest.mark.parametrize("games", [0.0, 7.0, 50.0, 51.0, 400.0])
+def test_who_comes_from_another_scheme_keeps_rating_and_count_and_the_mean_goes_on_from_there(
+    games: float, settings: dict[str, int | bool | str]
+) -> None:
+    numbers = SCHEME.numbers_from(settings)
+    rating, count, points = carry(1700.0, games, Newcomer(), numbers)
+    assert (rating, count) == (1700.0, games)
+    # a draw with an equal opponent is worth 1700 points, and moves neither a mean of 1700 nor an Elo rating of 1700
+    assert after((rating, count, points), (1700.0, 99.0, 0.0), DRAWN, numbers)[0] == pytest.approx(1700.0)
 
 
 def test_with_the_initial_rating_in_the_mean_one_win_gives_half_as_much() -> None:
@@ -313,10 +336,10 @@ def test_the_terms_of_an_explanation_give_its_result(
     own: State, opponent: State, settings: dict[str, int | bool | str], rule: str, score: float
 ) -> None:
     numbers = SCHEME.numbers_from(settings)
-    mine, theirs = played(own, opponent, score, numbers)
-    told = explain(Side(own, mine), Side(opponent, theirs), score, numbers)
+    mine = after(own, opponent, score, numbers)
+    told = explain(Side(own, mine), [Meeting(opponent, score)], THEN, numbers)
     assert told.rule == rule
-    assert told.result == mine[0]
+    assert told.result == told.unrounded == mine[0]
     assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r1"], values["r2"], values["w"]) == (own[0], opponent[0], score)
@@ -325,14 +348,14 @@ def test_the_terms_of_an_explanation_give_its_result(
 
 def test_a_capped_opponent_is_shown_with_both_numbers() -> None:
     own, opponent = (1200.0, 5.0, 6000.0), (2700.0, 99.0, 0.0)
-    told = explain(Side(own, after(own, opponent, 0.0)), Side(opponent, opponent), 0.0, DEFAULT)
+    told = explain(Side(own, after(own, opponent, 0.0)), [Meeting(opponent, 0.0, colour=1)], THEN, DEFAULT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r2"], values["r2'"], values["p"], values["n"]) == (2700, 1520, 1120, 6)
 
 
 @given(own=anybody, opponent=anybody)
 def test_a_prediction_is_what_the_game_then_brings(own: State, opponent: State) -> None:
-    foretold = engine.predict(SCHEME, DEFAULT, own, opponent)
+    foretold = engine.predict(SCHEME, DEFAULT, own, opponent, THEN)
     assert foretold == {
         word: after(own, opponent, score) for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0))
     }

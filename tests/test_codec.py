@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,8 +18,17 @@ from hypothesis import strategies as st
 from ledger import codec
 from ledger.codec import assemble, canonical, decode, facts, facts_mapping, structure_event
 from ledger.errors import MalformedError
-from ledger.events import EVENTS, Event, GameRecorded, PlayerRegistered, SchemeAdopted
-from ledger.model import Outcome, Standing, Termination
+from ledger.events import (
+    EVENTS,
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.model import Carry, Outcome, Standing, Termination
 from tests import strategies
 from tests.golden_entries import FOLDER, GOLDEN
 
@@ -41,6 +51,9 @@ ENTRY: dict[str, Any] = {
     "recorded_at": RECORDED_AT,
 }
 ADOPTED: dict[str, Any] = {"pool": "standard", "scheme": "chessworld", "settings": {}}
+FIRST_RANGE = {"factor": "0.6", "offset": "800"}
+LATER_RANGE = {"factor": "1", "from_rating": "2000", "offset": "0"}
+CAFE_KOEK = hashlib.sha256("Café Kök".encode()).hexdigest()[:32]
 
 
 def body(**changes: Any) -> bytes:
@@ -60,6 +73,31 @@ def adopted(given_settings: object) -> bytes:
         key="scheme:standard@start",
         facts={**ADOPTED, "settings": given_settings},
     )
+
+
+def changed(**changes: object) -> bytes:
+    """A scheme adopted from 2020 on, with these facts instead; ``...`` leaves one out."""
+    facts_given = {**ADOPTED, "effective_from": "2020", **changes}
+    given = {name: value for name, value in facts_given.items() if value is not ...}
+    return body(kind="scheme-adopted/1", key="scheme:standard@2020", facts=given)
+
+
+def converting(*ranges: object) -> bytes:
+    return changed(carry="convert", conversion=list(ranges))
+
+
+def run_closed(**changes: object) -> bytes:
+    """A closed rating run with these facts instead; ``...`` leaves one out."""
+    facts_given = {"as_of": "2024-02-29", "pool": "standard", **changes}
+    given = {name: value for name, value in facts_given.items() if value is not ...}
+    return body(kind="rating-run-closed/1", key="run:standard@2024-02-29", facts=given)
+
+
+def tournament_closed(**changes: object) -> bytes:
+    """A closed tournament with these facts instead; ``...`` leaves one out."""
+    facts_given = {"ended_at": "1999-06-30", "pool": "standard", "tournament": "Café Kök", **changes}
+    given = {name: value for name, value in facts_given.items() if value is not ...}
+    return body(kind="tournament-closed/1", key=f"tournament:standard:{CAFE_KOEK}", facts=given)
 
 
 def problems_of(refused: bytes) -> tuple[str, ...]:
@@ -121,7 +159,8 @@ _PLAIN = st.recursive(
     | st.integers(-(2**53) + 1, 2**53 - 1)
     | strategies.plain_texts(20)
     | st.text('\x00\x1f\x7f\b\t\n"\\/'),
-    lambda inner: st.dictionaries(st.text(st.characters(max_codepoint=127), max_size=8), inner, max_size=4),
+    lambda inner: st.dictionaries(st.text(st.characters(max_codepoint=127), max_size=8), inner, max_size=4)
+    | st.lists(inner, max_size=4),
 )
 
 
@@ -133,13 +172,49 @@ def test_canonical_agrees_with_rfc_8785_on_the_whole_subset(value: dict[str, Any
 @given(strategies.events())
 def test_plain_facts_build_the_event_again(event: Event) -> None:
     plain = facts_mapping(event)
-    assert all(type(value) in {str, int, bool, dict} for value in plain.values())
+    assert all(type(value) in {str, int, bool, dict, list} for value in plain.values())
+    assert {type(value) for one in plain.get("conversion", []) for value in one.values()} <= {str}
     assert structure_event(event.KIND, plain) == event
 
 
 def test_any_mapping_may_hold_settings() -> None:
     event = SchemeAdopted(pool="a", scheme="b", settings=MappingProxyType({"k": 32}))
     assert facts(event) == b'{"pool":"a","scheme":"b","settings":{"k":32}}'
+
+
+def test_a_range_is_written_without_what_it_leaves_out() -> None:
+    ranges = (ConversionRange(factor="0.6", offset="800"), ConversionRange(from_rating="2000", factor="1", offset="0"))
+    event = SchemeAdopted(
+        pool="a", scheme="b", settings={}, effective_from="2020", carry=Carry.CONVERT, conversion=ranges
+    )
+    assert facts(event) == (
+        b'{"carry":"convert","conversion":[{"factor":"0.6","offset":"800"},'
+        b'{"factor":"1","from_rating":"2000","offset":"0"}],"effective_from":"2020",'
+        b'"pool":"a","scheme":"b","settings":{}}'
+    )
+
+
+@pytest.mark.parametrize("carry", Carry)
+def test_what_an_adoption_leaves_out_is_not_written(carry: Carry) -> None:
+    event = SchemeAdopted(pool="a", scheme="b", settings={}, effective_from="2020", carry=carry)
+    assert facts(event) == (
+        b'{"carry":"%b","effective_from":"2020","pool":"a","scheme":"b","settings":{}}' % carry.encode()
+    )
+    assert event.key == "scheme:a@2020"
+
+
+def test_a_closing_is_known_by_its_pool_and_its_day_or_name() -> None:
+    assert RatingRunClosed(pool="a", as_of="2024-02-29").key == "run:a@2024-02-29"
+    assert TournamentClosed(pool="a", tournament="Café Kök", ended_at="1999").key == f"tournament:a:{CAFE_KOEK}"
+
+
+@given(st.lists(strategies.closed_tournaments(), min_size=2, max_size=2))
+def test_two_tournaments_of_a_pool_have_two_keys_and_one_has_one_whenever_it_ended(
+    both: list[TournamentClosed],
+) -> None:
+    one, other = both
+    assert (one.key == other.key) == ((one.pool, one.tournament) == (other.pool, other.tournament))
+    assert attrs.evolve(one, ended_at=other.ended_at).key == one.key
 
 
 # --- refusals when read -------------------------------------------------------------------------------------
@@ -178,6 +253,92 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a whole number from 2^53": (adopted({"k": 2**53}), f"at 'k', got {2**53} @ $.facts.settings"),
     "a bad name in settings": (adopted({"a b": 1}), "got 'a b' @ $.facts.settings"),
     "settings that are a list": (adopted([1]), "a mapping of names to values, got [1] @ $.facts.settings"),
+    "an unknown way to carry": (
+        changed(carry="Keep"), "expected one of ['keep', 'restart', 'convert'], got 'Keep' @ $.facts.carry",
+    ),
+    "null for a way to carry": (changed(carry=None), "null is not written: leave the field out @ $.facts.carry"),
+    "a conversion that is no list": (
+        changed(conversion=FIRST_RANGE), "expected a list of objects, got {'factor': '0.6', 'offset': '800'}",
+    ),
+    "text for a conversion": (
+        changed(conversion="1:0"), "expected a list of objects, got '1:0' @ $.facts.conversion",
+    ),
+    "null for a conversion": (
+        changed(conversion=None), "null is not written: leave the field out @ $.facts.conversion",
+    ),
+    "a conversion without a range": (converting(), "at least one ConversionRange, got () @ $.facts.conversion"),
+    "a range that is no object": (
+        converting(FIRST_RANGE, "1:0"),
+        "[1]: expected an object of factor, offset and perhaps from_rating, got '1:0' @ $.facts.conversion",
+    ),
+    "a range without a factor": (
+        converting({"offset": "800"}),
+        "[0]: expected an object of factor, offset and perhaps from_rating, got {'offset': '800'} "
+        "@ $.facts.conversion",
+    ),
+    "a range without an offset": (
+        converting(FIRST_RANGE, {"factor": "1", "from_rating": "2000"}),
+        "[1]: expected an object of factor, offset and perhaps from_rating, got {'factor': '1', 'from_rating': '2000'}",
+    ),
+    "a range with an unknown field": (
+        converting({**FIRST_RANGE, "to_rating": "2000"}), "[0]: expected an object of factor, offset and perhaps",
+    ),
+    "a number for a factor": (
+        converting({**FIRST_RANGE, "factor": 0.6}), "[0]: factor must be text matching -?",
+    ),
+    "words for an offset": (
+        converting(FIRST_RANGE, {**LATER_RANGE, "offset": "much"}), "[1]: offset must be text matching -?",
+    ),
+    "an exponent in a range": (
+        converting(FIRST_RANGE, {**LATER_RANGE, "from_rating": "2e3"}), "[1]: from_rating must be text matching -?",
+    ),
+    "null for an absent beginning of a range": (
+        converting({**FIRST_RANGE, "from_rating": None}),
+        "[0]: null is not written: leave from_rating out @ $.facts.conversion",
+    ),
+    "ranges out of order": (
+        converting(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"}),
+        "conversion must be ranges in ascending order of from_rating, which only the first leaves out, "
+        "got [None, '2000', '1999.5'] @ $.facts.conversion",
+    ),
+    "two ranges of one beginning": (
+        converting(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "2000.0"}),
+        "got [None, '2000', '2000.0'] @ $.facts.conversion",
+    ),
+    "a first range that begins somewhere": (
+        converting(LATER_RANGE), "which only the first leaves out, got ['2000'] @ $.facts.conversion",
+    ),
+    "a later range without a beginning": (
+        converting(FIRST_RANGE, FIRST_RANGE), "which only the first leaves out, got [None, None] @ $.facts.conversion",
+    ),
+    "a repeated field of a range": (
+        converting(FIRST_RANGE).replace(b'{"factor"', b'{"factor":"1","factor"'), "not canonical",
+    ),
+    "another order in a range": (
+        converting(FIRST_RANGE).replace(b'"factor":"0.6","offset":"800"', b'"offset":"800","factor":"0.6"'),
+        "not canonical",
+    ),
+    "a run without its day": (run_closed(as_of=...), "required field missing @ $.facts.as_of"),
+    "a run of a day that does not exist": (
+        run_closed(as_of="2023-02-29"), "no such day or time: '2023-02-29' @ $.facts.as_of",
+    ),
+    "a run of no pool": (run_closed(pool="a b"), "pool must be text matching"),
+    "a run with a scheme": (run_closed(scheme="fide"), "@ $.facts.scheme"),
+    "a run of another day": (
+        run_closed(as_of="2024-03"), "expected 'run:standard@2024-03', got 'run:standard@2024-02-29' @ $.key",
+    ),
+    "a tournament without a name": (tournament_closed(tournament=...), "required field missing @ $.facts.tournament"),
+    "a tournament named by a blank": (
+        tournament_closed(tournament=" "), "tournament must be 1 to 128 characters of NFC text",
+    ),
+    "a tournament in decomposed letters": (tournament_closed(tournament="Cafe\u0301"), "@ $.facts.tournament"),
+    "a tournament without its end": (tournament_closed(ended_at=...), "required field missing @ $.facts.ended_at"),
+    "a tournament that ended with a zone": (
+        tournament_closed(ended_at="1999-06-30T10:00:00+02:00"), "in UTC, got '1999-06-30T10:00:00+02:00'",
+    ),
+    "a tournament under another key": (
+        tournament_closed(tournament="Kök"), f"got 'tournament:standard:{CAFE_KOEK}' @ $.key",
+    ),
     "facts that are a list": (body(facts=[1]), "expected an object, got [1] @ $.facts"),
     "an unknown kind": (body(kind="nope/1"), "unknown kind 'nope/1', expected one of ["),
     "a kind that is no text": (body(kind=["game-recorded/1"]), "unknown kind ['game-recorded/1'], expected one"),
@@ -213,8 +374,18 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 }  # fmt: skip
 
 
-def test_the_entry_that_the_refusals_start_from_is_good() -> None:
+def test_the_entries_that_the_refusals_start_from_are_good() -> None:
     assert decode(body()).event == a_game()
+    assert decode(adopted({})).event == SchemeAdopted(**ADOPTED)
+    assert decode(changed()).event == SchemeAdopted(**ADOPTED, effective_from="2020")
+    assert decode(converting(FIRST_RANGE, LATER_RANGE)).event == SchemeAdopted(
+        **ADOPTED, effective_from="2020", carry=Carry.CONVERT,
+        conversion=(ConversionRange(**FIRST_RANGE), ConversionRange(**LATER_RANGE)),
+    )  # fmt: skip
+    assert decode(run_closed()).event == RatingRunClosed(pool="standard", as_of="2024-02-29")
+    assert decode(tournament_closed()).event == TournamentClosed(
+        pool="standard", tournament="Café Kök", ended_at="1999-06-30"
+    )
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -237,6 +408,36 @@ def test_all_faults_are_told_at_once_each_with_its_place() -> None:
         "$.actor", "$.extra", "$.facts.black", "$.facts.ended_at", "$.facts.odd", "$.facts.outcome", "$.facts.pool",
         "$.facts.rated", "$.facts.round", "$.facts.termination", "$.facts.white", "$.position", "$.recorded_at",
     ]  # fmt: skip
+
+
+def test_all_faults_of_an_adoption_are_told_each_range_with_its_place_in_the_list() -> None:
+    problems = problems_of(
+        changed(
+            carry="halve", effective_from="2020-13", scheme=..., settings={"k": 0.5},
+            conversion=[{"factor": 1, "offset": "0"}, LATER_RANGE, 7, {**LATER_RANGE, "offset": "x"}, {}],
+        )
+    )  # fmt: skip
+    assert sorted(problem.rpartition(" @ ")[2] for problem in problems) == [
+        "$.facts.carry", "$.facts.conversion", "$.facts.effective_from", "$.facts.scheme", "$.facts.settings",
+    ]  # fmt: skip
+    (told,) = (problem for problem in problems if problem.endswith("$.facts.conversion"))
+    assert [part.partition(": ")[0] for part in told.split("; ")] == ["[0]", "[2]", "[3]", "[4]"]
+
+
+@given(strategies.wild_conversions())
+@settings(max_examples=300)
+def test_whatever_stands_in_a_conversion_only_malformed_is_raised_and_what_is_read_is_what_is_written(
+    value: Any,
+) -> None:
+    refused = changed(conversion=value)
+    try:
+        entry = decode(refused)
+    except MalformedError as error:
+        (problem,) = error.problems
+        assert problem.endswith(" @ $.facts.conversion")
+        return
+    event = entry.event
+    assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -294,6 +495,34 @@ def test_no_event_can_be_built_from(changes: Mapping[str, Any], message: str) ->
 
 
 @pytest.mark.parametrize(
+    ("conversion", "message"),
+    [
+        ([ConversionRange(factor="1", offset="0")], "must be a tuple of at least one ConversionRange, got ["),
+        ((), "must be a tuple of at least one ConversionRange, got ()"),
+        (({"factor": "1", "offset": "0"},), "must be a tuple of at least one ConversionRange, got ("),
+        ((ConversionRange(from_rating="1", factor="1", offset="0"),), "conversion must be ranges in ascending order"),
+    ],
+)
+def test_no_adoption_can_be_built_with(conversion: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=r"^conversion must be ") as caught:
+        SchemeAdopted(pool="a", scheme="b", settings={}, effective_from="2020", conversion=conversion)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["from_rating", "factor", "offset"])
+@pytest.mark.parametrize("value", [1, 0.5, "1e3", "01", "", "1.", "١", "1\n"])
+def test_a_range_takes_nothing_but_decimals_as_text(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be text matching "):
+        ConversionRange(**{**LATER_RANGE, name: value})
+
+
+@pytest.mark.parametrize("carry", ["keep", True, Outcome.DRAW])
+def test_a_way_to_carry_is_one_of_the_three(carry: Any) -> None:
+    with pytest.raises(ValueError, match=r"^carry must be one of \['keep', 'restart', 'convert'\], got "):
+        SchemeAdopted(pool="a", scheme="b", settings={}, effective_from="2020", carry=carry)
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         ({"a": 2**53}, f"whole numbers must stay below 2^53, got {2**53} @ $.a"),
@@ -306,6 +535,10 @@ def test_no_event_can_be_built_from(changes: Mapping[str, Any], message: str) ->
         ({"a": "\ud800"}, "text must not hold lone surrogates, got '\\ud800' @ $.a"),
         ({"\u00e9": 1}, "keys must be ASCII text, got '\u00e9' @ $"),
         ({1: 1}, "keys must be ASCII text, got 1 @ $"),
+        ({"a": [0, 0.5]}, "float has no place in an entry, got 0.5 @ $.a[1]"),
+        ({"a": [{"b": [None]}]}, "NoneType has no place in an entry, got None @ $.a[0].b[0]"),
+        ({"a": [{"\u00e9": 1}]}, "keys must be ASCII text, got '\u00e9' @ $.a[0]"),
+        ({"a": (1,)}, "tuple has no place in an entry, got (1,) @ $.a"),
     ],
 )
 def test_canonical_refuses_what_lies_outside_the_subset(value: Any, message: str) -> None:

@@ -19,4 +19,4 @@ def made(amount: float) -> Callable[[list[float]], None]:
 
 def test_a_kernel_with_values_from_around_it_is_refused_by_name() -> None:
     with pytest.raises(ProjectionError, match="plain function at module level"):
-        engine.compiled(made(1.0))
+        compiled(made(1.0))

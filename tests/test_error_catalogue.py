@@ -16,11 +16,12 @@ from typing import NamedTuple
 import attrs
 import pytest
 
-from ledger import db, errors, projectors, rules
+from ledger import db, errors, projectors, rules, schemes
 from ledger.codec import assemble, decode
 from ledger.errors import LedgerError, RejectedError
 from ledger.ledger import Ledger
 from ledger.projectors.history import HISTORY
+from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
 from tests.test_rules import CASES, NOON, Clock, game, is_named
 
 FOLDER = Path(__file__).parent / "errors"
@@ -59,6 +60,15 @@ def break_rule(rule: str) -> Provoke:
         case = CASES[rule][0]
         scene.clock.now += case.clock
         scene.ledger.append(case.event)
+
+    return provoke
+
+
+def last_case(rule: str) -> Provoke:
+    """The last case of the rule, where it says something else than the first."""
+
+    def provoke(scene: Scene) -> None:
+        scene.ledger.append(CASES[rule][-1].event)
 
     return provoke
 
@@ -156,6 +166,16 @@ CATALOGUE: dict[str, Provoke] = {
         b'{"actor":"","facts":{"black":"2","colour":"w","ended_at":"2013-02-29","outcome":"1-0","pool":"standard",'
         b'"rated":1,"white":1},"key":"game:r1-b1","kind":"game-recorded/1","position":0,"recorded_at":"now"}'
     ),
+    "ended-in-the-future-closing": last_case("ended-in-the-future"),
+    "bad-carry-first-scheme": last_case("bad-carry"),
+    "malformed-conversion": lambda _: decode(
+        converting({"offset": "800"}, "1:0", LATER_RANGE, {**LATER_RANGE, "factor": 1})
+    ),
+    "malformed-conversion-no-list": lambda _: decode(converting().replace(b'"conversion":[]', b'"conversion":"1:0"')),
+    "malformed-conversion-order": lambda _: decode(
+        converting(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"})
+    ),
+    "malformed-carry": lambda _: decode(converting(FIRST_RANGE).replace(b'"convert"', b'"halve"')),
     "malformed-not-canonical": lambda scene: decode(
         next(scene.ledger.journal.read())[0].replace(b'{"actor"', b'{"actor":"eve","actor"')
     ),
@@ -192,8 +212,9 @@ def provoked(name: str, scene: Scene) -> LedgerError:
 
 
 def as_told(error: LedgerError, scene: Scene) -> str:
-    """Class and text, with paths as they look from the ledger's folder."""
-    return f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
+    """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes."""
+    told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
+    return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -6,19 +6,23 @@ A table read from end to end (SCAN) is found by running the program and asking a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ledger import db, gamebook, queries
-from ledger.events import PlayerChanged
+from ledger import db, gamebook, pool_rows, queries, schemes
+from ledger.bulk import PoolChoice
+from ledger.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.imports.source import frames
 from ledger.journal import sqlite
 from ledger.ledger import Ledger
-from ledger.model import Standing
+from ledger.model import Carry, Standing
+from ledger.projectors import DEFAULT
 from tests.crash_driver import NOW, source_games
+from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL
 
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
@@ -30,7 +34,7 @@ HOT_PLANS = {
     "rank": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND rating>?)"],
     "last row": [BY_PLAYER.format("history")],
     "row": [BY_GAME_NUMBER.format("history")],
-    "row at an instant": [BY_PLAYER.format("history")],
+    "row at an instant": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "graph": [BY_PLAYER.format("history")],
     "games of a player": [
         BY_PLAYER.format("now"),
@@ -42,13 +46,47 @@ HOT_PLANS = {
     "side of a game": [BY_PLAYER.format("history")],
     "game": [BY_POSITION.format("games")],
     "current": [BY_PLAYER.format("current")],
+    "row before a batch": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "batch": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)", "USE TEMP B-TREE FOR ORDER BY"],
+    "latest place": ["SEARCH games USING INDEX games_in_rating_order (pool=?)"],
 }
+
+# Questions about a whole pool or list: they read what they tell, and nothing of other pools.
+IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
+POOL_PLANS = {
+    "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=?)"],
+    "RANK_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND rating>?)"],
+    "RATED_PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
+    "RATED_PLAYERS_SINCE": ["SEARCH current USING PRIMARY KEY (pool=?)"],
+    "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
+    "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
+    "ROWS_AT": [
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        BY_GAME_NUMBER.format("h"),
+        "CORRELATED SCALAR SUBQUERY 1",
+        BY_PLAYER.format("mine"),
+        BY_POSITION.format("games"),
+    ],
+    "RUNS": [
+        "CO-ROUTINE (subquery-2)", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", IN_A_POOL, "UNION ALL", IN_A_POOL,
+        "SCAN (subquery-2)", "USE TEMP B-TREE FOR GROUP BY", "USE TEMP B-TREE FOR count(DISTINCT)",
+    ],
+}  # fmt: skip
 
 # What may read a whole table, and why. Anything else that does is a fault.
 SCANS = {
     "FROM games WHERE (white = ": "a change of standing judges a player's games again; there are few changes",
+    " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
+    " AND tournament = ": "a closed tournament's games are looked for among all, where a scheme rates by event",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_schemes() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schemes, "BUILT_IN", (*schemes.BUILT_IN, *SMALL))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +114,56 @@ def test_a_hot_question_is_answered_as_pinned(name: str, path: Path) -> None:
         assert sorted(plan(ledger.views.connection, queries.HOT[name])) == sorted(HOT_PLANS[name])
 
 
-def test_games_in_rating_order_come_from_their_index_without_sorting(path: Path) -> None:
+@pytest.mark.parametrize("name", POOL_PLANS)
+def test_a_question_about_a_pool_is_answered_as_pinned(name: str, path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        assert plan(ledger.views.connection, getattr(queries, name)) == POOL_PLANS[name]
+
+
+def test_every_question_is_pinned_here() -> None:
+    asked = {name for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)}
+    hot = {name for name in asked if getattr(queries, name) in queries.HOT.values()}
+    assert asked == hot | set(POOL_PLANS)
+
+
+@pytest.mark.parametrize("query", [queries.LATEST_PLACE, queries.NEXT_PLACE])
+def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_many_games_there_are(
+    query: str, path: Path
+) -> None:
+    steps: list[int] = []
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        connection = ledger.views.connection
+        connection.set_progress_handler(lambda: steps.append(1), 1)  # each step of SQLite's machine
+        (ms,) = connection.execute(query, (1, 0)[: query.count("?")]).fetchone()
+        connection.set_progress_handler(None, 1)
+        assert ms is not None
+        assert len(steps) < 100 < connection.execute("SELECT count(*) FROM games").fetchone()[0]
+
+
+def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         assert plan(ledger.views.connection, gamebook._IN_ORDER) == [
-            "SEARCH games USING INDEX games_in_rating_order (pool=? AND ended_ms>?)"
+            "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+            "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
+
+
+def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        statement = f"{gamebook._JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
+        assert plan(ledger.views.connection, statement) == [
+            "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
+        ]
+
+
+def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        connection = ledger.views.connection
+        rows = pool_rows.PoolRows(connection, 1, DEFAULT, ("rating", "games"))
+        assert plan(connection, rows._before) == [BY_PLAYER.format("h"), BY_POSITION.format("games")]
+        assert plan(connection, rows._restore_current) == [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
+        assert plan(connection, pool_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
+        assert plan(connection, pool_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +181,7 @@ def test_the_journal_is_asked_by_its_keys(statement: str, expected: list[str], p
 
 
 def everything(path: Path) -> None:
-    """A day in the life of a ledger: appends, a late game, a correction of standing, questions."""
+    """A day in the life of a ledger: appends, a late game, a correction of standing, closings, questions."""
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         ledger.register("made:new", "New")
         ledger.import_games(frames(source_games(950), 20))
@@ -108,12 +191,54 @@ def everything(path: Path) -> None:
         ledger.catch_up()
         ledger.append(PlayerChanged(player=1, effective_at="2015", standing=Standing.GUEST))
         ledger.catch_up()
+        ledger.append(SchemeAdopted(pool="standard", scheme="chessworld", settings={}, effective_from="2018"))
+        ledger.catch_up()
+        periods_and_events(ledger)
         ledger.head()
         ledger.log("made:late")
         ledger.pool()
         ledger.player("made:p1")
-        for name, arguments in (("ranking", (1, 1, 10)), ("graph", (1, 1)), ("games of a player", (1, 1, 20))):
-            assert list(queries.dictionaries(ledger.views.connection, queries.HOT[name], arguments))
+        ask(ledger)
+
+
+def periods_and_events(ledger: Ledger) -> None:
+    """Two further pools, one rated by runs, one by event; runs and a tournament close, a scheme changes."""
+    runs = SchemeAdopted(pool="runs", scheme=BY_PERIOD.name, settings={"by_runs": True})
+    events = SchemeAdopted(pool="events", scheme=BY_EVENT.name, settings={})
+    ledger.append_many([runs, events])
+    for seed, pool in ((3, "runs"), (4, "events")):
+        games = [game._replace(tournament="Café Kök") for game in source_games(40, seed=seed)]
+        ledger.import_games(frames(games), choice=PoolChoice(pool=pool))
+        ledger.catch_up()
+    for event in (
+        RatingRunClosed(pool="runs", as_of="2018"),
+        RatingRunClosed(pool="runs", as_of="2015-06"),
+        TournamentClosed(pool="events", tournament="Café Kök", ended_at="2021"),
+        SchemeAdopted(
+            pool="runs", scheme=BY_EVENT.name, settings={}, effective_from="2016", carry=Carry.RESTART
+        ),
+    ):
+        ledger.append(event)
+        ledger.catch_up()
+
+
+def ask(ledger: Ledger) -> None:
+    """Every hot question, with an answer."""
+    views = ledger.views.connection
+    batch = views.execute(
+        "SELECT rated_ms, batch FROM games WHERE pool = 2 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1"
+    ).fetchone()
+    (player,) = views.execute("SELECT player FROM current WHERE pool = 2 ORDER BY n DESC").fetchone()
+    (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
+    asked: dict[str, tuple[object, ...]] = {
+        "ranking": (1, 1, 10), "rank": (1, 0), "last row": (1, 1), "row": (1, 1, 1),
+        "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
+        "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
+        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "latest place": (1,),
+    }  # fmt: skip
+    assert set(asked) == set(queries.HOT)
+    for name, arguments in asked.items():
+        assert list(queries.dictionaries(views, queries.HOT[name], arguments)), name
 
 
 @pytest.fixture

@@ -13,10 +13,19 @@ import pytest
 from ledger import rules
 from ledger.bulk import PoolChoice
 from ledger.errors import ConflictError, RejectedError
-from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.events import (
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
 from ledger.imports.source import SourceGame, frames
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Standing, Termination
+from ledger.model import Carry, Outcome, Standing, Termination
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -57,6 +66,22 @@ def game(key: str, **changes: Any) -> GameRecorded:
 
 def adoption(**changes: Any) -> SchemeAdopted:
     return SchemeAdopted(**{"pool": "blitz", "scheme": "chessworld", "settings": {}, **changes})
+
+
+def later(**changes: Any) -> SchemeAdopted:
+    """A change of scheme of the pool that the club has."""
+    return adoption(**{"pool": "standard", "effective_from": "2026-11-01", **changes})
+
+
+def run_closed(as_of: str, pool: str = "standard") -> RatingRunClosed:
+    return RatingRunClosed(pool=pool, as_of=as_of)
+
+
+def tournament_closed(ended_at: str, pool: str = "standard") -> TournamentClosed:
+    return TournamentClosed(pool=pool, tournament="Club cup", ended_at=ended_at)
+
+
+CONVERSION = (ConversionRange(factor="0.6", offset="800"),)
 
 
 def source(key: str, **changes: Any) -> SourceGame:
@@ -104,9 +129,16 @@ CASES: dict[str, tuple[Case, ...]] = {
             "'player:1' was recorded with commitment='",
         ),
         Case(adoption(pool="standard", settings={"k": 1}), "recorded with settings={}, not {'k': 1};"),
+        Case(adoption(pool="standard", carry=Carry.KEEP), "recorded with carry=None, not 'keep';"),
+        Case(
+            adoption(pool="standard", conversion=CONVERSION),
+            "recorded with conversion=None, not [{'factor': '0.6', 'offset': '800'}];",
+        ),
     ),
     "unknown-pool": (
         Case(game("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(run_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(tournament_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
     ),
     "unknown-player": (
         Case(game("r2", white=3), "player 3 was never registered"),
@@ -152,15 +184,41 @@ CASES: dict[str, tuple[Case, ...]] = {
             source("r2", ended_at="2026-11-22T12:00:00.001Z"),
         ),
         Case(game("r2", ended_at="2027"), "ended at 2027, but it is", source("r2", ended_at="2027")),
+        Case(
+            run_closed("2026-11-22T12:00:00.001Z"),
+            "closes with 2026-11-22T12:00:00.001Z, but it is 2026-11-21T12:00:00.000Z now; check the date and this "
+            "machine's clock",
+        ),
+        Case(run_closed("2026-11-23"), "closes with 2026-11-23, but it is"),
+        Case(tournament_closed("2026-12"), "closes with 2026-12, but it is 2026-11-21T12:00:00.000Z now; check the"),
     ),
     "unknown-scheme": (
         Case(adoption(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+        Case(later(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
     ),
     "bad-settings": (
         Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob', expected one of ["),
+        Case(later(settings={"cap": -1}), "cap must not be negative"),
     ),
-    "pool-has-a-scheme": (
-        Case(adoption(effective_from="2026-11-21"), "pool 'blitz' takes one scheme, from the beginning"),
+    "pool-has-no-beginning": (
+        Case(
+            adoption(effective_from="2026-11-21"),
+            "pool 'blitz' has no scheme before 2026-11-21; adopt one from the beginning first",
+        ),
+        Case(adoption(effective_from="2030", carry=Carry.RESTART), "pool 'blitz' has no scheme before 2030;"),
+    ),
+    "bad-carry": (
+        Case(
+            later(carry=Carry.CONVERT),
+            "carry is convert, conversion missing: a conversion goes with 'convert', and 'convert' with a conversion",
+        ),
+        Case(later(conversion=CONVERSION), "carry is keep, conversion given: a conversion goes with 'convert'"),
+        Case(later(carry=Carry.KEEP, conversion=CONVERSION), "carry is keep, conversion given:"),
+        Case(later(carry=Carry.RESTART, conversion=CONVERSION), "carry is restart, conversion given:"),
+        Case(adoption(carry=Carry.KEEP), "nothing is carried into a pool's first scheme: leave both out"),
+        Case(adoption(carry=Carry.RESTART), "nothing is carried into a pool's first scheme: leave both out"),
+        Case(adoption(carry=Carry.CONVERT, conversion=CONVERSION), "nothing is carried into a pool's first scheme"),
+        Case(adoption(conversion=CONVERSION), "nothing is carried into a pool's first scheme: leave both out"),
     ),
 }  # fmt: skip
 EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
@@ -242,17 +300,28 @@ WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("exists-with-different-black", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
     ("clock-behind", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
 )
+CARRIED = {"effective_from": "2026", "carry": Carry.CONVERT}
 WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("pool-has-a-scheme", {"effective_from": "2026"}),
-    ("bad-settings", {"effective_from": "2026", "settings": {"knob": 1}}),
-    ("unknown-scheme", {"effective_from": "2026", "settings": {"knob": 1}, "scheme": "guesswork"}),
+    ("bad-carry", {**CARRIED, "pool": "standard"}),
+    ("pool-has-no-beginning", CARRIED),
+    ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
+    ("unknown-scheme", {**CARRIED, "settings": {"knob": 1}, "scheme": "guesswork"}),
+)
+TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
+WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
+    ("ended-in-the-future", run_closed("2030")),
+    ("ended-in-the-future", tournament_closed("2030")),
+    ("unknown-pool", run_closed("2030", pool="rapid")),
+    ("unknown-pool", tournament_closed("2030", pool="rapid")),
+    ("exists-with-different-carry", TOLD_OTHERWISE),
 )
 
 
 @pytest.mark.parametrize(
     ("rule", "event"),
     [(rule, game(**{"key": "r2", **wrong})) for rule, wrong in WRONG_GAMES]
-    + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS],
+    + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
+    + list(WRONG_CLOSINGS),
 )  # fmt: skip
 def test_of_several_rules_the_first_is_named(club: Club, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -300,6 +369,15 @@ def test_the_same_fact_again_is_success_and_writes_nothing(club: Club) -> None:
     "event",
     [
         adoption(pool="standard"),
+        later(),
+        later(carry=Carry.RESTART, effective_from="2026-11-01T00:00:00Z"),
+        later(
+            carry=Carry.CONVERT,
+            conversion=(*CONVERSION, ConversionRange(from_rating="2000", factor="1", offset="0")),
+        ),
+        run_closed("2026-10"),
+        run_closed("2026-10-31T23:59:59.999Z"),
+        tournament_closed("2026-10-31"),
         PlayerChanged(player=1, effective_at="2026-01-01", standing=Standing.GUEST, declared_rating=1500),
         game("r9", tournament="Club", round="1", half_moves=40, white_rating=1500, started_at="2026-11-20"),
     ],
@@ -326,6 +404,43 @@ def test_a_conflict_names_the_first_field_that_differs_and_both_values(club: Clu
     error = caught.value
     assert (error.rule, error.key) == ("exists-with-different-black", "game:r1-b1")
     assert (error.field, error.stored, error.given) == ("black", 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "field", "stored", "given"),
+    [
+        (later(), later(carry=Carry.KEEP), "carry", None, "keep"),
+        (later(carry=Carry.RESTART), later(), "carry", "restart", None),
+        (
+            later(carry=Carry.CONVERT, conversion=CONVERSION),
+            later(carry=Carry.CONVERT, conversion=(ConversionRange(factor="0.7", offset="800"),)),
+            "conversion", [{"factor": "0.6", "offset": "800"}], [{"factor": "0.7", "offset": "800"}],
+        ),
+        (later(), later(settings={"initial": 1500}), "settings", {}, {"initial": 1500}),
+        (tournament_closed("2026-10-31"), tournament_closed("2026-11"), "ended_at", "2026-10-31", "2026-11"),
+    ],
+)  # fmt: skip
+def test_a_change_of_scheme_and_a_tournament_may_not_be_told_in_two_ways(
+    club: Club, first: Event, other: Event, field: str, stored: object, given: object
+) -> None:
+    club.ledger.append(first)
+    with pytest.raises(ConflictError) as caught:
+        club.ledger.append(other)
+    error = caught.value
+    assert (error.key, error.field, error.stored, error.given) == (first.key, field, stored, given)
+
+
+def test_a_pool_may_change_its_scheme_from_any_instant_and_close_any_run_in_any_order(club: Club) -> None:
+    facts = [
+        later(effective_from="2030", carry=Carry.RESTART),
+        later(effective_from="1999", carry=Carry.KEEP),
+        later(effective_from="1999-01-01"),
+        later(effective_from="0001", carry=Carry.CONVERT, conversion=CONVERSION),
+        run_closed("2026-10"),
+        run_closed("1900"),
+        tournament_closed("1900"),
+    ]
+    assert [receipt.duplicate for receipt in club.ledger.append_many(facts)] == [False] * len(facts)
 
 
 def test_imports_and_single_appends_know_each_others_games(club: Club) -> None:
@@ -367,6 +482,26 @@ def test_of_many_none_is_recorded_when_one_is_refused(club: Club, rule: str, cas
     receipt = club.ledger.append(game("x2"))
     assert (receipt.position, receipt.duplicate) == (before.size + 1, False)
     assert club.ledger.head().size == before.size + 1
+
+
+def test_a_pool_its_next_scheme_and_its_closings_are_recorded_in_one_go(club: Club) -> None:
+    changes = [adoption(), adoption(effective_from="2026")]
+    closings = [run_closed("2026-10", "blitz"), tournament_closed("2026", "blitz")]
+    receipts = club.ledger.append_many([*changes, *closings])
+    assert [receipt.position for receipt in receipts] == [5, 6, 7, 8]
+
+
+def test_of_many_none_is_recorded_when_a_pool_is_used_before_it_has_its_beginning(club: Club) -> None:
+    before = club.ledger.head()
+    for event, rule in (
+        (adoption(effective_from="2026"), "pool-has-no-beginning"),
+        (run_closed("2026-10", "blitz"), "unknown-pool"),
+        (tournament_closed("2026-10", "blitz"), "unknown-pool"),
+    ):
+        with pytest.raises(RejectedError) as caught:
+            club.ledger.append_many([event, adoption()])
+        assert caught.value.rule == rule
+        assert club.ledger.head() == before
 
 
 def test_of_many_none_is_recorded_when_the_caller_stops_half_way(club: Club) -> None:
@@ -422,6 +557,12 @@ def test_times_known_to_different_precision_are_compared_as_far_as_both_go(
     assert not club.ledger.append(game("r2", started_at=started_at, ended_at=ended_at)).duplicate
     outcome = club.ledger.import_games(frames([source("r3", started_at=started_at, ended_at=ended_at)]))
     assert (outcome.recorded, outcome.faults) == (1, [])
+
+
+@pytest.mark.parametrize("day", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-11", "2026"])
+def test_a_run_and_a_tournament_may_close_up_to_a_day_from_now(club: Club, day: str) -> None:
+    receipts = club.ledger.append_many([run_closed(day), tournament_closed(day)])
+    assert [receipt.duplicate for receipt in receipts] == [False, False]
 
 
 def test_pools_of_an_import_are_adopted_with_the_first_pools_scheme(club: Club) -> None:

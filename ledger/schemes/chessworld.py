@@ -7,6 +7,7 @@ that keeps every promise of the FAQ. Only this scheme's rules live here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -21,9 +22,12 @@ from ledger.schemes.base import (
     STANDING_WELCOMER,
     TOO_SHORT,
     Explanation,
+    Meeting,
+    Newcomer,
     Scheme,
     Side,
     Term,
+    When,
     refuse_common,
     setting,
 )
@@ -78,12 +82,12 @@ class Numbers(NamedTuple):
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(declared: int | None, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, games, sum of game points)``.
 
     "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
     """
-    return (numbers.initial if declared is None else float(declared), 0.0, 0.0)
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
 
 
 def refuse(
@@ -147,7 +151,7 @@ def scale(opponent_games: float, numbers: Numbers) -> float:
     return n / (numbers.provisional_games + 1.0)
 
 
-def rate_game(state: Any, w: int, b: int, score: float, numbers: Numbers) -> None:
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
     white = state[w]
     black = state[b]
@@ -179,15 +183,27 @@ def rate_side(
     state[p + 1] = games
 
 
-def expected_score(own: tuple[float, ...], opponent: tuple[float, ...], numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
     """Expected score 0..1 by the Elo formula of the FAQ."""
-    return logistic(own[RATING] - opponent[RATING])
+    return logistic(state[p] - state[q])
 
 
-def explain(own: Side, opponent: Side, score: float, numbers: Numbers) -> Explanation:
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+    """True during the first 50 rated games."""
+    return state[p + GAMES] < numbers.provisional_games
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with *games* rated games goes on counting; a mean begun elsewhere goes on from the rating itself."""
+    counted = games + 1.0 if numbers.include_initial and games else games
+    return (rating, games, rating * counted)
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
-    games, opponent_games = own.before[GAMES] + 1.0, opponent.before[GAMES] + 1.0
-    r1, r2 = own.before[RATING], opponent.before[RATING]
+    (opponent, score, *_) = meetings[0]
+    games, opponent_games = own.before[GAMES] + 1.0, opponent[GAMES] + 1.0
+    r1, r2 = own.before[RATING], opponent[RATING]
     if games <= numbers.provisional_games:
         return _explain_provisional(own, r2, games, score, numbers)
     factor = scale(opponent_games, numbers)
@@ -206,7 +222,8 @@ def explain(own: Side, opponent: Side, score: float, numbers: Numbers) -> Explan
         terms.append(Term(part, factor, f"scaling for a provisional opponent; n {counted} this game"))
         rule = f"r1 + K·({part})·(w - E)"
     return Explanation(
-        rule, tuple(terms), own.after[RATING], "none; shown to the nearest point", f"{FAQ}, from the 51st rated game"
+        rule, tuple(terms), own.after[RATING], own.after[RATING], "none; shown to the nearest point",
+        f"{FAQ}, from the 51st rated game",
     )
 
 
@@ -227,7 +244,7 @@ def _explain_provisional(own: Side, r2: float, games: float, score: float, numbe
     if numbers.include_initial:
         rule = "(S + p) / (n + 1), S with the initial rating"
     return Explanation(
-        rule, terms, own.after[RATING], "none; shown to the nearest point",
+        rule, terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point",
         f"{FAQ}, first {numbers.provisional_games:g} rated games",
     )  # fmt: skip
 
@@ -255,4 +272,6 @@ SCHEME = Scheme(
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,
+    provisional=provisional,
+    carry=carry,
 )

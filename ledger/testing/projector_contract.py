@@ -20,6 +20,7 @@ from ledger.catching_up import Views
 from ledger.events import NAME_PATTERN, Event
 from ledger.gamebook import Fresh, GameBook
 from ledger.heavy import np
+from ledger.kernels import compiled
 from ledger.projection import PoolProjections
 from ledger.projector import SIDE_COLUMNS, Projector
 from ledger.projectors.history import HISTORY
@@ -93,7 +94,7 @@ class ProjectorContract:
                 np.asarray(column, np.int64 if name in _WHOLE else np.float64)
                 for name, column in zip(made.takes, columns, strict=True)
             )
-            engine.compiled(loop)(np.asarray(run, np.int32), arrays, np.asarray(start, np.float64), many)
+            compiled(loop)(np.asarray(run, np.int32), arrays, np.asarray(start, np.float64), many)
             assert bits(plain) == bits(many.tolist())
 
     def test_the_step_writes_its_player_s_fields_only(self) -> None:

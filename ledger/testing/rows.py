@@ -23,7 +23,7 @@ def _exact(value: object) -> object:
 def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
     """All rows of a table, floats by their bits, in one order."""
     found = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
-    return sorted((tuple((name, _exact(value)) for name, value in row.items()) for row in found), key=repr)
+    return sorted((tuple((name, _exact(value)) for name, value in sorted(row.items())) for row in found), key=repr)
 
 
 def in_terms_of_facts(

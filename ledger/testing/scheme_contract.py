@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
 from ledger import engine
+from ledger.columns import FEW, MANY
+from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.events import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.heavy import np
+from ledger.kernels import compiled
 from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Explanation, Scheme, Side
+from ledger.schemes.base import (
+    HALF_MOVES_UNKNOWN,
+    REASONS,
+    Meeting,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    Side,
+    When,
+)
 from ledger.testing.expect import bits, refused
+from ledger.testing.formulas import evaluated
 
 PLAYERS = 24
+FIRST_DAY = 18_500.0  # 26 August 2020
+A_WHILE_LATER = When(600.0, FIRST_DAY + 500.0)
 GAMES = 3_000  # some 250 a player: past any provisional phase
 TOLERANCE = 1e-9  # of a formula worked out by hand against the kernel, which may add in another order
-_OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: operator.pow, ast.USub: operator.neg,
-}  # fmt: skip
 
 
 class SchemeContract:
@@ -35,11 +44,15 @@ class SchemeContract:
 
     Attributes:
         settings: the settings that it is tested with, as in ``scheme-adopted``; the defaults and its switches.
+        birth_years: what is known of the players' years of birth, in turn.
+        batches: how many games a batch has, in turn; for schemes by period or event.
         complementary: whether the two expected scores of a game add up to 1.
         score_decides: whether a win never gives less than a draw, and a draw never less than a loss.
     """
 
     settings: ClassVar[Sequence[Mapping[str, int | bool | str]]] = ({},)
+    birth_years: ClassVar[Sequence[int | None]] = (None, 1950, 1990, 2005, None)
+    batches: ClassVar[Sequence[int]] = (1, 40, 7, 120, 2, 60)
     complementary: ClassVar[bool] = True
     score_decides: ClassVar[bool] = True
 
@@ -114,43 +127,64 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            engine.compiled(engine.refusal_loop(scheme))(*columns, reasons, numbers)
+            compiled(engine.refusal_loop(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------
 
     def test_newcomers_enter_with_every_field(self) -> None:
         scheme = self.make()
-        for numbers, declared in itertools.product(self.numbers(), (None, 0, 1, 1400, 5000)):
-            state = scheme.enter(declared, numbers)
+        for numbers, declared, born in itertools.product(self.numbers(), (None, 0.0, 1.0, 1400.0, 5000.0), (None, 1999)):
+            state = scheme.enter(Newcomer(declared, born, FIRST_DAY), numbers)
             assert len(state) == len(scheme.state)
-            assert all(math.isfinite(value) for value in state)
+            assert all(type(value) is float and math.isfinite(value) for value in state)
+
+    def test_players_from_another_scheme_enter_with_every_field(self) -> None:
+        scheme = self.make()
+        for numbers, rating, games in itertools.product(self.numbers(), (100.0, 1400.5, 2800.0), (0.0, 3.0, 500.0)):
+            state = scheme.carried(rating, games, Newcomer(None, 1980, FIRST_DAY), numbers)
+            assert len(state) == len(scheme.state)
+            assert all(type(value) is float and math.isfinite(value) for value in state)
 
     def test_ratings_are_the_same_bits_interpreted_and_compiled(self) -> None:
         scheme = self.make()
         for numbers, seed in itertools.product(self.numbers(), (1, 2)):
-            white, black, score = _games(seed)
+            games = self._games(seed)
             start = self._start(numbers)
             few_state, few_counts = list(start), [0] * PLAYERS
-            few, few_n = engine.rate_few(scheme, numbers, white, black, score, few_state, few_counts)
-            many_state, many_counts = np.asarray(start, np.float64), np.zeros(PLAYERS, np.int32)
-            many, many_n = engine.rate_many(
-                scheme, numbers, np.asarray(white, np.int32), np.asarray(black, np.int32),
-                np.asarray(score, np.float64), many_state, many_counts,
-            )  # fmt: skip
+            few, few_n = engine.rate(FEW, scheme, numbers, games, few_state, few_counts)
+            many_state, many_counts = MANY.floats(start), MANY.zeros(PLAYERS)
+            many, many_n = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
             assert all(math.isfinite(value) for value in few), numbers
             assert bits(few) == bits(many.tolist()), numbers
             assert few_n == many_n.tolist()
             assert bits(few_state) == bits(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
+    def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
+        scheme = self.make()
+        fields = len(scheme.state)
+        for numbers in self.numbers():
+            for one in itertools.islice(self._told(numbers), 60):
+                both = [*one.side.before, *one.meetings[0].opponent]
+                arrays = MANY.floats(both)
+                later = When(one.when.period + 3.0, one.when.day + 100.0)
+                scheme.at(both, fields, later.period, later.day, numbers)
+                compiled(scheme.at)(arrays, fields, later.period, later.day, numbers)
+                assert bits(both) == bits(arrays.tolist())
+                expected = scheme.expected_score(both, 0, fields, numbers)
+                assert bits([expected]) == bits([compiled(scheme.expected_score)(arrays, 0, fields, numbers)])
+                for kernel in (scheme.provisional, scheme.listed):
+                    assert bool(compiled(kernel)(arrays, 0, numbers)) == kernel(both, 0, numbers)
+
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers, (w, b) in itertools.product(self.numbers(), ((0, 2), (2, 1), (1, 0))):
-            state = [*scheme.enter(None, numbers), *scheme.enter(1800, numbers), *scheme.enter(2400, numbers)]
+            who = [Newcomer(rating, None, FIRST_DAY) for rating in (None, 1800.0, 2400.0)]
+            state = engine.newcomers(scheme, numbers, who)
             before = list(state)
-            scheme.rate_game(state, w * fields, b * fields, 1.0, numbers)
+            engine.rate(FEW, scheme, numbers, _one_game(w, b, 1.0), state, [0, 0, 0])
             other = 3 - w - b
             assert len(state) == len(before)
             assert state[other * fields : (other + 1) * fields] == before[other * fields : (other + 1) * fields]
@@ -159,76 +193,144 @@ class SchemeContract:
         """No clock, no chance, no memory of its own."""
         scheme = self.make()
         for numbers in self.numbers():
-            white, black, score = _games(3)
             runs = []
             for _ in range(2):
-                history, _n = engine.rate_few(scheme, numbers, white, black, score, self._start(numbers), [0] * PLAYERS)
+                history, _n = engine.rate(
+                    FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS
+                )
                 runs.append(bits(history))
             assert runs[0] == runs[1]
+
+    def test_any_slicing_of_the_games_between_batches_is_one_replay(self) -> None:
+        scheme = self.make()
+        for numbers in self.numbers():
+            games = self._games(5)
+            whole, _n = engine.rate(FEW, scheme, numbers, games, self._start(numbers), [0] * PLAYERS)
+            cut = games.starts[len(games.starts) // 2] if games.starts else GAMES // 2
+            state, counts, parts = self._start(numbers), [0] * PLAYERS, []
+            for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
+                history, _n = engine.rate(FEW, scheme, numbers, part, state, counts)
+                parts += history
+            assert bits(parts) == bits(whole)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()
         for numbers in self.numbers():
-            for own, opponent in self._meetings(numbers):
-                expected = scheme.expected_score(own, opponent, numbers)
+            for one in self._told(numbers):
+                own, opponent = one.side.before, one.meetings[0].opponent
+                expected = engine.expected(scheme, numbers, own, opponent, one.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
-                    assert abs(expected + scheme.expected_score(opponent, own, numbers) - 1.0) <= TOLERANCE
-                if self.complementary and own == opponent:
-                    assert expected == 0.5
+                    back = engine.expected(scheme, numbers, opponent, own, one.when)
+                    assert abs(expected + back - 1.0) <= TOLERANCE
+                    assert engine.expected(scheme, numbers, own, own, one.when) == 0.5
 
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers in self.numbers():
-            for own, opponent in self._meetings(numbers):
-                predicted = engine.predict(scheme, numbers, own, opponent)
+            for one in self._told(numbers):
+                own, opponent = one.side.before, one.meetings[0].opponent
+                predicted = engine.predict(scheme, numbers, own, opponent, one.when)
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
-                    as_white, as_black = [*own, *opponent], [*opponent, *own]
-                    scheme.rate_game(as_white, 0, fields, score, numbers)
-                    scheme.rate_game(as_black, 0, fields, 1.0 - score, numbers)
-                    assert bits(predicted[word]) == bits(as_white[:fields])
+                    as_black = [*opponent, *own]
+                    engine.rate(
+                        FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, one.when), as_black, [0, 0]
+                    )
                     assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
 
     def test_explanations_give_the_rating_and_their_terms_recompute_it(self) -> None:
         scheme = self.make()
-        fields = len(scheme.state)
         for numbers in self.numbers():
-            for own, opponent in self._meetings(numbers):
-                for score in (1.0, 0.5, 0.0):
-                    state = [*own, *opponent]
-                    scheme.rate_game(state, 0, fields, score, numbers)
-                    side, other = Side(own, tuple(state[:fields])), Side(opponent, tuple(state[fields:]))
-                    explained = scheme.explain(side, other, score, numbers)
-                    assert bits([explained.result]) == bits([state[0]])
-                    assert explained.source
-                    assert explained.rounding
-                    assert all(term.symbol and term.meaning for term in explained.terms)
-                    recomputed = evaluated(explained)
-                    assert abs(recomputed - explained.result) <= TOLERANCE * max(1.0, abs(explained.result)), explained
+            for one in self._told(numbers):
+                explained = scheme.explain(one.side, one.meetings, one.when, numbers)
+                assert bits([explained.result]) == bits([one.side.after[0]])
+                assert explained.source
+                assert explained.rounding
+                assert all(term.symbol and term.meaning for term in explained.terms)
+                recomputed = evaluated(explained)
+                assert abs(recomputed - explained.unrounded) <= TOLERANCE * max(1.0, abs(recomputed)), explained
 
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _start(self, numbers: Any) -> list[float]:
         """Newcomers, some with a declared rating at its limits."""
-        declared = [(None, 0, 5000, 1400, 2800, 100)[player % 6] for player in range(PLAYERS)]
-        return engine.newcomers(self.make(), numbers, declared)
+        declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
+        born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
+        who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
+        return engine.newcomers(self.make(), numbers, who)
 
-    def _meetings(self, numbers: Any) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
-        """Pairs of states as they come up, those of newcomers among them."""
+    def _games(self, seed: int) -> Rateable:
+        """Games at random, in batches where the scheme wants them, some periods apart."""
+        white, black, score = _games(seed)
+        day = [FIRST_DAY + 0.7 * game for game in range(GAMES)]
+        if self.make().rhythm is Rhythm.GAME:
+            return Rateable(white, black, score, day)
+        starts = [0]
+        while starts[-1] < GAMES:
+            starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
+        period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
+        return Rateable(white, black, score, day, starts, period, [day[last - 1] + 0.5 for last in starts[1:]])
+
+    def _told(self, numbers: Any) -> Iterator[Told]:
+        """Players in games and batches as they come up, those of newcomers among them."""
         scheme = self.make()
-        fields = len(scheme.state)
-        white, black, score = _games(4)
-        state = self._start(numbers)
-        for game, (w, b, result) in enumerate(zip(white, black, score, strict=True)):
-            if game % 5 == 0 or game < PLAYERS:
-                own, opponent = state[w * fields : (w + 1) * fields], state[b * fields : (b + 1) * fields]
-                yield tuple(own), tuple(opponent)
-            if game % 100 == 0:
-                yield tuple(state[:fields]), tuple(state[:fields])
-            scheme.rate_game(state, w * fields, b * fields, result, numbers)
+        fields, games, state = len(scheme.state), self._games(4), self._start(numbers)
+        batches = list(itertools.pairwise(games.starts)) or [(game, game + 1) for game in range(GAMES)]
+        for batch, (first, last) in enumerate(batches):
+            part = _part(games, first, last)
+            when = When(part.period[0], part.closing[0]) if games.starts else When(0.0, part.day[0])
+            if scheme.rhythm is Rhythm.GAME:
+                work: list[float] = []
+                before, after = list(state), list(state)
+                engine.rate(FEW, scheme, numbers, part, after, [0] * PLAYERS)
+            else:
+                before, after, work = engine.rate_one_batch(scheme, numbers, part, list(state))
+            if games.starts or batch % 5 == 0 or batch < PLAYERS:
+                sides = [tuple(row[p * fields : (p + 1) * fields] for row in (before, after)) for p in range(PLAYERS)]
+                noted = [tuple(work[p * len(scheme.work) : (p + 1) * len(scheme.work)]) for p in range(PLAYERS)]
+                for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
+                    meetings = [
+                        Meeting(tuple(sides[other][0]), mine, colour, noted[other])
+                        for w, b, score in zip(part.white, part.black, part.score, strict=True)
+                        for me, other, mine, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
+                        if me == player
+                    ]
+                    own, then = sides[player]
+                    yield Told(Side(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
+            engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
+
+
+class Told(NamedTuple):
+    """A player's part in one game or batch."""
+
+    side: Side
+    meetings: tuple[Meeting, ...]
+    when: When
+
+
+def _part(games: Rateable, first: int, last: int) -> Rateable:
+    """The games from *first* to *last* (exclusive), which must not cut a batch."""
+    white, black, score, day = (column[first:last] for column in games[:4])
+    if not games.starts:
+        return Rateable(white, black, score, day)
+    begin, end = games.starts.index(first), games.starts.index(last)
+    starts = [start - first for start in games.starts[begin : end + 1]]
+    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end])
+
+
+def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Rateable:
+    return Rateable([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
+
+
+def _as_arrays(games: Rateable) -> Rateable:
+    white, black, score, day, starts, period, closing = games
+    return Rateable(
+        MANY.small(white), MANY.small(black), MANY.floats(score), MANY.floats(day), MANY.ints(starts),
+        MANY.floats(period), MANY.floats(closing),
+    )  # fmt: skip
 
 
 def _problems(scheme: Scheme, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -262,33 +364,3 @@ def _games(seed: int) -> tuple[list[int], list[int], list[float]]:
         black.append(b)
         score.append(result)
     return white, black, score
-
-
-def evaluated(explained: Explanation) -> float:
-    """The number that an explanation's rule gives, read as arithmetic.
-
-    The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
-    symbol in it must be among the terms.
-    """
-    text = re.split(r"[,:;]", explained.rule)[0]
-    values: dict[str, float] = {}
-    for i, term in enumerate(sorted(explained.terms, key=lambda term: -len(term.symbol))):
-        name = f"_{i}_"
-        text = re.sub(rf"(?<![\w']){re.escape(term.symbol)}(?![\w'])", name, text)
-        values[name] = term.value
-    for sign, word in (("·", "*"), ("×", "*"), ("÷", "/"), ("−", "-"), ("^", "**")):
-        text = text.replace(sign, word)
-    return _value(ast.parse(text.strip(), mode="eval").body, values)
-
-
-def _value(node: ast.AST, values: Mapping[str, float]) -> float:
-    match node:
-        case ast.BinOp(left, sign, right):
-            return _OPERATORS[type(sign)](_value(left, values), _value(right, values))
-        case ast.UnaryOp(sign, operand):
-            return _OPERATORS[type(sign)](_value(operand, values))
-        case ast.Name(name):
-            return values[name]
-        case ast.Constant(int() | float() as number):
-            return float(number)
-    raise AssertionError(f"a rule is arithmetic with the symbols of its terms, not {ast.dump(node)}")

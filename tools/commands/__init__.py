@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ledger.ledger import Ledger
@@ -10,6 +12,17 @@ DB = click.argument("db_path", metavar="DB", type=click.Path())
 POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
+
+
+def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
+    """The settings of ``--set NAME=VALUE`` options."""
+    settings: dict[str, int | bool | str] = {}
+    for word in words:
+        name, divided, value = word.partition("=")
+        if not divided:
+            raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
+        settings[name] = {"true": True, "false": False}.get(value.lower(), value)
+    return settings
 
 
 def level(path: str) -> Ledger:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ledger import reports
+from ledger import explaining, reports
 from ledger.ledger import Ledger
 from ledger.model import instant_ms
 
@@ -145,7 +145,7 @@ def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
       rating-ledger explain club.db ann lichess:Mxzwh32Z -t
     """
     with level(db_path) as ledger:
-        told = reports.explain(ledger, ledger.player(player), game)
+        told = explaining.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             terms = told.pop("terms")
             output.write_one({name: _exact(value) for name, value in told.items()}, "table")

@@ -14,7 +14,7 @@ from ledger.ledger import Ledger, beside
 
 from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
-from . import DB, REFUSED
+from . import DB, REFUSED, settings_given
 
 
 @click.command()
@@ -31,21 +31,11 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
       rating-ledger init club.db --pool standard --scheme chessworld
       rating-ledger init club.db --set include_initial=true --set initial=1200
     """
-    chosen = _settings(settings)
+    chosen = settings_given(settings)
     _check_words(pool, scheme, chosen)
     with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
         click.echo(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}", err=True)
-
-
-def _settings(words: Sequence[str]) -> dict[str, int | bool | str]:
-    settings: dict[str, int | bool | str] = {}
-    for word in words:
-        name, divided, value = word.partition("=")
-        if not divided:
-            raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
-        settings[name] = {"true": True, "false": False}.get(value.lower(), value)
-    return settings
 
 
 def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:

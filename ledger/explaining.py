@@ -1,0 +1,124 @@
+"""Why a rating changed: the formula of the scheme that rated the game, with this player's numbers.
+
+A game that was rated together with others is told with all of the player's games of that batch, from the states that
+the batch began with. Every number comes from the views or the scheme's own kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ledger import engine, queries
+from ledger.engine import Rateable
+from ledger.errors import UnknownNameError
+from ledger.ledger import Ledger
+from ledger.names import RESULT, names
+from ledger.people import Person
+from ledger.periods import DAY_MS
+from ledger.schemes.base import Meeting, Rhythm, Side, When
+from ledger.states import Players
+from ledger.timeline import Era, Pool
+
+_SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
+
+
+class _Part(NamedTuple):
+    """A player's part in what is to be explained."""
+
+    side: Side
+    meetings: tuple[Meeting, ...]
+    when: When
+
+
+def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
+    """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
+
+    Raises:
+        UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
+    """
+    connection, game = ledger.views.connection, game.removeprefix("game:")
+    stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
+    row = queries.one(connection, queries.GAME, (stored.position,)) if stored else None
+    if row is None:
+        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+    if row["reason"] is not None:
+        raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
+    pool = next(p for p in ledger.pools() if p.pool == row["pool"])
+    mine = queries.one(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
+    if mine is None:
+        raise UnknownNameError(f"player of game {game!r} named", person.name or str(person.player))
+    number = pool.era_at(row["ended_ms"])
+    era, players = pool.eras[number], Players(connection, pool)
+    by_game = era.scheme.rhythm is Rhythm.GAME
+    part = _of_game(players, number, mine) if by_game else _of_batch(ledger, pool, number, players, row, mine)
+    told = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
+    before = part.side.before[0]
+    return {
+        "game": game,
+        "player": person.name,
+        "opponent": names(ledger, {mine["opponent"]})[mine["opponent"]],
+        "result": RESULT[mine["half_points"]],
+        "pool": pool.name,
+        "scheme": era.scheme.name,
+        "rated_with": {Rhythm.GAME: "this game", Rhythm.PERIOD: "its period", Rhythm.EVENT: "its event"}[
+            era.scheme.rhythm
+        ],
+        "games": len(part.meetings),
+        "before": before,
+        "after": told.result,
+        "change": told.result - before,
+        "rule": told.rule,
+        "terms": [term._asdict() for term in told.terms],
+        "unrounded": told.unrounded,
+        "rounding": told.rounding,
+        "source": told.source,
+    }
+
+
+def _of_game(players: Players, era: int, mine: dict[str, Any]) -> _Part:
+    ms = mine["ended_ms"]
+    own = players.after_game(mine["player"], mine["n"] - 1, era, ms)
+    opponent = players.after_game(mine["opponent"], mine["opponent_n"] - 1, era, ms)
+    meeting = Meeting(opponent, _SCORE[mine["half_points"]], mine["colour"])
+    return _Part(Side(own, players.held(mine).state), (meeting,), When(0.0, ms / DAY_MS))
+
+
+def _of_batch(
+    ledger: Ledger, pool: Pool, number: int, players: Players, row: dict[str, Any], mine: dict[str, Any]
+) -> _Part:
+    era, place = pool.eras[number], (row["rated_ms"], row["batch"])
+    games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
+    last_ms = games[-1]["ended_ms"]
+    if era.scheme.steps == 1:  # nobody's result depends on what the batch makes of others
+        games = [one for one in games if mine["player"] in {one["white"], one["black"]}]
+    first: dict[int, int] = {}
+    for one in games:
+        first.setdefault(one["white"], one["ended_ms"])
+        first.setdefault(one["black"], one["ended_ms"])
+    roster = {player: i for i, player in enumerate(first)}
+    state = [value for player, ms in first.items() for value in players.before(player, *place, number, ms)]
+    when = pool.when(number, row["rated_ms"], last_ms)
+    rateable = Rateable(
+        [roster[one["white"]] for one in games], [roster[one["black"]] for one in games],
+        [one["score"] for one in games], [one["ended_ms"] / DAY_MS for one in games], [0, len(games)], [when.period],
+        [when.day],
+    )  # fmt: skip
+    return _meetings(era, rateable, state, roster[mine["player"]], when)
+
+
+def _meetings(era: Era, games: Rateable, state: list[float], player: int, when: When) -> _Part:
+    scheme = era.scheme
+    before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
+    width, noted = len(scheme.state), len(scheme.work)
+
+    def fields(flat: list[float], one: int, size: int) -> tuple[float, ...]:
+        return tuple(flat[one * size : (one + 1) * size])
+
+    meetings = tuple(
+        Meeting(fields(before, other, width), score, colour, fields(work, other, noted))
+        for white, black, points in zip(games.white, games.black, games.score, strict=True)
+        for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
+        if me == player
+    )
+    side = Side(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
+    return _Part(side, meetings, when)

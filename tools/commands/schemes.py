@@ -1,0 +1,228 @@
+"""Commands about schemes: which there are, what they take, which one rates a pool from when on, rating runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import click
+
+from ledger import lists
+from ledger import schemes as known
+from ledger.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.ledger import Ledger
+from ledger.model import Carry, instant_ms
+from ledger.schemes.base import Rhythm, Scheme
+
+from .. import output
+from ..progress import Bars
+from . import DB, POOL, level, settings_given
+
+ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
+
+
+@click.group()
+def scheme() -> None:
+    """Rating schemes: list them, show one's settings, adopt one for a pool.
+
+    \b
+    Example:
+      rating-ledger scheme list -t
+      rating-ledger scheme show fide -t
+      rating-ledger scheme adopt club.db --scheme chessworld --from 2006-01-01 --carry keep
+    """
+
+
+@scheme.command("list")
+@output.format_options
+def list_(fmt: str | None) -> None:
+    """Every installed scheme: how many games it rates together, and who published it.
+
+    \b
+    Example:
+      rating-ledger scheme list -t
+    """
+    rows = [
+        {"scheme": name, "rates": f"by {one.rhythm.value}", "title": one.title, "source": one.source}
+        for name, one in sorted(known.available().items())
+    ]
+    output.write(rows, fmt)
+
+
+@scheme.command()
+@click.argument("name")
+@output.format_options
+def show(name: str, fmt: str | None) -> None:
+    """One scheme: its settings with defaults, units, meanings and sources.
+
+    \b
+    Example:
+      rating-ledger scheme show chessworld -t
+      rating-ledger scheme show glicko2 --csv
+    """
+    one = known.named(name)
+    rows = _settings_of(one)
+    if fmt == "table":
+        output.write_one(_described(one), "table")
+        click.echo()
+    if fmt is None:
+        output.write_one({**_described(one), "settings": rows}, None)
+    else:
+        output.write(rows, fmt)
+
+
+def _described(one: Scheme) -> dict[str, Any]:
+    return {
+        "scheme": one.name,
+        "title": one.title,
+        "source": one.source,
+        "rates": f"by {one.rhythm.value}",
+        "version": one.version,
+        "state": ", ".join(one.state),
+    }
+
+
+def _settings_of(one: Scheme) -> list[dict[str, Any]]:
+    return [
+        {
+            "setting": field.name,
+            "default": field.default if isinstance(field.default, bool) else f"{field.default:.12g}",
+            "unit": field.metadata["unit"],
+            "meaning": field.metadata["doc"],
+            "source": field.metadata["source"],
+        }
+        for field in attrs.fields(one.settings)
+    ]
+
+
+@scheme.command()
+@DB
+@click.option("--pool", metavar="NAME", help="Pool; the first one by default; a new name makes a new pool.")
+@click.option("--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.")
+@click.option("--from", "since", metavar="INSTANT", help="First day that it rates; left out for a new pool.")
+@click.option("--carry", type=click.Choice([one.value for one in Carry]), help="What players bring along.")
+@click.option(
+    "--map", "maps", multiple=True, metavar="[FROM:]FACTOR:OFFSET",
+    help="For --carry convert: new = FACTOR x old + OFFSET for ratings from FROM on; repeatable.",
+)  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting; repeatable.")
+@ACTOR
+def adopt(
+    db_path: str, pool: str | None, name: str, since: str | None, carry: str | None, maps: Sequence[str],
+    settings: Sequence[str], actor: str,
+) -> None:  # fmt: skip
+    """Rate a pool by another scheme from a date on, in the past too: what it touches is rated again.
+
+    Players keep rating and number of games (--carry keep, the default), begin anew (restart), or get the rating
+    of a stated linear map (convert). A date is the whole day, month or year that begins with it.
+
+    \b
+    Example:
+      rating-ledger scheme adopt club.db --pool standard --scheme chessworld --from 2006-01-01 --carry keep
+      rating-ledger scheme adopt club.db --scheme fide --from 2024-03 --carry convert --map 0.6:800 --map 2000:1:0
+      rating-ledger scheme adopt club.db --pool rapid --scheme lichess --set regulator=1.015
+    """
+    with Ledger.open(db_path) as ledger:
+        try:
+            event = SchemeAdopted(
+                pool=pool or ledger.first_scheme().pool,
+                scheme=name,
+                settings=settings_given(settings),
+                effective_from=since,
+                carry=None if carry is None else Carry(carry),
+                conversion=tuple(_range(word) for word in maps) or None,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        receipt = ledger.append(event, actor=actor)
+        with Bars() as bars:
+            ledger.catch_up(bars)
+        word = "was adopted already" if receipt.duplicate else "adopted"
+        when = f"from {since}" if since else "from the beginning"
+        click.echo(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}", err=True)
+
+
+def _range(word: str) -> ConversionRange:
+    parts = word.split(":")
+    if len(parts) not in {2, 3}:
+        raise ValueError(f"--map takes [FROM:]FACTOR:OFFSET, got {word!r}")
+    return ConversionRange(from_rating=parts[0] if len(parts) == 3 else None, factor=parts[-2], offset=parts[-1])
+
+
+@click.command()
+@DB
+@POOL
+@click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
+@click.option("--last", default=20, show_default=True, type=click.IntRange(1), help="How many runs, the latest.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players of a list.")
+@output.format_options
+def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None) -> None:
+    """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
+
+    \b
+    Example:
+      rating-ledger runs club.db -t
+      rating-ledger runs club.db --on 2024-02-29 --limit 100 --csv
+    """
+    if on is not None:
+        try:
+            instant_ms(on)
+        except ValueError as error:
+            raise click.UsageError(f"--on: {error}") from None
+    with level(db_path) as ledger:
+        rows = lists.runs(ledger, pool, last=last) if on is None else lists.list_on(ledger, on, pool)[:limit]
+        output.write(rows, fmt)
+
+
+@click.command("close-run")
+@DB
+@POOL
+@click.option("--as-of", required=True, metavar="INSTANT", help="The last day (month, instant) whose games it rates.")
+@ACTOR
+def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
+    """Close a rating run, for schemes that are set to work by runs (by_runs=true).
+
+    \b
+    Example:
+      rating-ledger close-run club.db --as-of 2024-02-29
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        _close(ledger, name, lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
+
+
+@click.command("close-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@click.option("--ended", required=True, metavar="INSTANT", help="When it was over.")
+@ACTOR
+def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str, actor: str) -> None:
+    """Close a tournament: schemes by event rate its games together, as of that day.
+
+    TOURNAMENT is the name that its games carry. Without this, what was played of a tournament in one calendar month
+    counts as one event.
+
+    \b
+    Example:
+      rating-ledger close-tournament club.db 'Club championship 1999' --ended 1999-06-30
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        _close(ledger, name, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
+
+
+def _close(ledger: Ledger, pool: str, make: Any, actor: str) -> None:
+    try:
+        event = make()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    receipt = ledger.append(event, actor=actor)
+    with Bars() as bars:
+        ledger.catch_up(bars)
+    word = "was closed already" if receipt.duplicate else "closed"
+    rated = ledger.pool(pool).scheme
+    click.echo(f"{pool}: {event.key} {word}; head {ledger.head()}", err=True)
+    if rated.rhythm is Rhythm.GAME:
+        click.echo(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this", err=True)
