@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from typing import Any
 
 from ledger.events import MAX_HALF_MOVES
@@ -70,6 +71,16 @@ def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
     if not clocks:
         return " ".join(moves)
     return " ".join([f"{m} {{[%clk {c}]}}" if c else m for m, c in zip(moves, clocks, strict=True)])
+
+
+def history_date(point: Sequence[int]) -> str:
+    """The date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a rating history, whose months are 0 to 11.
+
+    Raises:
+        ValueError: no such day.
+    """
+    year, month, day, *_rating = point
+    return date(year, month + 1, day).isoformat()
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:

@@ -6,10 +6,42 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import UnknownNameError
-from ledger.schemes import chessworld
+from ledger.schemes import (
+    chessmetrics,
+    chessworld,
+    ecf_grade,
+    ecf_monthly,
+    elo,
+    fide,
+    glicko,
+    glicko2,
+    harkness,
+    iccf,
+    nothingbutchess,
+    playchess,
+    playchess_dummies,
+    savard,
+    uschess,
+)
 from ledger.schemes.base import Scheme
 
-BUILT_IN: tuple[Scheme, ...] = (chessworld.SCHEME,)
+BUILT_IN: tuple[Scheme, ...] = (
+    chessmetrics.SCHEME,
+    chessworld.SCHEME,
+    ecf_grade.SCHEME,
+    ecf_monthly.SCHEME,
+    elo.SCHEME,
+    fide.SCHEME,
+    glicko.SCHEME,
+    glicko2.SCHEME,
+    harkness.SCHEME,
+    iccf.SCHEME,
+    nothingbutchess.SCHEME,
+    playchess.SCHEME,
+    playchess_dummies.SCHEME,
+    savard.SCHEME,
+    uschess.SCHEME,
+)
 
 
 @cache

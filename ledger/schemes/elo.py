@@ -1,0 +1,266 @@
+"""Plain Elo by game, as the rating change calculator computes it: ``Ra' = Ra + K * (Sa - Ea)``.
+
+Source: "Chess Rating Change Calculator (ELO)", quoted above the lines that implement it. The page works with one K,
+32, and says in words who gets a higher or a lower one; a table of three rows of conditions puts such words into
+numbers. The first row that holds decides, else the plain K; a limit of 0 is switched off, and so is a row without a
+limit. K 40, 20 and 10 in the manner of FIDE, B.02 8.3.3 (10 for good from 2400 on; 40 to the end of the year of the
+18th birthday for those who never had 2300; 40 for the first 30 games; else 20):
+
+    k 20, first_rating_from 2400, first_ever true, second_age_to 18, second_rating_below 2300, second_ever true,
+    third_games_below 30
+
+Only this scheme's rules live here; FIDE's own rating by period does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import logistic
+from ledger.periods import year_of
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    refuse_common,
+    setting,
+)
+
+PAGE = "Chess Rating Change Calculator (ELO)"
+NEW = f"{PAGE}: 'typically used for new players or those with fewer than 30 games'"
+HIGH = f"{PAGE}: 'used for very high-rated players'"
+YOUNG = "FIDE B.02 8.3.3: juniors"
+RATING, GAMES, BIRTH_YEAR, PEAK = range(4)
+AGE_UNKNOWN = -1.0
+PLAIN, FIRST, SECOND, THIRD = range(4)  # rows of the table of K
+ROWS = ("first", "second", "third")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points; a limit of 0 is switched off, and a row without limits too."""
+
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAGE}: the player of its example")
+    k: float = setting(32.0, "K where no row holds", "points", f"{PAGE}: 'the K-factor is 32'")
+    first_k: float = setting(10.0, "K of the first row", "points", HIGH)
+    first_games_below: float = setting(0.0, "first row: rated games before this one, below", "games", NEW)
+    first_rating_from: float = setting(0.0, "first row: own rating, this or above", "points", HIGH)
+    first_rating_below: float = setting(0.0, "first row: own rating, below", "points", HIGH)
+    first_age_to: float = setting(0.0, "first row: year of the game less year of birth, to", "years", YOUNG)
+    first_ever: bool = setting(False, "first row: the highest rating so far counts as own", "switch", HIGH)  # noqa: FBT003
+    second_k: float = setting(40.0, "K of the second row", "points", YOUNG)
+    second_games_below: float = setting(0.0, "second row: rated games before this one, below", "games", NEW)
+    second_rating_from: float = setting(0.0, "second row: own rating, this or above", "points", HIGH)
+    second_rating_below: float = setting(0.0, "second row: own rating, below", "points", HIGH)
+    second_age_to: float = setting(0.0, "second row: year of the game less year of birth, to", "years", YOUNG)
+    second_ever: bool = setting(False, "second row: the highest rating so far counts as own", "switch", HIGH)  # noqa: FBT003
+    third_k: float = setting(40.0, "K of the third row", "points", NEW)
+    third_games_below: float = setting(0.0, "third row: rated games before this one, below", "games", NEW)
+    third_rating_from: float = setting(0.0, "third row: own rating, this or above", "points", HIGH)
+    third_rating_below: float = setting(0.0, "third row: own rating, below", "points", HIGH)
+    third_age_to: float = setting(0.0, "third row: year of the game less year of birth, to", "years", YOUNG)
+    third_ever: bool = setting(False, "third row: the highest rating so far counts as own", "switch", HIGH)  # noqa: FBT003
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the table has no meaning."""
+        amounts = [field.name for field in attrs.fields(type(self)) if not isinstance(field.default, bool)]
+        not_negative(self, *amounts)
+        for row in ROWS:
+            low, high = getattr(self, f"{row}_rating_from"), getattr(self, f"{row}_rating_below")
+            if high and low >= high:
+                raise ValueError(f"{row}_rating_below must exceed {row}_rating_from, got {high} <= {low}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    initial: float
+    k: float
+    first_k: float
+    first_games_below: float
+    first_rating_from: float
+    first_rating_below: float
+    first_age_to: float
+    first_ever: bool
+    second_k: float
+    second_games_below: float
+    second_rating_from: float
+    second_rating_below: float
+    second_age_to: float
+    second_ever: bool
+    third_k: float
+    third_games_below: float
+    third_rating_from: float
+    third_rating_below: float
+    third_age_to: float
+    third_ever: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating, games, year of birth or 0, highest rating)``."""
+    rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
+    return carry(rating, 0.0, newcomer, numbers)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with *games* rated games goes on counting; the highest rating is the one that the player brings."""
+    return (rating, games, float(newcomer.birth_year or 0), rating)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The page has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def age(birth_year: float, day: float) -> float:
+    """Year of the game less year of birth; ``AGE_UNKNOWN`` for a year of birth of 0."""
+    if birth_year == 0.0:
+        return AGE_UNKNOWN
+    return float(year_of(day)) - birth_year
+
+
+def holds(
+    games_below: float, rating_from: float, rating_below: float, age_to: float, rating: float, games: float,
+    years: float,
+) -> bool:  # fmt: skip
+    """Whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
+    if games_below == 0.0 and rating_from == 0.0 and rating_below == 0.0 and age_to == 0.0:
+        return False
+    if games_below > 0.0 and games >= games_below:
+        return False
+    if rating_from > 0.0 and rating < rating_from:
+        return False
+    if rating_below > 0.0 and rating >= rating_below:
+        return False
+    return age_to == 0.0 or (years != AGE_UNKNOWN and years <= age_to)
+
+
+def k_row(rating: float, peak: float, games: float, years: float, numbers: Numbers) -> int:
+    """The row that decides: ``FIRST``, ``SECOND`` or ``THIRD``, or ``PLAIN`` if none holds.
+
+    Args:
+        rating: own rating before the game, points.
+        peak: highest own rating so far, points.
+        games: rated games before this one.
+        years: ``age``.
+        numbers: the settings.
+    """
+    # "Higher K-factors (e.g., 40) [...] new players or those with fewer than 30 games", "Intermediate K-factors
+    # (e.g., 20 or 24)", "Lower K-factors (e.g., 10) are used for very high-rated players"
+    if holds(
+        numbers.first_games_below, numbers.first_rating_from, numbers.first_rating_below, numbers.first_age_to,
+        peak if numbers.first_ever else rating, games, years,
+    ):  # fmt: skip
+        return FIRST
+    if holds(
+        numbers.second_games_below, numbers.second_rating_from, numbers.second_rating_below, numbers.second_age_to,
+        peak if numbers.second_ever else rating, games, years,
+    ):  # fmt: skip
+        return SECOND
+    if holds(
+        numbers.third_games_below, numbers.third_rating_from, numbers.third_rating_below, numbers.third_age_to,
+        peak if numbers.third_ever else rating, games, years,
+    ):  # fmt: skip
+        return THIRD
+    return PLAIN
+
+
+def k_factor(rating: float, peak: float, games: float, years: float, numbers: Numbers) -> float:
+    """K by the table; arguments as in ``k_row``."""
+    row = k_row(rating, peak, games, years, numbers)
+    if row == PLAIN:
+        return numbers.k
+    if row == FIRST:
+        return numbers.first_k
+    return numbers.second_k if row == SECOND else numbers.third_k
+
+
+def expected(own: float, opponent: float) -> float:
+    """Expected score, 0..1: ``Ea = 1 / (1 + 10^((Rb - Ra) / 400))``, without a limit on the difference."""
+    return logistic(own - opponent)
+
+
+def new_rating(own: float, opponent: float, score: float, k: float) -> float:
+    """The rating after one game, points: ``Ra' = Ra + K * (Sa - Ea)``."""
+    return own + k * (score - expected(own, opponent))
+
+
+def new_rating_of_many(own: float, opponents: Sequence[float], scores: Sequence[float], k: float) -> float:
+    """The rating after several games rated together, points: all from the rating before the first."""
+    return own + k * sum(score - expected(own, one) for one, score in zip(opponents, scores, strict=True))
+
+
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:
+    """Rate one game in place; both sides from their ratings before it."""
+    white = state[w]
+    move(state, w, state[b], score, day, numbers)
+    move(state, b, white, 1.0 - score, day, numbers)
+
+
+def move(state: Any, p: int, opponent: float, score: float, day: float, numbers: Numbers) -> None:
+    """One side of a game."""
+    rating = state[p]
+    years = AGE_UNKNOWN
+    if numbers.first_age_to > 0.0 or numbers.second_age_to > 0.0 or numbers.third_age_to > 0.0:
+        years = age(state[p + 2], day)
+    rating = new_rating(rating, opponent, score, k_factor(rating, state[p + 3], state[p + 1], years, numbers))
+    state[p] = rating
+    state[p + 1] += 1.0
+    state[p + 3] = max(state[p + 3], rating)
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+    """Expected score, 0..1."""
+    return expected(state[p], state[q])
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+    """The formula of one side of one game with its numbers."""
+    (opponent, score, *_) = meetings[0]
+    rating, games, birth_year, peak = own.before
+    years = age(birth_year, when.day)
+    row = k_row(rating, peak, games, years, numbers)
+    k = k_factor(rating, peak, games, years, numbers)
+    which = f"{ROWS[row - 1]} row of the table" if row else "no row of the table holds"
+    ea = expected(rating, opponent[RATING])
+    terms = (
+        Term("Ra", rating, "rating before the game"),
+        Term("Rb", opponent[RATING], "opponent's rating before the game"),
+        Term("Sa", score, "score"),
+        Term("Ea", ea, "expected score 1 / (1 + 10^((Rb - Ra) / 400))"),
+        Term("K", k, f"K-factor: {which}"),
+    )
+    return Explanation(
+        "Ra + K·(Sa - Ea)", terms, rating + k * (score - ea), own.after[RATING], "none; shown to the nearest point",
+        f"{PAGE}, The ELO Rating Change Formula",
+    )  # fmt: skip
+
+
+SCHEME = Scheme(
+    name="elo",
+    title="Elo by game, with a table of K",
+    source=PAGE,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "games", "birth_year", "peak"),
+    enter=enter,
+    refuse=refuse,
+    rate_game=rate_game,
+    expected_score=expected_score,
+    explain=explain,
+    carry=carry,
+)

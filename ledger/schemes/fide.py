@@ -1,0 +1,394 @@
+"""The FIDE rating system, standard or rapid and blitz, by the regulations in force when a period closes.
+
+Source: FIDE Rating Regulations B.02 in their editions from 1999 to October 2025. The tables are in
+``ledger.fide_tables``, what changed when in ``ledger.fide_eras``, sums of games in ``ledger.fide_games``, initial
+ratings in ``ledger.fide_initial``; only the course of a player from period to period lives here.
+
+Readings where the regulations speak of what a ledger does not know:
+
+* A batch is the tournament: its closing day stands for the day on which the tournament started, its games for the
+  newcomer's first event, and its opponents' ratings are those with which they enter the batch.
+* An unrated player has rating 0 and a pool of games; the pool lapses when its first batch is more than 26 months ago.
+  A zero score is disregarded as long as nothing is pooled. An initial rating below the floor is not published, and
+  the pool goes on.
+* Who falls below the floor is unrated from the next list on and begins a new pool; the rated games of the past and
+  the highest published rating still count for K.
+* A declared rating below the floor is no rating. One at or above it is in force from the first game, which still
+  is the first of the 30 with the K of a new player.
+* A prediction takes the 400-point rule for both sides and an unrated player as a hypothetical opponent, rated 1800.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.fide_eras import (
+    MARCH_2024,
+    compressed,
+    greatest,
+    is_rated,
+    k_capped,
+    k_factor,
+    lowest,
+    published_from,
+    upgrade,
+    within,
+)
+from ledger.fide_initial import games_needed, half_point, initial
+from ledger.fide_tables import dp, expected_hundredths, percentage, round_hundredths
+from ledger.periods import months_of, year_of
+from ledger.schemes.base import (
+    COUNTS,
+    HALF_MOVES_UNKNOWN,
+    TOO_SHORT,
+    Explanation,
+    Meeting,
+    Newcomer,
+    PeriodSettings,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    refuse_common,
+    setting,
+)
+
+B02 = "FIDE Rating Regulations B.02"
+STATE = (
+    "rating", "games", "highest", "birth_year", "pool_games", "pool_score", "pool_opponents", "pool_since", "day",
+)  # fmt: skip
+RATING, GAMES, HIGHEST, BIRTH_YEAR, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS, POOL_SINCE, DAY = range(9)
+FIELDS = len(STATE)
+WORK = ("counted", "scored", "expected_hundredths", "opponents", "k")
+COUNTED, SCORED, EXPECTED, OPPONENTS, K = range(5)
+NOTES = len(WORK)
+
+
+@attrs.frozen(kw_only=True)
+class Settings(PeriodSettings):
+    """What one may choose. Ratings in points; the values that changed with the years go by the date unless set."""
+
+    rapid: bool = setting(False, "rapid and blitz chapter instead of standard", "switch", "B02RBRegulations2024")  # noqa: FBT003
+    rules_day: float = setting(0.0, "day whose rules hold for all games; 0: the day of each", "days", "our choice")
+    compress: bool = setting(True, "the rise of 1 March 2024 below 2000", "switch", "fide.com/news/2538")  # noqa: FBT003
+    floor: float = setting(0.0, "lowest rating published; 0: by date, now 1400", "points", f"{B02} 7.1")
+    initial_games: float = setting(0.0, "games that make a rating; 0: by date, now 5", "games", f"{B02} 7.1")
+    initial_highest: float = setting(2200.0, "highest initial rating since March 2024", "points", f"{B02} 8.2")
+    hypothetical: float = setting(1800.0, "a newcomer's two hypothetical opponents", "points", f"{B02} 8.2")
+    pool_months: float = setting(26.0, "how long games are pooled for a rating", "months", f"{B02} 7.1")
+    k_games: float = setting(30.0, "rated games with a new player's K", "games", f"{B02} 8.3.3: 'at least 30 games'")
+    k_product: float = setting(700.0, "most that K times the games may be", "points", f"{B02} 8.3.3: 'exceeds 700'")
+    junior_age: float = setting(18.0, "last age with a junior's K", "years", f"{B02} 8.3.3: '18th birthday'")
+    junior_below: float = setting(2300.0, "rating that ends a junior's K", "points", f"{B02} 8.3.3")
+    high_from: float = setting(2400.0, "published rating that brings K 10 for good", "points", f"{B02} 8.3.3")
+    full_from: float = setting(2650.0, "rating without the 400-point rule", "points", f"{B02} 8.3.1, 1 October 2025")
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what is not a whole number in a sensible range."""
+        self.check_periods()
+        for name, low, high in (
+            ("rules_day", 0, 2_932_896), ("floor", 0, 4000), ("initial_games", 0, 1000), ("initial_highest", 1, 5000),
+            ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000), ("k_product", 1, 1_000_000),
+            ("junior_age", 0, 120), ("junior_below", 1, 100_000), ("high_from", 1, 100_000), ("full_from", 1, 100_000),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    period_days: float
+    period_months: float
+    first_month: float
+    by_runs: bool
+    rapid: bool
+    rules_day: float
+    compress: bool
+    floor: float
+    initial_games: float
+    initial_highest: float
+    hypothetical: float
+    pool_months: float
+    k_games: float
+    k_product: float
+    junior_age: float
+    junior_below: float
+    high_from: float
+    full_from: float
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def rules_of(day: float, numbers: Numbers) -> float:
+    """The day whose rules hold for a batch that closes on *day*."""
+    return numbers.rules_day if numbers.rules_day > 0.0 else day
+
+
+def floor_of(day: float, numbers: Numbers) -> float:
+    """The lowest rating published by the rules of *day*, points."""
+    return numbers.floor if numbers.floor > 0.0 else published_from(day)
+
+
+def needed(day: float, numbers: Numbers) -> float:
+    """Games that make a rating by the rules of *day*."""
+    return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State before the first rated game: with the declared rating, or unrated."""
+    return carry(newcomer.declared or 0.0, 0.0, newcomer, numbers)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """Who comes with a rating is rated with the nearest whole number, if that is not below the floor."""
+    own = float(floor(rating + 0.5))
+    if own < floor_of(rules_of(newcomer.day, numbers), numbers):
+        own = 0.0
+    return (own, float(games), own, float(newcomer.birth_year or 0), 0.0, 0.0, 0.0, 0.0, float(newcomer.day))
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers,  # noqa: ARG001
+) -> int:  # fmt: skip
+    """Why a game does not count, as a code of ``REASONS``; both players must have made one move."""
+    reason = refuse_common(outcome, termination, rated)
+    if reason != COUNTS:
+        return reason
+    if half_moves != HALF_MOVES_UNKNOWN and half_moves < 2:
+        return TOO_SHORT
+    return COUNTS
+
+
+def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Bring a state to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
+    # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400.
+    if state[p + DAY] < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and state[p] > 0.0:
+        own = compressed(state[p]) if numbers.compress else state[p]
+        if own < floor_of(day, numbers):
+            own = 0.0
+        state[p] = own
+        state[p + HIGHEST] = max(state[p + HIGHEST], own)
+    # 7.1: pooled over at most 26 months
+    if state[p + POOL_GAMES] > 0.0 and months_of(day) - months_of(state[p + POOL_SINCE]) > numbers.pool_months:
+        for field in range(POOL_GAMES, DAY):
+            state[p + field] = 0.0
+    state[p + DAY] = max(state[p + DAY], day)
+
+
+def k_of(highest: float, games: float, birth_year: float, counted: float, day: float, numbers: Numbers) -> float:
+    """K of a player for a period with *counted* games."""
+    rules = rules_of(day, numbers)
+    # to the end of the year of the 18th birthday; never with an unknown year of birth
+    junior = birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age
+    k = k_factor(highest, games, junior, rules, numbers.rapid, numbers)
+    return k_capped(k, counted, rules, numbers.k_product)
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, first: int,  # noqa: ARG001
+    last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
+
+    The loop of ``ledger.fide_games.tournament``, written out: a call with arrays costs more than all of it.
+    """
+    p, w = player * FIELDS, player * NOTES
+    rules = rules_of(day, numbers)
+    own = state[p]
+    low = lowest(own, rules, numbers.rapid, numbers.full_from)
+    high = greatest(own, rules, numbers.rapid, numbers.full_from)
+    counted = 0.0
+    scored = 0.0
+    opponents = 0.0
+    widest = 0.0
+    expected = 0
+    for g in range(first, last):
+        other = state[opponent[g] * FIELDS]
+        if is_rated(own, other, rules, numbers.rapid):
+            difference = within(own - other, low, high)
+            widest = max(widest, difference)
+            expected += expected_hundredths(difference)
+            counted += 1.0
+            scored += score[g]
+            opponents += other
+    expected -= upgrade(widest, rules, numbers.rapid)
+    for field in range(FIELDS):
+        after[p + field] = state[p + field]
+    work[w + COUNTED] = counted
+    work[w + SCORED] = scored
+    if own == 0.0:
+        work[w + OPPONENTS] = opponents
+        pool(state, after, p, counted, scored, opponents, day, numbers)
+    elif counted > 0.0:
+        k = k_of(state[p + HIGHEST], state[p + GAMES], state[p + BIRTH_YEAR], counted, day, numbers)
+        work[w + EXPECTED] = float(expected)
+        work[w + K] = k
+        # 8.3.4, in hundredths: rounded once, "0.5 away from zero"
+        own += round_hundredths(int(k) * (int(100.0 * scored) - expected))
+        publish(after, p, own, counted, floor_of(rules, numbers))
+
+
+def publish(after: Any, p: int, own: float, games: float, lowest_published: float) -> None:
+    """Note a rating, and the games that made or changed it; unrated on the next list if it is below the floor."""
+    after[p] = own if own >= lowest_published else 0.0
+    after[p + GAMES] += games
+    if after[p] > after[p + HIGHEST]:
+        after[p + HIGHEST] = own
+
+
+def pool(
+    state: Any, after: Any, p: int, games: float, scored: float, opponents: float, day: float, numbers: Numbers
+) -> None:
+    """Pool an unrated player's games against rated opponents until there are enough for a rating."""
+    # 8.2: a zero score in the first event is disregarded
+    if games == 0.0 or (state[p + POOL_GAMES] == 0.0 and scored == 0.0):
+        return
+    if state[p + POOL_GAMES] == 0.0:
+        after[p + POOL_SINCE] = day
+    games += state[p + POOL_GAMES]
+    scored += state[p + POOL_SCORE]
+    opponents += state[p + POOL_OPPONENTS]
+    after[p + POOL_GAMES] = games
+    after[p + POOL_SCORE] = scored
+    after[p + POOL_OPPONENTS] = opponents
+    rules = rules_of(day, numbers)
+    if games < needed(rules, numbers):
+        return
+    own = initial(opponents, scored, games, rules, numbers.hypothetical, numbers.initial_highest)
+    if own >= floor_of(rules, numbers):
+        publish(after, p, own, games, own)
+        for field in range(POOL_GAMES, DAY):
+            after[p + field] = 0.0
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+    """Expected score 0.08 to 0.92 by table 8.1.2 with differences up to 400; unrated players count as 1800."""
+    own = state[p] if state[p] > 0.0 else numbers.hypothetical
+    other = state[q] if state[q] > 0.0 else numbers.hypothetical
+    difference = own - other
+    if difference > 400.0:
+        difference = 400.0
+    elif difference < -400.0:
+        difference = -400.0
+    return expected_hundredths(difference) / 100.0
+
+
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+    """True while unrated."""
+    return bool(state[p] == 0.0)
+
+
+def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+    """Rating lists show rated players."""
+    return bool(state[p] > 0.0)
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+    """The formula of one player's period with its numbers."""
+    if own.before[RATING] > 0.0:
+        return _explain_change(own, len(meetings), when, numbers)
+    return _explain_unrated(own, len(meetings), when, numbers)
+
+
+def _explain_change(own: Side, played: int, when: When, numbers: Numbers) -> Explanation:
+    """A rated player's period."""
+    before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
+    expected, k = own.work[EXPECTED] / 100.0, own.work[K]
+    terms = (
+        Term("Ro", before, "rating before the period"),
+        Term("n", games, f"games of {played} that count: those against rated opponents"),
+        Term("W", scored, "score in them"),
+        Term("We", expected, "expected score by table 8.1.2 and the 400-point rule"),
+        Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
+    )
+    rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
+    if own.after[RATING] == 0.0:
+        rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
+    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
+
+
+def _explain_unrated(own: Side, played: int, when: When, numbers: Numbers) -> Explanation:
+    """A newcomer's period."""
+    rules = rules_of(when.day, numbers)
+    games, scored, opponents = (
+        own.before[pooled] + own.work[noted]
+        for pooled, noted in ((POOL_GAMES, COUNTED), (POOL_SCORE, SCORED), (POOL_OPPONENTS, OPPONENTS))
+    )
+    terms = [
+        Term("n", games, f"games pooled against rated opponents; this period {own.work[COUNTED]:g} of {played}"),
+        Term("W", scored, "score in them"),
+        Term("S", opponents, "sum of the opponents' ratings"),
+    ]
+    if games == 0.0 or scored == 0.0 == own.before[POOL_GAMES] or games < needed(rules, numbers):
+        why = f"0, unrated until {needed(rules, numbers):g} games; a first event without a point does not count"
+        return Explanation(why, tuple(terms), 0.0, own.after[RATING], "none", f"{B02} 7.1")
+    if rules >= MARCH_2024:
+        rule = "(S + 2·H)/(n + 2) + dp"
+        percent = percentage(scored + 1.0, games + 2.0)
+        terms += [
+            Term("H", numbers.hypothetical, "rating of the two hypothetical opponents, drawn with"),
+            Term("dp", float(dp(percent)), f"table 8.1.1 for (W + 1)/(n + 2) = {percent} %"),
+        ]
+        unrounded = (opponents + 2.0 * numbers.hypothetical) / (games + 2.0) + dp(percent)
+    elif 2.0 * scored >= games:
+        rule = "S/n + h·(2·W - n)"
+        terms.append(Term("h", half_point(rules), "worth of each half point over 50 %"))
+        unrounded = opponents / games + half_point(rules) * (2.0 * scored - games)
+    else:
+        rule = "S/n + dp"
+        percent = percentage(scored, games)
+        terms.append(Term("dp", float(dp(percent)), f"table 8.1.1 for W/n = {percent} %"))
+        unrounded = opponents / games + dp(percent)
+    rounding = f"to the nearest point; from March 2024 at most {numbers.initial_highest:g}"
+    if own.after[RATING] == 0.0:
+        rounding += f"; below {floor_of(rules, numbers):g}, so not published (0), and the pool goes on"
+    return Explanation(rule, tuple(terms), unrounded, own.after[RATING], rounding, f"{B02} 8.2")
+
+
+def time_control_class(base: float, increment: float, highest: float = 0.0) -> str:
+    """Which list a game of 60 moves counts for: "standard", "rapid", "blitz" or "unrated".
+
+    Args:
+        base: seconds for all moves.
+        increment: seconds added with each move.
+        highest: rating of the higher-rated player, points; 0 if unrated.
+    """
+    total = base + 60.0 * increment
+    # Standard 1.1: 120 min if a player is rated 2400 or more, 90 min from 1800, else 60
+    if total >= (7200.0 if highest >= 2400.0 else 5400.0 if highest >= 1800.0 else 3600.0):
+        return "standard"
+    if 600.0 < total < 3600.0:  # above 10 and below 60 min
+        return "rapid"
+    if 180.0 < total <= 600.0:  # above 3 and up to 10 min: 3 + 0 is not blitz
+        return "blitz"
+    return "unrated"
+
+
+SCHEME = Scheme(
+    name="fide",
+    title="FIDE",
+    source=B02,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=STATE,
+    enter=enter,
+    carry=carry,
+    refuse=refuse,
+    rhythm=Rhythm.PERIOD,
+    rate_player=rate_player,
+    work=WORK,
+    at=at,
+    expected_score=expected_score,
+    explain=explain,
+    provisional=provisional,
+    listed=listed,
+)

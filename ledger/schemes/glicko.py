@@ -1,0 +1,225 @@
+"""The Glicko system (Glickman, 1999): a rating with a deviation RD that shrinks by games and grows with time.
+
+Source: M. Glickman, The Glicko system, glicko.net/glicko/glicko.pdf, quoted by its steps. A period's games are rated
+together, each opponent as at the beginning of the period. Periods are months unless set otherwise; c belongs to the
+length of a period: the paper's 63.2 takes an RD of 50 back to 350 in 30 periods. For weekly periods set
+``period_days`` to 7 and divide c by the square root of how many of them make one old period (63.2 for months is 30.3
+for weeks). Only this scheme's rules live here; those of Glicko-2 and of Lichess have modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, pi, sqrt
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import LOG2_10, exp2
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    PeriodSettings,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    refuse_common,
+    setting,
+)
+
+PAPER = "Glickman, The Glicko system"
+FIELDS = 3
+RATING, RD, PERIOD = range(FIELDS)
+NEVER = -1e9  # the period of a player who has not been rated
+Q = 0.005756462732485115  # q = ln(10)/400
+SPREAD = 3.0 * Q * Q / (pi * pi)  # of g: 3q²/π²
+BITS = LOG2_10 / 400.0  # 10^(x/400) is 2^(BITS·x)
+NORMAL_95 = 1.96
+LEAST_RD = 1.0
+
+
+@attrs.frozen(kw_only=True)
+class Settings(PeriodSettings):
+    """The constants of the scheme, all in points."""
+
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: 'set the rating to 1500'")
+    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: 'and the RD to 350'")
+    c: float = setting(63.2, "growth of RD in a period", "points", f"{PAPER}, step 1: 50 to 350 in 30 periods")
+    rd_cap: float = setting(350.0, "largest RD", "points", f"{PAPER}, step 1: min(sqrt(RD² + c²t), 350)")
+    rd_floor: float = setting(30.0, "smallest RD after a period", "points", f"{PAPER}: a threshold 'such as 30'")
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        self.check_periods()
+        not_negative(self, "initial", "c", "rd_floor")
+        if not LEAST_RD <= self.initial_rd <= self.rd_cap:
+            raise ValueError(f"initial_rd must be from 1 to rd_cap, got {self.initial_rd}")
+        if self.rd_floor > self.initial_rd:
+            raise ValueError(f"rd_floor must not exceed initial_rd, got {self.rd_floor}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    period_days: float
+    period_months: float
+    first_month: float
+    by_runs: bool
+    initial: float
+    initial_rd: float
+    c: float
+    rd_cap: float
+    rd_floor: float
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating, rd, last rated period)``; a declared rating is as uncertain as none."""
+    rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
+    return (rating, numbers.initial_rd, NEVER)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def decayed(rd: float, c: float, periods: float, cap: float) -> float:
+    """RD after *periods* without games, points: "RD = min(sqrt(RD_old² + c²t), 350)" (step 1)."""
+    grown = sqrt(rd * rd + c * c * periods)
+    return grown if grown < cap else cap
+
+
+def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Let RD grow by the periods since it was last brought up: step 1, "for each player", at a period's beginning."""
+    if state[p + PERIOD] > NEVER and period > state[p + PERIOD]:
+        state[p + RD] = decayed(state[p + RD], numbers.c, period - state[p + PERIOD], numbers.rd_cap)
+        state[p + PERIOD] = period
+
+
+def impact(rd: float) -> float:
+    """g(RD), 0..1: how much a game against an opponent with that RD tells (step 2)."""
+    return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
+
+
+def chance(difference: float, weight: float) -> float:
+    """E, 0..1: expected score of the side *difference* points stronger, *weight* being g(RD) (step 2)."""
+    return 1.0 / (1.0 + exp2(-BITS * weight * difference))
+
+
+def expected_between(rating: float, rd: float, opponent: float, opponent_rd: float) -> float:
+    """Expected score 0..1 with the uncertainty of both: E with g(sqrt(RD1² + RD2²)). All in points."""
+    return chance(rating - opponent, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+    """Expected score 0..1 of the player at *p*, both states as ``at`` left them."""
+    return expected_between(state[p], state[p + RD], state[q], state[q + RD])
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """One player's games of one period (step 2)."""
+    p = player * FIELDS
+    own = state[p]
+    improvement = 0.0  # Σ g(s - E)
+    information = 0.0  # Σ g²E(1 - E)
+    for game in range(first, last):
+        q = opponent[game] * FIELDS
+        weight = impact(state[q + RD])
+        expected = chance(own - state[q], weight)
+        improvement += weight * (score[game] - expected)
+        information += weight * weight * expected * (1.0 - expected)
+    # 1/RD² + 1/d², where d² = 1/(q² Σ g²E(1 - E))
+    precision = 1.0 / (state[p + RD] * state[p + RD]) + Q * Q * information
+    rd = sqrt(1.0 / precision)
+    after[p] = own + Q / precision * improvement
+    after[p + RD] = rd if rd > numbers.rd_floor else numbers.rd_floor
+    after[p + PERIOD] = period
+
+
+def rate_period(
+    rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Numbers = DEFAULT
+) -> tuple[float, float]:
+    """Rating and RD after a period that begins with the given ones, in points.
+
+    Args:
+        rating: at the beginning of the period.
+        rd: RD at the beginning of the period, its growth included.
+        games: opponent's rating, opponent's RD and own score of each game.
+        numbers: the settings.
+    """
+    if not games:
+        return rating, rd
+    state = [rating, rd, 0.0]
+    for opponent, opponent_rd, _score in games:
+        state += [opponent, opponent_rd, 0.0]
+    after, scores = list(state), [score for *_opponent, score in games]
+    count = len(games)
+    rate_player(0, state, (), after, 0, range(1, count + 1), scores, (), 0, count, 0.0, 0.0, numbers)
+    return after[RATING], after[RD]
+
+
+def interval(rating: float, rd: float) -> tuple[float, float]:
+    """The 95 % interval, points: "r ± 1.96 RD"."""
+    return rating - NORMAL_95 * rd, rating + NORMAL_95 * rd
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formula of step 2 with a period's numbers, one term a game."""
+    rating, rd = own.before[RATING], own.before[RD]
+    improvement, information, told = 0.0, 0.0, []
+    for i, meeting in enumerate(meetings, 1):
+        opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
+        g = impact(opponent_rd)
+        e = chance(rating - opponent, g)
+        improvement += g * (meeting.score - e)
+        information += g * g * e * (1.0 - e)
+        told.append(Term(f"x{i}", g * (meeting.score - e), game_words(i, meeting, g, e)))
+    d2 = 1.0 / (Q * Q * information) if information else inf
+    terms = (
+        Term("r", rating, "rating before the period"),
+        Term("RD", rd, "deviation at the beginning of the period"),
+        Term("q", Q, "ln(10)/400"),
+        Term("d²", d2, "1/(q² Σ g²E(1 - E))"),
+        Term("Σx", improvement, "Σ g(s - E) over the games"),
+        *told,
+    )
+    return Explanation(
+        "r + q/(1/RD^2 + 1/d²)·Σx", terms, rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement, own.after[RATING],
+        "none", f"{PAPER}, step 2",
+    )  # fmt: skip
+
+
+def game_words(i: int, meeting: Meeting, g: float, e: float) -> str:
+    """What a game's term g(s - E) is made of, for people."""
+    rating, rd = meeting.opponent[RATING], meeting.opponent[RD]
+    return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"
+
+
+SCHEME = Scheme(
+    name="glicko",
+    title="Glicko",
+    source=PAPER,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "rd", "period"),
+    enter=enter,
+    refuse=refuse,
+    rhythm=Rhythm.PERIOD,
+    rate_player=rate_player,
+    at=at,
+    expected_score=expected_score,
+    explain=explain,
+)

@@ -1,0 +1,356 @@
+"""The Glicko-2 system (Glickman): Glicko with a volatility, the size of a player's changes in strength.
+
+Source: M. Glickman, Example of the Glicko-2 system, glicko.net/glicko/glicko2.pdf, by its steps. State and settings
+are in points; the paper's mu is ``(rating - 1500)/173.7178`` and its phi ``rd/173.7178``. A period's games are rated
+together. Periods are months unless set otherwise: ``period_days`` 7 makes them weeks; growth is by period, so
+``initial_volatility`` belongs to their length.
+
+RD grows exactly once a period: by the new volatility in a period played (step 6, in ``rate_player``), by the one at
+hand in a period missed (``at``). The field ``period`` is the last one whose growth the RD contains, so that ``at`` at
+the beginning of period n adds the periods up to n - 1. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, pi, sqrt
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import LOG2_E, exp2, log
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    PeriodSettings,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    refuse_common,
+    setting,
+)
+
+PAPER = "Glickman, Example of the Glicko-2 system"
+FIELDS = 4
+RATING, RD, VOLATILITY, PERIOD = range(FIELDS)
+NEVER = -1e9  # the period of a player who has not been rated
+CENTRE = 1500.0
+SCALE = 173.7178  # points in one unit of mu and phi (step 2)
+PER_POINT = 1.0 / SCALE
+SPREAD = 3.0 / (pi * pi * SCALE * SCALE)  # of g for an RD in points
+BITS = LOG2_E / SCALE  # e^(x/SCALE) is 2^(BITS·x)
+TOLERANCE = 1e-6  # ε, step 5.1
+MOST_ROUNDS = 100  # never met: a guard for a loop that compiled code could not be stopped in
+NOTHING = 1e-30  # information of games between players so far apart that they tell nothing
+
+
+@attrs.frozen(kw_only=True)
+class Settings(PeriodSettings):
+    """The constants of the scheme. Ratings and RD in points, volatility and tau on the scale of the paper."""
+
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: 'set the rating to 1500'")
+    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: 'the RD to 350'")
+    initial_volatility: float = setting(
+        0.06, "volatility of a newcomer", "1/173.7178 points", f"{PAPER}, step 1: 'the volatility to 0.06'"
+    )
+    tau: float = setting(0.5, "how much volatility changes", "1", f"{PAPER}, step 1: the system constant τ")
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        self.check_periods()
+        not_negative(self, "initial")
+        check_scale(self)
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    period_days: float
+    period_months: float
+    first_month: float
+    by_runs: bool
+    initial: float
+    initial_rd: float
+    initial_volatility: float
+    tau: float
+
+
+def check_scale(settings: Any) -> None:
+    """Refuse an RD, volatility or tau that no rating can be computed with.
+
+    Raises:
+        ValueError: naming the first of them.
+    """
+    for name, low, high in (("initial_rd", 1.0, 2000.0), ("initial_volatility", 1e-4, 1.0), ("tau", 0.01, 10.0)):
+        if not low <= getattr(settings, name) <= high:
+            raise ValueError(f"{name} must be from {low:g} to {high:g}, got {getattr(settings, name)}")
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating, rd, volatility, period)``; a declared rating is as uncertain as none."""
+    rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
+    return (rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def grown(rd: float, volatility: float, periods: float) -> float:
+    """RD in points after *periods*: φ* = sqrt(φ² + t·σ²) (step 6)."""
+    step = SCALE * volatility
+    return sqrt(rd * rd + periods * step * step)
+
+
+def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Let RD grow by the periods missed before *period*, "if a player does not compete" (after step 8)."""
+    missed = period - 1.0 - state[p + PERIOD]
+    if missed > 0.0 and state[p + PERIOD] > NEVER:
+        state[p + RD] = grown(state[p + RD], state[p + VOLATILITY], missed)
+        state[p + PERIOD] = period - 1.0
+
+
+def impact(rd: float) -> float:
+    """g(φ), 0..1, for an RD in points: 1/sqrt(1 + 3φ²/π²) (step 3)."""
+    return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
+
+
+def chance(difference: float, weight: float) -> float:
+    """E, 0..1: expected score of the side *difference* points stronger, *weight* being g(φ) (step 3)."""
+    return 1.0 / (1.0 + exp2(-BITS * weight * difference))
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:  # noqa: ARG001
+    """Expected score 0..1 of the player at *p*, with the RD of both, as Glicko predicts (the paper is silent)."""
+    rd = state[p + RD]
+    opponent_rd = state[q + RD]
+    return chance(state[p] - state[q], impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
+
+
+def series(y: float) -> float:
+    """e^y for |y| <= 1/32 by its Taylor series, which leaves out less than 2^-60."""
+    y2 = y * y
+    low = 1.0 + (y + y2 * (0.5 + y * (1.0 / 6.0)))
+    high = (1.0 / 24.0 + y * (1.0 / 120.0)) + y2 * ((1.0 / 720.0 + y * (1.0 / 5040.0)) + y2 * (1.0 / 40320.0))
+    return low + y2 * y2 * high
+
+
+def exponential(y: float) -> float:
+    """e^y as the iteration needs it, to 1e-14; nearly always y is close to 0, else the first -τ."""
+    if -0.03125 < y < 0.03125:
+        return series(y)
+    if -1.0 < y < 1.0:
+        part = series(y * 0.03125)
+        part *= part
+        part *= part
+        part *= part
+        part *= part
+        return part * part
+    return exp2(LOG2_E * y)
+
+
+def slope(ratio: float, old: float, excess: float, spread: float) -> float:
+    """The first part of f of step 5.1: e^x(Δ² - φ² - v - e^x) / 2(φ² + v + e^x)².
+
+    Args:
+        ratio: e^x over the old σ².
+        old: the old σ².
+        excess: Δ² - φ² - v.
+        spread: φ² + v.
+    """
+    e = ratio * old
+    whole = spread + e
+    return e * (excess - e) / (2.0 * whole * whole)
+
+
+def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau: float) -> float:
+    """σ' of step 5: f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
+
+    The paper's x is here y = x - ln σ²: the same iterates up to rounding, with one e^y in each and no logarithm.
+
+    Args:
+        volatility: σ.
+        phi2: φ².
+        v: estimated variance of the rating by the games (step 3).
+        delta2: Δ² (step 4).
+        tau: the system constant.
+    """
+    old = volatility * volatility
+    spread = phi2 + v
+    excess = delta2 - spread
+    per_y = 1.0 / (tau * tau)
+    # step 5.2: B = ln(Δ² - φ² - v), or a - kτ with the first k for which f is not negative
+    a = 0.0
+    ratio_a = 1.0
+    f_a = slope(1.0, old, excess, spread)
+    if excess > 0.0:
+        ratio_b = excess / old
+        b = log(ratio_b)
+        f_b = slope(ratio_b, old, excess, spread) - b * per_y
+    else:
+        b = -tau
+        ratio_b = exponential(b)
+        f_b = slope(ratio_b, old, excess, spread) - b * per_y
+        while f_b < 0.0:
+            b -= tau
+            ratio_b = exponential(b)
+            f_b = slope(ratio_b, old, excess, spread) - b * per_y
+    # steps 5.3 and 5.4
+    for _ in range(MOST_ROUNDS):
+        if abs(b - a) <= TOLERANCE or f_a == f_b:
+            break
+        c = a + (a - b) * f_a / (f_b - f_a)
+        ratio = exponential(c)
+        f_c = slope(ratio, old, excess, spread) - c * per_y
+        if f_c * f_b <= 0.0:
+            a = b
+            f_a = f_b
+            ratio_a = ratio_b
+        else:
+            f_a *= 0.5
+        b = c
+        f_b = f_c
+        ratio_b = ratio
+    # step 5.5: σ' = e^(A/2)
+    return volatility * sqrt(ratio_a)
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """One player's games of one period (steps 3 to 8)."""
+    p = player * FIELDS
+    own = state[p]
+    improvement = 0.0  # Σ g(s - E)
+    information = 0.0  # 1/v = Σ g²E(1 - E)
+    for game in range(first, last):
+        q = opponent[game] * FIELDS
+        weight = impact(state[q + RD])
+        expected = chance(own - state[q], weight)
+        improvement += weight * (score[game] - expected)
+        information += weight * weight * expected * (1.0 - expected)
+    rate_side(after, p, own, state[p + RD], state[p + VOLATILITY], improvement, information, 1.0, numbers.tau)
+    after[p + PERIOD] = period
+
+
+def rate_side(
+    after: Any, p: int, rating: float, rd: float, volatility: float, improvement: float, information: float,
+    periods: float, tau: float,
+) -> None:  # fmt: skip
+    """Steps 4 to 8 for one player; fills rating, RD and volatility of *after* from *p*.
+
+    Args:
+        after: flat states.
+        p: where the player's stands.
+        rating: before the games, points.
+        rd: before the games, points.
+        volatility: before the games.
+        improvement: Σ g(s - E) over the games.
+        information: 1/v = Σ g²E(1 - E) over the games.
+        periods: how many step 6 adds: 1, or 0 where RD grows by time elsewhere.
+        tau: the system constant.
+    """
+    phi = rd * PER_POINT
+    phi2 = phi * phi
+    sigma = volatility
+    if information > NOTHING:
+        v = 1.0 / information
+        delta = v * improvement
+        sigma = new_volatility(volatility, phi2, v, delta * delta, tau)
+    # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
+    before2 = phi2 + periods * sigma * sigma
+    after2 = before2 / (1.0 + before2 * information)
+    after[p] = rating + SCALE * after2 * improvement
+    after[p + RD] = SCALE * sqrt(after2)
+    after[p + VOLATILITY] = sigma
+
+
+def rate_period(
+    rating: float, rd: float, volatility: float, games: Sequence[tuple[float, float, float]],
+    numbers: Numbers = DEFAULT,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Rating, RD and volatility after one period that begins with the given ones, in points.
+
+    Args:
+        rating: at the beginning of the period.
+        rd: at the beginning of the period.
+        volatility: at the beginning of the period.
+        games: opponent's rating, opponent's RD and own score of each game; none: only RD grows.
+        numbers: the settings.
+    """
+    if not games:
+        return rating, grown(rd, volatility, 1.0), volatility
+    state = [rating, rd, volatility, 0.0]
+    for opponent, opponent_rd, _score in games:
+        state += [opponent, opponent_rd, 0.0, 0.0]
+    after, scores = list(state), [score for *_opponent, score in games]
+    count = len(games)
+    rate_player(0, state, (), after, 0, range(1, count + 1), scores, (), 0, count, 0.0, 0.0, numbers)
+    return after[RATING], after[RD], after[VOLATILITY]
+
+
+def rate_internal(
+    mu: float, phi: float, sigma: float, games: Sequence[tuple[float, float, float]], numbers: Numbers = DEFAULT
+) -> tuple[float, float, float]:
+    """``rate_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
+    told = [(CENTRE + SCALE * other, SCALE * other_phi, score) for other, other_phi, score in games]
+    rating, rd, volatility = rate_period(CENTRE + SCALE * mu, SCALE * phi, sigma, told, numbers)
+    return (rating - CENTRE) / SCALE, rd / SCALE, volatility
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
+    rating, rd, sigma = own.before[RATING], own.before[RD], own.after[VOLATILITY]
+    improvement, information, told = 0.0, 0.0, []
+    for i, meeting in enumerate(meetings, 1):
+        opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
+        g = impact(opponent_rd)
+        e = chance(rating - opponent, g)
+        improvement += g * (meeting.score - e)
+        information += g * g * e * (1.0 - e)
+        words = f"g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {opponent:.1f}, RD {opponent_rd:.1f}"
+        told.append(Term(f"x{i}", g * (meeting.score - e), f"game {i}: g(s - E) with {words}"))
+    v = 1.0 / information if information else inf
+    phi = rd / SCALE
+    after2 = 1.0 / (1.0 / (phi * phi + sigma * sigma) + 1.0 / v)
+    terms = (
+        Term("R", rating, "rating before the period"),
+        Term("φ", phi, f"RD {rd:.4f} before the period over 173.7178"),
+        Term("σ'", sigma, f"volatility after the period, {own.before[VOLATILITY]:.8f} before it (step 5)"),
+        Term("v", v, "1/Σ g²E(1 - E) over the games (step 3)"),
+        Term("Σx", improvement, "Σ g(s - E) over the games"),
+        *told,
+    )
+    return Explanation(
+        "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)", terms, rating + SCALE * after2 * improvement, own.after[RATING],
+        "none", f"{PAPER}, steps 3 to 8",
+    )  # fmt: skip
+
+
+SCHEME = Scheme(
+    name="glicko2",
+    title="Glicko-2",
+    source=PAPER,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "rd", "volatility", "period"),
+    enter=enter,
+    refuse=refuse,
+    rhythm=Rhythm.PERIOD,
+    rate_player=rate_player,
+    at=at,
+    expected_score=expected_score,
+    explain=explain,
+)

@@ -1,0 +1,200 @@
+"""The Harkness scheme, used by the USCF from 1950 to 1960: the performance in one event is the new rating.
+
+Source: Kenneth Harkness, published in 1956 (The Official Chess Handbook, 1967, pages 185-188), as encyclopaedias
+restate it, quoted above the lines that implement it. What an unrated opponent counts is not in the restatement; a
+setting says it. (In Chess Life of 20 August 1952 Harkness still took the median of the player's own and the opponents'
+ratings for the strength of the competition; here it is the mean of the opponents, as published.) Only this scheme's
+rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    refuse_common,
+    setting,
+)
+
+BOOK = "Harkness, The Official Chess Handbook, 1967, 185-188"
+LIST = "Chess Life, 20 December 1953, rating list"
+SAVARD = "Savard, A Proposed Rating System: 'that player's rating will be taken as 1000'"
+RATING, EVENTS = range(2)
+FIELDS = 2
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points."""
+
+    per_percent: float = setting(10.0, "worth of a percentage point", "points", f"{BOOK}: 'plus 10 points'")
+    unrated: float = setting(1000.0, "what an unrated opponent counts; 0: such games do not count", "points", SAVARD)
+    one_event: bool = setting(True, "a rating by one event is provisional", "switch", f"{LIST}: 'only one tournament'")  # noqa: FBT003
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        positive(self, "per_percent")
+        not_negative(self, "unrated")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    per_percent: float
+    unrated: float
+    one_event: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """State of a newcomer: ``(rating, events)``; without a declared rating unrated, 0."""
+    return (float(newcomer.declared or 0), 0.0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with a rating is rated; it counts as one that stands on more than one event."""
+    return (rating, 2.0)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The scheme has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+    """True for a player with a rating: a declared one, or one from an event."""
+    return bool(state[p + 1] > 0.0 or state[p] != 0.0)
+
+
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+    """True for a rating "representing performance in only one tournament"."""
+    return bool(numbers.one_event and state[p + 1] == 1.0)
+
+
+def strength(state: Any, p: int, numbers: Numbers) -> float:
+    """What a player counts as an opponent, points; 0 for an unrated one who does not count."""
+    if listed(state, p, numbers):
+        return float(state[p])
+    return numbers.unrated
+
+
+def counts(state: Any, p: int, numbers: Numbers) -> bool:
+    """Whether a game against the player counts."""
+    return numbers.unrated > 0.0 or listed(state, p, numbers)
+
+
+def performance(competition: float, percentage: float, numbers: Numbers) -> float:
+    """The rating that an event gives, points.
+
+    Args:
+        competition: mean of the opponents' ratings, points.
+        percentage: share of the points won, 0..100.
+        numbers: the settings.
+    """
+    # "the competition average plus 10 points for each percentage point above 50", "minus [...] below 50"
+    return competition + numbers.per_percent * (percentage - 50.0)
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Rate one player's games of one event; who met no opponent that counts stays as before it."""
+    total = 0.0
+    points = 0.0
+    games = 0.0
+    for game in range(first, last):
+        other = opponent[game] * FIELDS
+        if counts(state, other, numbers):
+            total += strength(state, other, numbers)
+            points += score[game]
+            games += 1.0
+    own = player * FIELDS
+    if games == 0.0:
+        after[own] = state[own]
+        after[own + 1] = state[own + 1]
+    else:
+        # "the average rating of their competition is calculated"
+        after[own] = performance(total / games, 100.0 * points / games, numbers)
+        after[own + 1] = state[own + 1] + 1.0
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+    """The score, 0..1, that would leave the rating as it is: 50 % and one point of it for each ``per_percent``."""
+    if not (counts(state, p, numbers) and counts(state, q, numbers)):
+        return 0.5
+    difference = strength(state, p, numbers) - strength(state, q, numbers)
+    share = 0.5 + difference / (100.0 * numbers.per_percent)
+    if share > 1.0:
+        return 1.0
+    return 0.0 if share < 0.0 else share
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formula of one event with its numbers."""
+    counted = [
+        (strength(opponent, 0, numbers), score)
+        for opponent, score, *_ in meetings
+        if counts(opponent, 0, numbers)
+    ]
+    games = float(len(counted))
+    source = f"{BOOK}, Harkness system"
+    if not counted:
+        return Explanation(
+            "R, no opponent was rated", (Term("R", own.before[RATING], "rating before the event"),),
+            own.before[RATING], own.after[RATING], "none", source,
+        )  # fmt: skip
+    competition = sum(rating for rating, _score in counted) / games
+    points = sum(score for _rating, score in counted)
+    unrated = sum(1.0 for opponent, *_ in meetings if not listed(opponent, 0, numbers))
+    percentage = 100.0 * points / games
+    what = f"each counted as {numbers.unrated:g}" if numbers.unrated else "not counted"
+    terms = (
+        Term("A", competition, "average rating of the competition"),
+        Term("W", points, "points won"),
+        Term("n", games, "games that count"),
+        Term("U", unrated, f"games against unrated opponents, {what}"),
+        Term("P", percentage, "percentage 100·W / n"),
+        Term("c", numbers.per_percent, "points for a percentage point"),
+    )
+    return Explanation(
+        "A + c·(P - 50)", terms, performance(competition, percentage, numbers),
+        own.after[RATING], "none; shown to the nearest point", source,
+    )  # fmt: skip
+
+
+SCHEME = Scheme(
+    name="harkness",
+    title="Harkness, 1950 to 1960",
+    source=BOOK,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "events"),
+    enter=enter,
+    refuse=refuse,
+    rate_player=rate_player,
+    expected_score=expected_score,
+    explain=explain,
+    rhythm=Rhythm.EVENT,
+    carry=carry,
+    provisional=provisional,
+    listed=listed,
+)

@@ -1,0 +1,286 @@
+"""The Elo rating of ICCF until 2023: quarterly lists, by performance up to 30 games, by k·(W - We) after that.
+
+ICCF's own text could be read in parts only (rule 9.4 through corrchessbg.com, the table through fayllar.org); each
+setting names where its number is from. The scheme of ``playchess`` "is mainly based on the ICCF Rating Scheme" (IECG
+Rating Rules 1.7, I.1), and its formulas stand in for what is missing: the provisional formula with its correction F,
+r and g (ICCF's p) of k, and the logistic expected score.
+
+What a game does not tell is approximated:
+
+* a tournament's entry ratings. Unless ``entry_lists`` is set, the list rating in force stands for them. With it, every
+  so many lists the rating of that day is kept as the entry rating of the tournaments that end before the next such day.
+* the day inside a period. Lists hold from a month after the period, so that a game of a period's first month is rated
+  by the list before the last one ("In these games his own rating is not the high value of 2015/2", ICCF Ratings
+  Commissioner 2015); here it is rated by the last one, as all games of its period.
+
+Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import logistic
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    PeriodSettings,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    refuse_common,
+    setting,
+)
+from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
+
+IECG = "IECG Rating Rules 1.7"
+WELSH = "Welsh CCF, 'Rating Blues' (2017)"
+RULE_9_4 = "ICCF Tournament Rules 9.4 (Congress 2011)"
+FIELDS = 6
+RATING, GAMES, SCORE_SUM, OPPONENT_SUM, ENTRY_RATING, PERIOD = range(FIELDS)
+UNSEEN = -1.0  # no period noted yet
+# 1 December 2011, days since 1970: list 2012/2 rates the games ended from then to February 2012.
+FIRST_DAY_OF_2012_2 = 15_309.0
+
+# ICCF list, working rules, table 3: percentage from 0.50 to 1.00 to difference Dp, points; antisymmetric below. What
+# could be read of it is FIDE's table 8.1.1 but for 677 at 1.00; the rows that could not be read are taken from FIDE's.
+DP = (
+    0.0, 7.0, 14.0, 21.0, 29.0, 36.0, 43.0, 50.0, 57.0, 65.0, 72.0, 80.0, 87.0, 95.0, 102.0, 110.0, 117.0, 125.0,
+    133.0, 141.0, 149.0, 158.0, 166.0, 175.0, 184.0, 193.0, 202.0, 211.0, 220.0, 230.0, 240.0, 251.0, 262.0, 273.0,
+    284.0, 296.0, 309.0, 322.0, 336.0, 351.0, 366.0, 383.0, 401.0, 422.0, 444.0, 470.0, 501.0, 538.0, 589.0, 677.0,
+    677.0,
+)  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class Settings(PeriodSettings):
+    """The constants of the scheme. Ratings in points, lengths in games, lists or months."""
+
+    # list 2015/3, valid from 1 July 2015, rates the games ended from 1 March to 31 May (kszgk.com, 2015-06-05)
+    period_months: float = setting(3.0, "length of a period in calendar months", "months", f"{WELSH}: '4 times a year'")
+    first_month: float = setting(3.0, "a month of the year in which a period begins", "month", "kszgk.com, list 2015/3")
+    initial: float = setting(
+        1800.0, "entry rating of who declares none", "points", f"choice of the pool; {RULE_9_4}: the tournament's mean"
+    )
+    listed_games: float = setting(12.0, "games to be listed", "games", f"{WELSH}: 'between 12 and 30 games'")
+    fixed_games: float = setting(30.0, "games to a fixed rating", "games", f"{WELSH}: '30 games onwards'")
+    cut_off: float = setting(350.0, "largest difference that counts", "points", "ingram-braun.net: 'fixed by ICCF'")
+    corrected: bool = setting(True, "multiply Dp by F", "switch", f"{IECG} IV.1; not confirmed for ICCF")  # noqa: FBT003
+    higher_rating: bool = setting(
+        True, "from list 2012/2 own current, opponent's higher rating; off: entry ratings always", "switch", RULE_9_4  # noqa: FBT003
+    )
+    entry_lists: float = setting(
+        0.0, "lists for which an entry rating is kept; 0: that in force stands for it", "lists", "our approximation"
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        self.check_periods()
+        for name in ("listed_games", "fixed_games", "entry_lists"):
+            if not 0 <= getattr(self, name) <= 10_000 or getattr(self, name) % 1:
+                raise ValueError(f"{name} must be a whole number from 0, got {getattr(self, name)}")
+        positive(self, "cut_off")
+        not_negative(self, "initial")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    period_days: float
+    by_runs: bool
+    period_months: float
+    first_month: float
+    initial: float
+    listed_games: float
+    fixed_games: float
+    cut_off: float
+    corrected: bool
+    higher_rating: bool
+    entry_lists: float
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(entry rating, games, sum of scores, sum of opponents' ratings, entry rating, period)``.
+
+    Rule 9.4: who has no ICCF rating enters with that of FIDE (to be declared), else with the tournament's mean.
+    """
+    rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
+    return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with *games* rated games goes on counting them; too few stand as even scores against equals."""
+    if games >= numbers.fixed_games:
+        return (rating, games, 0.0, 0.0, rating, UNSEEN)
+    return (rating, games, games / 2.0, rating * games, rating, UNSEEN)
+
+
+def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Keep the list rating in force as the entry rating where a new stretch of ``entry_lists`` lists begins."""
+    seen = state[p + PERIOD]
+    if (
+        numbers.entry_lists > 0.0
+        and seen != UNSEEN
+        and floor(seen / numbers.entry_lists) != floor(period / numbers.entry_lists)
+    ):
+        state[p + ENTRY_RATING] = state[p]
+    state[p + PERIOD] = period
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0."""
+    return refuse_common(outcome, termination, rated)
+
+
+def dp(p: float) -> float:
+    """Dp of the percentage score *p*, points, by the table; *p* is rounded to whole per cents, halves outwards."""
+    if p < 0.5:
+        return -DP[floor(100.0 * (1.0 - p) + 0.5) - 50]
+    return DP[floor(100.0 * p + 0.5) - 50]
+
+
+def performance(opponent_sum: float, score_sum: float, games: float, corrected: bool) -> float:
+    """Rating by performance over all of *games*, points: the opponents' mean + Dp, times F where *corrected*."""
+    p = score_sum / games
+    return opponent_sum / games + dp(p) * (correction(p) if corrected else 1.0)
+
+
+def own_rating(state: Any, p: int, day: float, numbers: Numbers) -> float:
+    """The player's rating in the expected score, points: the current one from list 2012/2, else the entry rating."""
+    if numbers.entry_lists == 0.0 or (numbers.higher_rating and day >= FIRST_DAY_OF_2012_2):
+        return float(state[p])
+    return float(state[p + ENTRY_RATING])
+
+
+def opponent_rating(state: Any, q: int, day: float, numbers: Numbers) -> float:
+    """The opponent's rating in the expected score, points.
+
+    Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
+    latter counts; before, always the entry rating.
+    """
+    current = state[q]
+    if numbers.entry_lists == 0.0:
+        return float(current)
+    entry = state[q + ENTRY_RATING]
+    if numbers.higher_rating and day >= FIRST_DAY_OF_2012_2 and current > entry:
+        return float(current)
+    return float(entry)
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Rate one player's games of one period: all games so far up to a fixed rating, the change by k after that."""
+    p = player * FIELDS
+    games = state[p + GAMES]
+    scores = state[p + SCORE_SUM]
+    opponents = state[p + OPPONENT_SUM]
+    own = own_rating(state, p, day, numbers)
+    if games < numbers.fixed_games:
+        # "If you have less than 30 games, you must include all your games" (ingram-braun.net)
+        for g in range(first, last):
+            other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
+            opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
+            scores += score[g]
+        after[p] = performance(opponents, scores, games + (last - first), numbers.corrected)
+    else:
+        missed = 0.0
+        for g in range(first, last):
+            other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
+            missed += score[g] - logistic(own - counted(own, other, numbers.cut_off))
+        after[p] = state[p] + k_factor(state[p], games) * missed
+    after[p + GAMES] = games + (last - first)
+    after[p + SCORE_SUM] = scores
+    after[p + OPPONENT_SUM] = opponents
+    after[p + ENTRY_RATING] = state[p + ENTRY_RATING]
+    after[p + PERIOD] = state[p + PERIOD]
+
+
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+    """True until the rating is fixed."""
+    return bool(state[p + GAMES] < numbers.fixed_games)
+
+
+def listed(state: Any, p: int, numbers: Numbers) -> bool:
+    """Whether the list shows the player."""
+    return bool(state[p + GAMES] >= numbers.listed_games)
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+    """The formula of one player's games in one period with its numbers."""
+    rating, games = own.before[RATING], own.before[GAMES]
+    mine = own_rating(own.before, 0, when.day, numbers)
+    others = [opponent_rating(one.opponent, 0, when.day, numbers) for one in meetings]
+    if games > 0 or games >= numbers.fixed_games:
+        others = [counted(mine, other, numbers.cut_off) for other in others]
+    if games < numbers.fixed_games:
+        return _explain_performance(own.after, others, numbers)
+    expected = [logistic(mine - other) for other in others]
+    terms = (
+        Term("Ro", rating, "rating of the last list"),
+        Term("R", mine, "own rating in the expected scores"),
+        Term("r", r_factor(rating), "by Ro"),
+        Term("p", g_factor(games), f"by the {games:g} rated games before"),
+        Term("W", sum(one.score for one in meetings), "points of this period"),
+        Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
+        *(Term(f"We{i}", e, f"expected against {other:.1f} as it counts; scored {one.score:g}")
+          for i, (one, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
+    )  # fmt: skip
+    return _told("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
+
+
+def _explain_performance(after: Sequence[float], others: Sequence[float], numbers: Numbers) -> Explanation:
+    games = after[GAMES]
+    p = after[SCORE_SUM] / games
+    terms = [
+        Term("N", games, "rated games so far, this period included"),
+        Term("ΣR", after[OPPONENT_SUM], "sum of the opponents' ratings in them"),
+        Term("P", p, "percentage score in them"),
+        Term("Dp", dp(p), "difference for P by the table"),
+        *(Term(f"R{i}", other, f"opponent {i} of this period as it counts") for i, other in enumerate(others, 1)),
+    ]
+    rule = "ΣR / N + Dp"
+    if numbers.corrected:
+        terms.append(Term("F", correction(p), "correction -2·P·P + 2·P + 0.5"))
+        rule = "ΣR / N + Dp·F"
+    return _told(rule, tuple(terms), after, f"ICCF rating rules, fewer than {numbers.fixed_games:g} games; {IECG} IV.1")
+
+
+def _told(rule: str, terms: tuple[Term, ...], after: Sequence[float], source: str) -> Explanation:
+    return Explanation(rule, terms, after[RATING], after[RATING], "none; lists show the nearest point", source)
+
+
+SCHEME = Scheme(
+    name="iccf",
+    title="ICCF Elo, until 2023",
+    source=f"{RULE_9_4}; {WELSH}; {IECG}",
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),
+    enter=enter,
+    refuse=refuse,
+    expected_score=expected_score,
+    explain=explain,
+    rhythm=Rhythm.PERIOD,
+    rate_player=rate_player,
+    at=at,
+    carry=carry,
+    provisional=provisional,
+    listed=listed,
+)

@@ -1,0 +1,308 @@
+"""Lichess ratings: Glicko-2 after every game, with deviations that grow by the day.
+
+Source: what scalachess (``rating/``) and lila (``modules/rating``) do. Each game is a period of its own that adds no
+deviation in step 6; instead RD grows by the clock, by the same formula with 0.21436 periods a day.
+
+Lichess grows the stored RD whenever it reads it and takes the growth back when it writes, so that what is stored
+stays the RD at the last game. Here a state is ``(rating, rd, volatility, day)`` with *rd* as of *day*, the last game's
+in what is kept. Growth for d1 days and then for d2 is growth for d1 + d2, at the largest RD too, and the smallest
+never holds a growing RD; so ``at`` moves *rd* and *day* together, a game grows both sides' RD from their days to its
+own, and since what is only read is never kept, nothing has to be taken back.
+
+One pool is one speed: set ``regulator`` to 1.005 for blitz, 1.013 for ultraBullet, 1.02 for atomic and antichess, 1
+for what has none; its default 1.015 is that of bullet, rapid and classical. A human's change against a bot, which
+Lichess halves, is not: a game does not tell who is a bot. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.schemes.base import (
+    COUNTS,
+    HALF_MOVES_UNKNOWN,
+    TOO_SHORT,
+    Explanation,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    refuse_common,
+    setting,
+)
+from ledger.schemes.glicko2 import SCALE, chance, check_scale, expected_score, impact, rate_side
+
+GLICKO = "lila, modules/rating, Glicko"
+CALCULATOR = "scalachess, rating, GlickoCalculator"
+FIELDS = 4
+RATING, RD, VOLATILITY, DAY = range(FIELDS)
+MOST_RD = 1000.0  # beyond these two a result is no rating, whatever the caps say
+VOLATILITY_LIMIT = 2.0  # times the cap
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings and RD in points, volatility and tau on the scale of Glicko-2."""
+
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{GLICKO}: default")
+    initial_rd: float = setting(500.0, "RD of a newcomer", "points", f"{GLICKO}: default")
+    initial_volatility: float = setting(0.09, "volatility of a newcomer", "1/173.7178 points", f"{GLICKO}: default")
+    tau: float = setting(0.75, "how much volatility changes", "1", "scalachess, rating: Tau.default")
+    periods_per_day: float = setting(
+        0.21436, "growth of RD by time", "periods a day", f"{GLICKO}: 'RD goes from 60 -> 110 in 1 year'"
+    )
+    rd_floor: float = setting(45.0, "smallest RD", "points", f"{GLICKO}: minDeviation")
+    rd_cap: float = setting(500.0, "largest RD", "points", f"{GLICKO}: maxDeviation")
+    volatility_cap: float = setting(0.1, "largest volatility", "1/173.7178 points", f"{GLICKO}: maxVolatility")
+    rating_floor: float = setting(400.0, "smallest rating", "points", f"{GLICKO}: minRating")
+    rating_limit: float = setting(4000.0, "what no sane rating reaches", "points", f"{GLICKO}: sanityCheck")
+    largest_change: float = setting(700.0, "largest change by a game", "points", f"{GLICKO}: maxRatingDelta")
+    provisional_rd: float = setting(110.0, "RD from which a rating is provisional", "points", f"{GLICKO}: provisional")
+    regulator: float = setting(
+        1.015, "what gains are multiplied by", "1", "lila, RatingRegulator: bullet, rapid, classical"
+    )
+    advantage: float = setting(0.0, "worth of the first move", "points", "scalachess, rating: ColorAdvantage.zero")
+    min_half_moves: float = setting(
+        2.0, "a shorter game is not rated; 0 for tournaments", "half-moves", "lila, PerfsUpdater: 'playedTurns >= 2'"
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        check_scale(self)
+        positive(self, "rd_floor", "volatility_cap", "largest_change", "regulator")
+        not_negative(self, "periods_per_day", "rating_floor", "provisional_rd", "min_half_moves")
+        if not self.rd_floor <= self.initial_rd <= self.rd_cap < MOST_RD:
+            raise ValueError(f"initial_rd must be from rd_floor to rd_cap, below 1000, got {self.initial_rd}")
+        if not self.initial_volatility <= self.volatility_cap <= 1.0:
+            raise ValueError(f"volatility_cap must be from initial_volatility to 1, got {self.volatility_cap}")
+        if not self.rating_floor <= self.initial < self.rating_limit:
+            raise ValueError(f"initial must be from rating_floor to below rating_limit, got {self.initial}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    initial: float
+    initial_rd: float
+    initial_volatility: float
+    tau: float
+    periods_per_day: float
+    rd_floor: float
+    rd_cap: float
+    volatility_cap: float
+    rating_floor: float
+    rating_limit: float
+    largest_change: float
+    provisional_rd: float
+    regulator: float
+    advantage: float
+    min_half_moves: float
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating, rd, volatility, day of rd)``.
+
+    A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
+    """
+    declared = newcomer.declared
+    rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
+    return (max(rating, numbers.rating_floor), numbers.initial_rd, numbers.initial_volatility, newcomer.day)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    common = refuse_common(outcome, termination, rated)
+    if common != COUNTS:
+        return common
+    # "playedTurns >= 2 || isTournament"
+    if half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
+        return TOO_SHORT
+    return COUNTS
+
+
+def live_rd(rd: float, volatility: float, days: float, numbers: Numbers) -> float:
+    """RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, held in 45..500; earlier if negative."""
+    step = SCALE * volatility
+    square = rd * rd + days * numbers.periods_per_day * step * step
+    return held(sqrt(square) if square > 0.0 else 0.0, numbers.rd_floor, numbers.rd_cap)
+
+
+def held(value: float, low: float, high: float) -> float:
+    """*value*, but not below *low* nor above *high*."""
+    if value < low:
+        return low
+    return high if value > high else value
+
+
+def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Make RD the live one of *day*."""
+    if day > state[p + DAY]:
+        state[p + RD] = live_rd(state[p + RD], state[p + VOLATILITY], day - state[p + DAY], numbers)
+        state[p + DAY] = day
+
+
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:
+    """Rate one game in place; both sides from what they were before it, with their live RD."""
+    at(state, w, 0.0, day, numbers)
+    at(state, b, 0.0, day, numbers)
+    white = state[w]
+    white_rd = state[w + RD]
+    black = state[b]
+    black_rd = state[b + RD]
+    play(state, w, white, white_rd, state[w + VOLATILITY], black, black_rd, score, numbers.advantage, numbers.tau)
+    hold(state, w, white, numbers)
+    play(
+        state, b, black, black_rd, state[b + VOLATILITY], white, white_rd, 1.0 - score, -numbers.advantage, numbers.tau
+    )
+    hold(state, b, black, numbers)
+
+
+def play(
+    after: Any, p: int, rating: float, rd: float, volatility: float, opponent: float, opponent_rd: float, score: float,
+    advantage: float, tau: float,
+) -> None:  # fmt: skip
+    """One side of one game by Glicko-2 with no period in step 6; fills rating, RD and volatility from *p*.
+
+    Args:
+        after: flat states.
+        p: where the player's stands.
+        rating: before the game, points.
+        rd: live RD before the game, points.
+        volatility: before the game.
+        opponent: the opponent's rating, points.
+        opponent_rd: the opponent's live RD, points.
+        score: 0, 0.5 or 1.
+        advantage: points that the first move is worth to this side: half on its own rating, half off the other's.
+        tau: the system constant.
+    """
+    weight = impact(opponent_rd)
+    expected = chance(rating - opponent + advantage, weight)
+    information = weight * weight * expected * (1.0 - expected)
+    rate_side(after, p, rating, rd, volatility, weight * (score - expected), information, 0.0, tau)
+
+
+def hold(state: Any, p: int, before: float, numbers: Numbers) -> None:
+    """Hold a result within the limits, in Lichess's order: change, sanity check, caps, regulator."""
+    rating = held(state[p], before - numbers.largest_change, before + numbers.largest_change)
+    if not sane(rating, state[p + RD], state[p + VOLATILITY], numbers):
+        state[p] = numbers.initial
+        state[p + RD] = numbers.initial_rd
+        state[p + VOLATILITY] = numbers.initial_volatility
+        return
+    rating = max(rating, numbers.rating_floor)
+    # the regulator: of gains only, after the caps
+    if rating > before:
+        rating += (rating - before) * (numbers.regulator - 1.0)
+    state[p] = rating
+    state[p + RD] = held(state[p + RD], numbers.rd_floor, numbers.rd_cap)
+    state[p + VOLATILITY] = min(state[p + VOLATILITY], numbers.volatility_cap)
+
+
+def sane(rating: float, rd: float, volatility: float, numbers: Numbers) -> bool:
+    """The sanity check of a result; one that fails it is replaced by a newcomer's rating, RD and volatility."""
+    return (
+        0.0 < rating < numbers.rating_limit
+        and 0.0 < rd < MOST_RD
+        and 0.0 < volatility < VOLATILITY_LIMIT * numbers.volatility_cap
+    )
+
+
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+    """True from an RD of 110 (``deviation >= 110`` in the code; the site says "above 110")."""
+    return bool(state[p + RD] >= numbers.provisional_rd)
+
+
+def shown(rating: float) -> int:
+    """The rating as the site shows it: cut off to whole points."""
+    return int(rating)
+
+
+Triple = tuple[float, float, float]
+
+
+def game(
+    white: Triple, black: Triple, score: float, advantage: float = 0.0, tau: float = DEFAULT.tau
+) -> tuple[Triple, Triple]:
+    """Both players' rating, live RD and volatility after one game by the calculator alone, without any limits.
+
+    Args:
+        white: White's rating and live RD in points, and volatility.
+        black: the same of Black.
+        score: White's 0, 0.5 or 1.
+        advantage: worth of the first move in points.
+        tau: the system constant.
+    """
+    after = [0.0] * 6
+    play(after, 0, *white, *black[:2], score, advantage, tau)
+    play(after, 3, *black, *white[:2], 1.0 - score, -advantage, tau)
+    return (after[0], after[1], after[2]), (after[3], after[4], after[5])
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+    """The formula of one side of one game with its numbers."""
+    opponent, score, colour, *_ = meetings[0]
+    mine, theirs = list(own.before), list(opponent)
+    at(mine, 0, when.period, when.day, numbers)
+    at(theirs, 0, when.period, when.day, numbers)
+    advantage = -numbers.advantage if colour else numbers.advantage
+    weight = impact(theirs[RD])
+    expected = chance(mine[RATING] - theirs[RATING] + advantage, weight)
+    after = [0.0] * 3
+    play(after, 0, *mine[:3], *theirs[:2], score, advantage, numbers.tau)  # type: ignore[call-arg]
+    gain = after[RATING] > mine[RATING]
+    factor = numbers.regulator if gain else 1.0
+    terms = (
+        Term("R", mine[RATING], "rating before the game"),
+        Term("φ'", after[RD] / SCALE, f"RD {after[RD]:.4f} after the game over 173.7178; live before {mine[RD]:.4f}"),
+        Term("g", weight, f"1/sqrt(1 + 3φ²/π²) with the opponent's live RD {theirs[RD]:.4f} over 173.7178"),
+        Term("s", score, "score"),
+        Term("E", expected, f"expected score against {theirs[RATING]:.4f}"),
+        Term("m", factor, "regulator of gains" if gain else "1: the regulator is of gains only"),
+    )
+    unrounded = mine[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
+    return Explanation(
+        "R + m·173.7178·φ'^2·g·(s - E)", terms, unrounded, own.after[RATING],
+        _rounding(unrounded, own.after[RATING], after, numbers), f"{CALCULATOR}; {GLICKO}",
+    )  # fmt: skip
+
+
+def _rounding(unrounded: float, result: float, after: Sequence[float], numbers: Numbers) -> str:
+    if abs(unrounded - result) < 1e-6:
+        return "none; shown cut off to whole points"
+    if result == numbers.initial:
+        return f"{after[RATING]:.1f} fails the sanity check: a newcomer's rating instead"
+    return (
+        f"held to a change of at most {numbers.largest_change:g} and a rating of at least {numbers.rating_floor:g}; "
+        "shown cut off to whole points"
+    )
+
+
+SCHEME = Scheme(
+    name="lichess",
+    title="Lichess",
+    source=f"{CALCULATOR}; {GLICKO}",
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "rd", "volatility", "day"),
+    enter=enter,
+    refuse=refuse,
+    rate_game=rate_game,
+    expected_score=expected_score,
+    explain=explain,
+    at=at,
+    provisional=provisional,
+)

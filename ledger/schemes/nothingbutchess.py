@@ -1,0 +1,165 @@
+"""The nothingbutchess.com scheme: win expectancy from a table, K 24 or 16, ratings in whole points, game by game.
+
+Source: nothingbutchess.com, "How To Play Chess - player ratings", quoted above the lines that implement it. Its table
+is FIDE's but for one row: 335 where FIDE has 336. It is kept as printed. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    refuse_common,
+    setting,
+)
+
+PAGE = "nothingbutchess.com, player ratings"
+RATING = 0
+
+# "rating difference | win expectancy": the difference from which on the expectancy is .50, .51, ... .99. The page
+# prints the mirrored half too.
+THRESHOLDS = (
+    0, 7, 14, 21, 29, 36, 43, 50, 57, 65, 72, 80, 87, 95, 102, 110, 117, 125, 133, 141, 149, 158, 166, 175, 184,
+    193, 202, 211, 220, 230, 240, 251, 262, 273, 284, 296, 309, 322, 335, 351, 366, 383, 401, 422, 444, 470, 501,
+    538, 589, 677,
+)  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points."""
+
+    initial: float = setting(1200.0, "rating of a newcomer", "points", f"{PAGE}: 'an initial rating of 1200'")
+    k: float = setting(24.0, "K below k_falls_at", "points", f"{PAGE}: 'less than 2200, it's 24'")
+    k_high: float = setting(16.0, "K from k_falls_at", "points", f"{PAGE}: 'over 2200, it's 16'")
+    k_falls_at: float = setting(2200.0, "rating where K falls", "points", f"{PAGE}; exactly 2200: our reading, 16")
+    rounded: bool = setting(True, "ratings are whole points", "switch", f"{PAGE}: 'after rounding off'")  # noqa: FBT003
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        not_negative(self, "initial", "k", "k_high", "k_falls_at")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    initial: float
+    k: float
+    k_high: float
+    k_falls_at: float
+    rounded: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(rating,)``; a declared rating takes the place of the initial one."""
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared),)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The page has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def expectancy_percent(difference: float) -> int:
+    """Win expectancy in per cent, 1..99, of the side with *difference* points more than the opponent (or less)."""
+    # "677 points (or more)": a row holds from its difference on, up to the next; the negative half mirrors it
+    size = abs(difference)
+    low = 0
+    high = len(THRESHOLDS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if THRESHOLDS[middle] <= size:
+            low = middle
+        else:
+            high = middle
+    return 50 + low if difference >= 0.0 else 50 - low
+
+
+def expectancy(difference: float) -> float:
+    """Win expectancy, 0.01..0.99, by "your rating minus your opponent's rating"."""
+    return expectancy_percent(difference) / 100.0
+
+
+def k_factor(rating: float, numbers: Numbers) -> float:
+    """K by the player's own rating: "less than 2200, it's 24. If it's over 2200, it's 16"."""
+    return numbers.k if rating < numbers.k_falls_at else numbers.k_high
+
+
+def new_rating(own: float, opponent: float, score: float, numbers: Numbers) -> float:
+    """The rating after one game before it is rounded, points."""
+    # "new rating = old rating + (k-factor * overall win expectancy)"
+    return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
+
+
+def shown(rating: float, numbers: Numbers) -> float:
+    """The rating as it is kept: "after rounding off", to the nearest whole point, a half upwards."""
+    return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
+
+
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Rate one game in place; both sides from their ratings before it."""
+    white = state[w]
+    black = state[b]
+    # one look-up serves both: the table is its own mirror
+    percent = expectancy_percent(white - black)
+    surplus = score - percent / 100.0
+    state[w] = shown(white + k_factor(white, numbers) * surplus, numbers)
+    surplus = (1.0 - score) - (100 - percent) / 100.0
+    state[b] = shown(black + k_factor(black, numbers) * surplus, numbers)
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+    """Win expectancy by the table."""
+    return expectancy(state[p] - state[q])
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The steps of the page for one side of one game."""
+    (opponent, score, *_) = meetings[0]
+    old, other = own.before[RATING], opponent[RATING]
+    terms = (
+        Term("old", old, "rating before the game"),
+        Term("opponent", other, "opponent's rating before the game"),
+        Term("difference", old - other, "rating minus opponent's rating"),
+        Term("score", score, "1 for a win, 0.5 for a tie, 0 for a loss"),
+        Term("expectancy", expectancy(old - other), "win expectancy by the difference, from the table"),
+        Term("k", k_factor(old, numbers), f"k-factor, by whether the rating is below {numbers.k_falls_at:g}"),
+    )
+    rounding = "to the nearest whole point, a half upwards" if numbers.rounded else "none; shown to the nearest point"
+    return Explanation(
+        "old + k·(score - expectancy)", terms, new_rating(old, other, score, numbers), own.after[RATING], rounding,
+        f"{PAGE}, Compute your new rating",
+    )  # fmt: skip
+
+
+SCHEME = Scheme(
+    name="nothingbutchess",
+    title="nothingbutchess.com",
+    source=PAGE,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating",),
+    enter=enter,
+    refuse=refuse,
+    rate_game=rate_game,
+    expected_score=expected_score,
+    explain=explain,
+)

@@ -1,0 +1,352 @@
+"""The PlayChess scheme (playchess.de, 2008): rating runs, by performance up to 10 games and by k·(W - We) after that.
+
+Sources: PlayChess rating page (playchess.de/rules/rating), version 6.02 of 2008-03-31, with the equations' numbers;
+its games page (rules/games) and registration page (tutor/register); IECG Rating Rules 1.7 of 27 May 1999
+(iecg.org/Ratrul.htm), which it repeats, where it is silent; and, for two switches that are off by default, their later
+kin LSS (lss.chess-server.net, documents 752 to 755). The page's factor p of k = r·p is called g
+here, as LSS does: p is the percentage result.
+
+"Tournament Entry Ratings, which are valid on the day of the rating run, are used": a game does not tell with which
+rating its players entered the tournament, so each opponent counts with the list rating in force before the run, and
+one who has never been rated with the declared playing strength. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import log10, logistic
+from ledger.schemes.base import (
+    COUNTS,
+    HALF_MOVES_UNKNOWN,
+    TOO_SHORT,
+    Explanation,
+    Meeting,
+    Newcomer,
+    PeriodSettings,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    refuse_common,
+    setting,
+)
+
+PAGE = "PlayChess rating page"
+GAMES_PAGE = "PlayChess games page"
+IECG = "IECG Rating Rules 1.7"
+LSS = "LSS document"
+FIELDS = 4
+RATING, GAMES, SCORE_SUM, OPPONENT_SUM = range(FIELDS)
+ENDED_RESIGNATION, ENDED_AGREEMENT = 1, 2  # places in ledger.model.Termination
+WIN = 1.0
+
+
+@attrs.frozen(kw_only=True)
+class Settings(PeriodSettings):
+    """The constants of the scheme. Ratings in points, lengths in games, half-moves or months."""
+
+    period_months: float = setting(2.0, "length of a period in calendar months", "months", f"{IECG} II.1: '2 months'")
+    initial: float = setting(
+        1000.0, "strength of who declares none, for the opponents", "points", "PlayChess registration: '800 and 1100'"
+    )
+    provisional_games: float = setting(10.0, "games to an established rating", "games", f"{PAGE}: 'at least 10 games'")
+    cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")
+    largest_change: float = setting(800.0, "D(1), and -D(0)", "points", f"{PAGE}, eq. (2): 'D(1)= 800'")
+    min_half_moves: float = setting(
+        20.0, "a game resigned or agreed drawn has at least", "half-moves", f"{GAMES_PAGE}: 'before 10 moves'"
+    )
+    moves_alone: bool = setting(
+        False, "that length for every game, however it ended", "switch", f"{GAMES_PAGE}: 'moves played alone'"  # noqa: FBT003
+    )
+    low_end: bool = setting(False, "r falls to 0 below 600 points", "switch", f"{LSS} 754; not in PlayChess")  # noqa: FBT003
+    win_bonus: bool = setting(False, "a won game adds the bonus B", "switch", f"{LSS} 754; not in PlayChess")  # noqa: FBT003
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        self.check_periods()
+        if not 0 <= self.provisional_games <= 10_000 or self.provisional_games % 1:
+            raise ValueError(f"provisional_games must be a whole number from 0, got {self.provisional_games}")
+        positive(self, "cut_off", "largest_change")
+        not_negative(self, "initial", "min_half_moves")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    period_days: float
+    first_month: float
+    by_runs: bool
+    period_months: float
+    initial: float
+    provisional_games: float
+    cut_off: float
+    largest_change: float
+    min_half_moves: float
+    moves_alone: bool
+    low_end: bool
+    win_bonus: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(entry rating, games, sum of scores, sum of the opponents' ratings)``.
+
+    The declared playing strength "does not influence your own rating. It influences the rating of your first
+    opponents" (PlayChess registration page).
+    """
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with *games* rated games goes on counting them.
+
+    Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
+    """
+    if games >= numbers.provisional_games:
+        return (rating, games, 0.0, 0.0)
+    return (rating, games, games / 2.0, rating * games)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    common = refuse_common(outcome, termination, rated)
+    if common != COUNTS:
+        return common
+    # "One player resigned the game before 10 moves were played" or "Both players agreed a draw before 10 moves were
+    # played"; a game lost on time is rated. (The same page: validity "is determined by the number of moves played
+    # alone"; the switch takes it at its word.)
+    asked = numbers.moves_alone or termination in (ENDED_RESIGNATION, ENDED_AGREEMENT)
+    if asked and half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
+        return TOO_SHORT
+    return COUNTS
+
+
+def counted(own: float, opponent: float, cut_off: float) -> float:
+    """The opponent's rating as it counts, points.
+
+    "Anytime the difference is larger than 400 points, the opponents rating is treated as being 400 points
+    higher/lower than the players rating."
+    """
+    if opponent > own + cut_off:
+        return own + cut_off
+    if opponent < own - cut_off:
+        return own - cut_off
+    return opponent
+
+
+def rating_difference(p: float, largest: float) -> float:
+    """D(p) of eq. (2), points: -400·log10((1-p)/p), "and D(0) = -800 and D(1)= 800", which no other p exceeds."""
+    if p <= 0.0:
+        return -largest
+    if p >= 1.0:
+        return largest
+    difference = -400.0 * log10((1.0 - p) / p)
+    if difference > largest:
+        return largest
+    if difference < -largest:
+        return -largest
+    return difference
+
+
+def correction(p: float) -> float:
+    """F of eq. (7): "F = -2*p*p + 2*p + 0.5", one half for p = 0 and 1, 1 for p = 1/2."""
+    return (-2.0 * p * p + 2.0 * p) + 0.5
+
+
+def provisional_rating(opponent_sum: float, score_sum: float, games: float, largest: float) -> float:
+    """Eq. (7), points: "Rp = Rc + D(p)*F" over all of *games*, with the percentage result p of eq. (3)."""
+    p = score_sum / games
+    return opponent_sum / games + rating_difference(p, largest) * correction(p)
+
+
+def r_factor(rating: float) -> float:
+    """R of eq. (5) by the rating of the previous list: 10 from 2400, 20 to 2000, "r = 70-Ro/40" between."""
+    if rating >= 2400.0:
+        return 10.0
+    if rating > 2000.0:
+        return 70.0 - rating / 40.0
+    return 20.0
+
+
+def lss_r(rating: float) -> float:
+    """R as LSS has it: also Rold/20 - 10 below 600, and 0 below 200."""
+    if rating < 200.0:
+        return 0.0
+    if rating < 600.0:
+        return rating / 20.0 - 10.0
+    return r_factor(rating)
+
+
+def g_factor(games: float) -> float:
+    """The second factor of eq. (5) by the "number of all rated games upto the previous rating list"."""
+    if games >= 80.0:
+        return 1.0
+    if games > 30.0:
+        return 1.4 - games / 200.0
+    if games > 15.0:
+        return 1.25
+    return 1.5
+
+
+def k_factor(rating: float, games: float) -> float:
+    """Development coefficient of eq. (5), points: k = r·g."""
+    return r_factor(rating) * g_factor(games)
+
+
+def bonus(own: float, opponent: float) -> float:
+    """B of LSS document 754 for a won game, points: (160 - delta)/30·V for delta = own - opponent below 150."""
+    delta = own - opponent
+    if delta >= 150.0 or own <= 1800.0:
+        return 0.0
+    if own > 2400.0:
+        v = 1.2
+    elif own > 2300.0:
+        v = 0.8
+    elif own > 2200.0:
+        v = 0.5
+    elif own > 2000.0:
+        v = 0.3
+    else:
+        v = 0.2
+    return (160.0 - delta) / 30.0 * v
+
+
+def change(own: float, opponent: float, score: float, k: float, with_bonus: bool) -> float:
+    """One game's dR of eq. (4), points: k·(W - We), We by eq. (1); *opponent* as ``counted``."""
+    moved = k * (score - logistic(own - opponent))
+    if with_bonus and score == WIN:
+        moved += bonus(own, opponent)
+    return moved
+
+
+def rate_player(
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Rate one player's games of one rating run.
+
+    Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established
+    rating gets eq. (7) over all games so far, however many the run brings.
+    """
+    p = player * FIELDS
+    own = state[p]
+    games = state[p + GAMES]
+    scores = state[p + SCORE_SUM]
+    opponents = state[p + OPPONENT_SUM]
+    if games < numbers.provisional_games:
+        for g in range(first, last):
+            other = state[opponent[g] * FIELDS]
+            # the cut-off needs a rating of one's own; a declared strength "does not influence your own rating"
+            opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
+            scores += score[g]
+        after[p] = provisional_rating(opponents, scores, games + (last - first), numbers.largest_change)
+    else:
+        k = (lss_r(own) if numbers.low_end else r_factor(own)) * g_factor(games)
+        moved = 0.0
+        for g in range(first, last):
+            other = counted(own, state[opponent[g] * FIELDS], numbers.cut_off)
+            moved += change(own, other, score[g], k, numbers.win_bonus)
+        # eq. (6): "Rn = Ro + SUM(dR)"
+        after[p] = own + moved
+    after[p + GAMES] = games + (last - first)
+    after[p + SCORE_SUM] = scores
+    after[p + OPPONENT_SUM] = opponents
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:
+    """Expected score 0..1 by eq. (1) with the cut-off."""
+    return logistic(state[p] - counted(state[p], state[q], numbers.cut_off))
+
+
+def provisional(state: Any, p: int, numbers: Any) -> bool:
+    """True up to the game that makes the rating established."""
+    return bool(state[p + GAMES] < numbers.provisional_games)
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formula of one player's games in one rating run with its numbers."""
+    before = own.before
+    if before[GAMES] < numbers.provisional_games:
+        rated = before[GAMES] > 0
+        others = [counted(before[RATING], one.opponent[RATING], numbers.cut_off) if rated else one.opponent[RATING]
+                  for one in meetings]  # fmt: skip
+        source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
+        return explain_provisional(own.after, before[GAMES] + len(meetings), others, source, numbers.largest_change)
+    r = lss_r(before[RATING]) if numbers.low_end else r_factor(before[RATING])
+    others = [counted(before[RATING], one.opponent[RATING], numbers.cut_off) for one in meetings]
+    won = [bonus(before[RATING], other) for other, one in zip(others, meetings, strict=True) if one.score == WIN]
+    told = explain_established(own, meetings, others, r, f"{PAGE}, eq. (4) to (6)")
+    if not numbers.win_bonus:
+        return told
+    b = Term("B", sum(won), "bonus of the won games, (160 - delta)/30·V each")
+    return told._replace(rule=f"{told.rule} + B", terms=(*told.terms, b), source=f"{told.source}; {LSS} 754")
+
+
+def explain_provisional(
+    after: Sequence[float], games: float, others: Sequence[float], source: str, largest: float
+) -> Explanation:
+    """Eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the state that it led to."""
+    p = after[SCORE_SUM] / games
+    terms = (
+        Term("N", games, "rated games so far, this run included"),
+        Term("ΣR", after[OPPONENT_SUM], "sum of the opponents' ratings in them"),
+        Term("p", p, "percentage result in them, points by games"),
+        Term("D(p)", rating_difference(p, largest), f"-400·log10((1-p)/p), at most {largest:g} either way"),
+        Term("F", correction(p), "correction -2·p·p + 2·p + 0.5"),
+        *(Term(f"R{i}", other, f"opponent {i} of this run as it counts") for i, other in enumerate(others, 1)),
+    )
+    return Explanation(
+        "ΣR / N + D(p)·F", terms, after[RATING], after[RATING], "none; shown to the nearest point", source
+    )
+
+
+def explain_established(
+    own: Side, meetings: Sequence[Meeting], others: Sequence[float], r: float, source: str
+) -> Explanation:
+    """Eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
+    rating, games = own.before[RATING], own.before[GAMES]
+    expected = [logistic(rating - other) for other in others]
+    g = g_factor(games)
+    terms = (
+        Term("Ro", rating, "rating of the previous list"),
+        Term("Pn", games, "rated games up to the previous list"),
+        Term("r", r, "by Ro"),
+        Term("g", g, "by Pn"),
+        Term("W", sum(one.score for one in meetings), "points of this run"),
+        Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
+        *(Term(f"dR{i}", r * g * (one.score - e), f"r·g·({one.score:g} - {e:.4f}) against {other:.1f} as it counts")
+          for i, (one, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
+    )  # fmt: skip
+    return Explanation(
+        "Ro + r·g·(W - We)", terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point", source
+    )
+
+
+SCHEME = Scheme(
+    name="playchess",
+    title="PlayChess, by rating runs",
+    source=f"{PAGE} 6.02 (2008-03-31); {IECG}",
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "games", "score_sum", "opponent_sum"),
+    enter=enter,
+    refuse=refuse,
+    expected_score=expected_score,
+    explain=explain,
+    rhythm=Rhythm.PERIOD,
+    rate_player=rate_player,
+    carry=carry,
+    provisional=provisional,
+)

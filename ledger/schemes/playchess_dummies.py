@@ -1,0 +1,168 @@
+"""The "Rating Scheme for Dummies" of PlayChess: the running mean of the performances, game by game.
+
+Source: PlayChess rating page, version 6.02 of 2008-03-31. Its example, 1080 and 800, is this scheme's and contradicts
+eq. (7) of the same page, which ``playchess`` follows. The mean is for the first games only: "The ratings of experienced
+players (more than 10 games) are calculated by a more complicated formula." From the eleventh game on that formula is
+here the page's own dR = k·(W - We), game by game, with the rating and the number of games before the game in the place
+of those of the previous list; a larger ``mean_games`` keeps the mean. Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    setting,
+)
+from ledger.schemes.playchess import (
+    GAMES_PAGE,
+    PAGE,
+    change,
+    counted,
+    expected_score,
+    explain_established,
+    k_factor,
+    r_factor,
+    refuse,
+)
+
+FIELDS = 2
+RATING, GAMES = range(FIELDS)
+_SHOWN = "none; shown to the nearest point"
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points, lengths in games or half-moves."""
+
+    initial: float = setting(1000.0, "strength of who declares none", "points", f"{PAGE}: 'say rating 1000'")
+    mean_games: float = setting(10.0, "games rated by the mean", "games", f"{PAGE}: 'more than 10 games'")
+    worth: float = setting(400.0, "worth of a win over the opponent", "points", f"{PAGE}: '+400 points'")
+    cut_off: float = setting(400.0, "largest difference that counts", "points", f"{PAGE}: 'larger than 400 points'")
+    min_half_moves: float = setting(
+        20.0, "a game resigned or agreed drawn has at least", "half-moves", f"{GAMES_PAGE}: 'before 10 moves'"
+    )
+    moves_alone: bool = setting(
+        False, "that length for every game, however it ended", "switch", f"{GAMES_PAGE}: 'moves played alone'"  # noqa: FBT003
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        if not 0 <= self.mean_games <= 1_000_000 or self.mean_games % 1:
+            raise ValueError(f"mean_games must be a whole number from 0, got {self.mean_games}")
+        positive(self, "cut_off")
+        not_negative(self, "initial", "worth", "min_half_moves")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    initial: float
+    mean_games: float
+    worth: float
+    cut_off: float
+    min_half_moves: float
+    moves_alone: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(entry rating, games)``. No game stands behind it, so the first game replaces it."""
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with *games* rated games goes on counting them."""
+    return (rating, games)
+
+
+def performance(own: float, games: float, opponent: float, score: float, numbers: Numbers) -> float:
+    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss.
+
+    The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
+    """
+    other = counted(own, opponent, numbers.cut_off) if games > 0.0 else opponent
+    return other + numbers.worth * (2.0 * score - 1.0)
+
+
+def mean_with(rating: float, games: float, performed: float) -> float:
+    """The rating with one more performance, points: "New rating R = (4 x 1000 + 1400) / 5 = 1080"."""
+    return (games * rating + performed) / (games + 1.0)
+
+
+def rated(own: float, games: float, opponent: float, score: float, numbers: Numbers) -> float:
+    """One side's new rating, points, from *own* after *games*."""
+    if games < numbers.mean_games:
+        return mean_with(own, games, performance(own, games, opponent, score, numbers))
+    return own + change(own, counted(own, opponent, numbers.cut_off), score, k_factor(own, games), False)  # noqa: FBT003
+
+
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Rate one game in place; both sides from their ratings before it."""
+    white = state[w]
+    black = state[b]
+    state[w] = rated(white, state[w + GAMES], black, score, numbers)
+    state[b] = rated(black, state[b + GAMES], white, 1.0 - score, numbers)
+    state[w + GAMES] += 1.0
+    state[b + GAMES] += 1.0
+
+
+def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+    """True while the mean rates the player."""
+    return bool(state[p + GAMES] < numbers.mean_games)
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formula of one side of one game with its numbers."""
+    rating, games = own.before[RATING], own.before[GAMES]
+    opponent, score = meetings[0].opponent[RATING], meetings[0].score
+    if games >= numbers.mean_games:
+        others = [counted(rating, opponent, numbers.cut_off)]
+        return explain_established(
+            own, meetings, others, r_factor(rating), f"{PAGE}, eq. (4) and (5), with the rating before the game"
+        )
+    terms = (
+        Term("R", rating, "rating before the game"),
+        Term("n", games, "rated games before it"),
+        Term("R2", opponent, "opponent's rating before the game"),
+        Term(
+            "P", performance(rating, games, opponent, score, numbers),
+            f"rating performance, R2 within {numbers.cut_off:g} points of R once n > 0, + {numbers.worth:g}·(2W - 1)",
+        ),
+        Term("W", score, "score"),
+    )  # fmt: skip
+    return Explanation(
+        "(n·R + P) / (n + 1)", terms, own.after[RATING], own.after[RATING], _SHOWN, f"{PAGE}, scheme for dummies"
+    )
+
+
+SCHEME = Scheme(
+    name="playchess-dummies",
+    title="PlayChess, running mean of performances",
+    source=f"{PAGE} 6.02 (2008-03-31), 'Rating Scheme for Dummies'",
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "games"),
+    enter=enter,
+    refuse=refuse,
+    expected_score=expected_score,
+    explain=explain,
+    rate_game=rate_game,
+    carry=carry,
+    provisional=provisional,
+)

@@ -1,0 +1,400 @@
+"""Savard's proposed scheme: a rating E, a leading indicator H of recent form, and a Harkness start over ten games.
+
+Source: John J. G. Savard, "A Proposed Rating System" (quadibloc.com), quoted above the lines that implement it. As
+printed, the formula of E gives 1200 points for beating an equal, for its score runs to 100; here it runs to 1, and
+``score_scale`` brings the printed one back. The copy breaks off where it would say what a rated player's game against a
+newcomer does; ``rate_newcomers`` says it. Ranks "can be defined as done by FIDE or by the USCF"; the defaults are
+FIDE's (30 games, 2400 once reached). Only this scheme's rules live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.arith import logistic
+from ledger.schemes.base import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    positive,
+    refuse_common,
+    setting,
+)
+
+PAPER = "Savard, A Proposed Rating System"
+TABLE = f"{PAPER}, Preliminaries"
+RANK = f"{PAPER}: 'as done by FIDE'; B.02 8.3.3"
+START = f"{PAPER}, Assignment of Initial Ratings"
+RATING, H, GAMES, LEFT, POINTS, PEAK = range(6)
+BEGINNING, ORDINARY, ESTABLISHED = range(3)
+RANKS = ("beginning", "ordinary", "established")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """The constants of the scheme. Ratings in points."""
+
+    established_k: float = setting(24.0, "K of established players", "points", TABLE)
+    established_q: float = setting(2.0, "Q of established players", "points", TABLE)
+    established_p: float = setting(0.1, "P of established players", "share", TABLE)
+    established_j: float = setting(0.02, "J of established players", "share", TABLE)
+    established_m: float = setting(0.0, "M of established players", "share", TABLE)
+    ordinary_k: float = setting(32.0, "K of ordinary players", "points", TABLE)
+    ordinary_q: float = setting(3.0, "Q of ordinary players", "points", TABLE)
+    ordinary_p: float = setting(0.2, "P of ordinary players", "share", TABLE)
+    ordinary_j: float = setting(0.05, "J of ordinary players", "share", TABLE)
+    ordinary_m: float = setting(0.0, "M of ordinary players", "share", TABLE)
+    beginning_k: float = setting(48.0, "K of beginning players", "points", TABLE)
+    beginning_q: float = setting(8.0, "Q of beginning players", "points", TABLE)
+    beginning_p: float = setting(0.25, "P of beginning players", "share", TABLE)
+    beginning_j: float = setting(0.1, "J of beginning players", "share", TABLE)
+    beginning_m: float = setting(0.2, "M of beginning players", "share", TABLE)
+    established_from: float = setting(2400.0, "rating that establishes; 0: none asked for", "points", RANK)
+    established_games: float = setting(0.0, "rated games that establish; 0: none asked for", "games", RANK)
+    established_ever: bool = setting(True, "the highest rating so far establishes", "switch", RANK)  # noqa: FBT003
+    beginning_games: float = setting(30.0, "rated games from which a player is ordinary", "games", RANK)
+    bonus: float = setting(400.0, "worth of a win over the opponent", "points", f"{PAPER}, Updating H")
+    limit: float = setting(320.0, "largest difference in S where it would mislead", "points", f"{PAPER}, Updating H")
+    score_scale: float = setting(1.0, "a win in E's formula; 100 as printed", "points", "our reading: 1")
+    first_games: float = setting(10.0, "games that give the initial rating", "games", START)
+    per_percent: float = setting(10.0, "worth of a percentage point at the start", "points", START)
+    unrated: float = setting(1000.0, "what a newcomer counts for another", "points", START)
+    rate_newcomers: bool = setting(False, "a newcomer's mean so far rates the opponent", "switch", "our reading: no")  # noqa: FBT003
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse constants under which the formulas have no meaning."""
+        not_negative(self, *(field.name for field in attrs.fields(type(self)) if not isinstance(field.default, bool)))
+        positive(self, "score_scale")
+        for name in (f"{rank}_{letter}" for rank in RANKS for letter in "pjm"):
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}")
+        if not 1 <= self.first_games <= 10_000 or self.first_games % 1:
+            raise ValueError(f"first_games must be a whole number from 1, got {self.first_games}")
+
+
+class Numbers(NamedTuple):
+    """``Settings`` as the kernels take them."""
+
+    established_k: float
+    established_q: float
+    established_p: float
+    established_j: float
+    established_m: float
+    ordinary_k: float
+    ordinary_q: float
+    ordinary_p: float
+    ordinary_j: float
+    ordinary_m: float
+    beginning_k: float
+    beginning_q: float
+    beginning_p: float
+    beginning_j: float
+    beginning_m: float
+    established_from: float
+    established_games: float
+    established_ever: bool
+    beginning_games: float
+    bonus: float
+    limit: float
+    score_scale: float
+    first_games: float
+    per_percent: float
+    unrated: float
+    rate_newcomers: bool
+
+
+DEFAULT = Numbers(*attrs.astuple(Settings()))
+
+
+def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+    """State of a newcomer: ``(E, H, rated games, games left to the initial rating, sum of their worths, highest E)``.
+
+    Without a declared rating E and H are 0 until the initial rating stands.
+    """
+    if newcomer.declared is not None:
+        return carry(float(newcomer.declared), 0.0, newcomer, numbers)
+    return (0.0, 0.0, 0.0, numbers.first_games, 0.0, 0.0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+    """Who comes with a rating has it as E and H and needs no initial one."""
+    return (rating, rating, games, 0.0, 0.0, rating)
+
+
+def refuse(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+) -> int:
+    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def rank_of(rating: float, peak: float, games: float, numbers: Numbers) -> int:
+    """``ESTABLISHED``, ``ORDINARY`` or ``BEGINNING``, by rating, highest rating so far, and rated games before this."""
+    # "The three ranks of players can be defined as done by FIDE": 2400 comes before the number of games
+    best = peak if numbers.established_ever else rating
+    if (
+        (numbers.established_from > 0.0 or numbers.established_games > 0.0)
+        and (numbers.established_from == 0.0 or best >= numbers.established_from)
+        and games >= numbers.established_games
+    ):
+        return ESTABLISHED
+    return BEGINNING if games < numbers.beginning_games else ORDINARY
+
+
+def step_size(rank: int, score: float, numbers: Numbers) -> float:
+    """Z, points: "equal to K in the table above if the game was a win or a loss", Q for a draw."""
+    if rank == ESTABLISHED:
+        return numbers.established_q if score == 0.5 else numbers.established_k
+    if rank == ORDINARY:
+        return numbers.ordinary_q if score == 0.5 else numbers.ordinary_k
+    return numbers.beginning_q if score == 0.5 else numbers.beginning_k
+
+
+def share(rank: int, score: float, numbers: Numbers) -> float:
+    """Y, 0..1: "equal to P if the game was a win or a loss, and equal to J if the game was a draw"."""
+    if rank == ESTABLISHED:
+        return numbers.established_j if score == 0.5 else numbers.established_p
+    if rank == ORDINARY:
+        return numbers.ordinary_j if score == 0.5 else numbers.ordinary_p
+    return numbers.beginning_j if score == 0.5 else numbers.beginning_p
+
+
+def mixing(rank: int, numbers: Numbers) -> float:
+    """M, 0..1: the share of H' in E''."""
+    if rank == ESTABLISHED:
+        return numbers.established_m
+    return numbers.ordinary_m if rank == ORDINARY else numbers.beginning_m
+
+
+def single_game(e: float, opponent_e: float, score: float, numbers: Numbers) -> float:
+    """S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
+    # "won [...] the player's own rating minus 320 points, whichever is greater"
+    if score > 0.5 and opponent_e < e - numbers.limit:
+        return e - numbers.limit
+    # "lost [...] the player's own rating plus 320 points, whichever is less"
+    if score < 0.5 and opponent_e > e + numbers.limit:
+        return e + numbers.limit
+    return opponent_e
+
+
+def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> bool:
+    """A draw against "one is lower and the other higher": there is no R, "the player's rating is not changed"."""
+    if score != 0.5:
+        return False
+    return (opponent_e > e > opponent_h) or (opponent_e < e < opponent_h)
+
+
+def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float) -> float:
+    """R, points: what the opponent counts in the main step; the own E, which changes nothing, where undecided."""
+    # a win, or a draw with both higher: "whichever of E or H for the opponent is lower"; H lower: "own E"
+    if opponent_e > e and score >= 0.5:
+        if opponent_h >= opponent_e:
+            return opponent_e
+        return opponent_h if opponent_h > e else e
+    # a loss, or a draw with both lower: "whichever of E or H for the opponent is higher"; H higher: "own E"
+    if opponent_e < e and score <= 0.5:
+        if opponent_h <= opponent_e:
+            return opponent_e
+        return opponent_h if opponent_h < e else e
+    return opponent_e
+
+
+def new_h(h: float, s: float, score: float, y: float, numbers: Numbers) -> float:
+    """H', points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
+    return (1.0 - y) * h + y * (s + numbers.bonus * (2.0 * score - 1.0))
+
+
+def new_e(e: float, r: float, score: float, z: float, numbers: Numbers) -> float:
+    """E', points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
+    return e + z * numbers.score_scale * (score - logistic(e - r))
+
+
+def updated(
+    e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Numbers
+) -> tuple[float, float]:
+    """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
+    s = single_game(e, opponent_e, score, numbers)
+    after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
+    r = opponent_rating(e, opponent_e, opponent_h, score)
+    main = new_e(e, r, score, step_size(rank, score, numbers), numbers)
+    # "E'' = (1 - M) * E' + M * H'"
+    m = mixing(rank, numbers)
+    return (1.0 - m) * main + m * after_h, after_h
+
+
+def game_worth(opponent: float, score: float, numbers: Numbers) -> float:
+    """What one of the first games adds to the sum whose mean is the initial rating, points.
+
+    "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
+    percentage point by which his winning percentage differs from 50%": 500 points for a single win.
+    """
+    return opponent + numbers.per_percent * (100.0 * score - 50.0)
+
+
+def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Numbers = DEFAULT) -> float:
+    """The initial rating, points, by the opponents' ratings (None: unrated) and the scores of the first games."""
+    worths = [
+        game_worth(numbers.unrated if one is None else one, score, numbers)
+        for one, score in zip(opponents, scores, strict=True)
+    ]
+    return sum(worths) / len(worths)
+
+
+def estimate(state: Any, p: int, opponent: float, score: float, numbers: Numbers) -> float:
+    """The mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
+    games = numbers.first_games - state[p + 3] + 1.0
+    return float((state[p + 4] + game_worth(opponent, score, numbers)) / games)
+
+
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+    """Rate one game in place; both sides from their states before it."""
+    white_e = state[w]
+    black_e = state[b]
+    lost = 1.0 - score
+    if state[w + 3] == 0.0 and state[b + 3] == 0.0:
+        white_h = state[w + 1]
+        move(state, w, black_e, state[b + 1], score, numbers)
+        move(state, b, white_e, white_h, lost, numbers)
+    elif state[w + 3] == 0.0:
+        # "When a rated player plays against a player playing one of his first ten games:" - here the copy breaks off
+        if numbers.rate_newcomers:
+            newcomer = estimate(state, b, white_e, lost, numbers)
+            move(state, w, newcomer, newcomer, score, numbers)
+        start(state, b, white_e, lost, numbers)
+    elif state[b + 3] == 0.0:
+        if numbers.rate_newcomers:
+            newcomer = estimate(state, w, black_e, score, numbers)
+            move(state, b, newcomer, newcomer, lost, numbers)
+        start(state, w, black_e, score, numbers)
+    else:
+        # "if he plays against another player who is playing one of his first ten games, [...] 1000"
+        start(state, w, numbers.unrated, score, numbers)
+        start(state, b, numbers.unrated, lost, numbers)
+
+
+def move(state: Any, p: int, opponent_e: float, opponent_h: float, score: float, numbers: Numbers) -> None:
+    """One rated side of a game."""
+    e = state[p]
+    rank = rank_of(e, state[p + 5], state[p + 2], numbers)
+    e, h = updated(e, state[p + 1], opponent_e, opponent_h, score, rank, numbers)
+    state[p] = e
+    state[p + 1] = h
+    state[p + 2] += 1.0
+    state[p + 5] = max(state[p + 5], e)
+
+
+def start(state: Any, p: int, opponent: float, score: float, numbers: Numbers) -> None:
+    """One of the first games of a newcomer; the last of them gives E, and H as the same."""
+    mean = estimate(state, p, opponent, score, numbers)
+    state[p + 2] += 1.0
+    state[p + 3] -= 1.0
+    state[p + 4] += game_worth(opponent, score, numbers)
+    if state[p + 3] == 0.0:
+        state[p] = mean
+        state[p + 1] = mean
+        state[p + 5] = mean
+
+
+def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+    """True once the initial rating stands."""
+    return bool(state[p + 3] == 0.0)
+
+
+def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+    """Expected score, 0..1, by the two E; an unrated player counts as at the start."""
+    own = state[p] if listed(state, p, numbers) else numbers.unrated
+    return logistic(own - (state[q] if listed(state, q, numbers) else numbers.unrated))
+
+
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+    """The formula of one side of one game with its numbers."""
+    (opponent, score, *_) = meetings[0]
+    if own.before[LEFT]:
+        return _explain_start(own, opponent, score, numbers)
+    other_e, other_h = opponent[RATING], opponent[H]
+    if opponent[LEFT]:
+        if not numbers.rate_newcomers:
+            return Explanation(
+                "E, unchanged against a player in his first games",
+                (Term("E", own.before[RATING], "rating before the game"),),
+                own.before[RATING], own.after[RATING], "none; shown to the nearest point", START,
+            )  # fmt: skip
+        other_e = other_h = estimate(opponent, 0, own.before[RATING], 1.0 - score, numbers)
+    return _explain_game(own, other_e, other_h, score, numbers)
+
+
+def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers: Numbers) -> Explanation:
+    other = numbers.unrated if opponent[LEFT] else opponent[RATING]
+    games = numbers.first_games - own.before[LEFT] + 1.0
+    terms = (
+        Term("R", other, f"opponent's rating, {numbers.unrated:g} for one in his first games"),
+        Term("W", score, "score"),
+        Term("p", game_worth(other, score, numbers), f"worth of the game R + {numbers.per_percent:g}·(100·W - 50)"),
+        Term("S", own.before[POINTS], "sum of the worths before this game"),
+        Term("n", games, f"games of the first {numbers.first_games:g}, this one included"),
+    )
+    rounding = "none; shown to the nearest point"
+    if own.before[LEFT] > 1.0:
+        rounding = f"no rating before game {numbers.first_games:g}; this is the mean so far"
+    return Explanation(
+        "(S + p) / n", terms, estimate(own.before, 0, other, score, numbers), own.after[RATING], rounding, START
+    )
+
+
+def _explain_game(own: Side, other_e: float, other_h: float, score: float, numbers: Numbers) -> Explanation:
+    e, h, games, _left, _points, peak = own.before
+    rank = rank_of(e, peak, games, numbers)
+    r, s = opponent_rating(e, other_e, other_h, score), single_game(e, other_e, score, numbers)
+    y, z, m = share(rank, score, numbers), step_size(rank, score, numbers), mixing(rank, numbers)
+    which = "own E: the opponent's E and H lie on both sides of it" if undecided(e, other_e, other_h, score) else ""
+    terms = [
+        Term("E", e, "rating before the game"),
+        Term("Eo", other_e, "opponent's E before the game"),
+        Term("Ho", other_h, "opponent's H before the game"),
+        Term("W", score, "score"),
+        Term("R", r, which or "what the opponent counts, Eo, Ho or E"),
+        Term("X", logistic(e - r), "1 / (10^((R - E)/400) + 1)"),
+        Term("Z", z, f"K, for a draw Q, of the {RANKS[rank]} players"),
+        Term("H", h, "H before the game"),
+        Term("S", s, f"Eo, after a win at least and after a loss at most {numbers.limit:g} points from E"),
+        Term("Y", y, f"P, for a draw J, of the {RANKS[rank]} players"),
+        Term("H'", new_h(h, s, score, y, numbers), f"(1 - Y)·H + Y·(S + {numbers.bonus:g}·(2·W - 1))"),
+    ]
+    rule = "E + Z·(W - X)"
+    if numbers.score_scale != 1.0:
+        terms.append(Term("c", numbers.score_scale, "what a win counts"))
+        rule = "E + Z·c·(W - X)"
+    if m:
+        terms.append(Term("M", m, f"share of H' for {RANKS[rank]} players"))
+        rule = f"(1 - M)·({rule}) + M·H'"
+    unrounded, _h = updated(e, h, other_e, other_h, score, rank, numbers)
+    return Explanation(
+        rule, tuple(terms), unrounded, own.after[RATING], "none; shown to the nearest point",
+        f"{PAPER}, Updating E and The Mixing Step",
+    )  # fmt: skip
+
+
+SCHEME = Scheme(
+    name="savard",
+    title="Savard's E and H",
+    source=PAPER,
+    version=1,
+    settings=Settings,
+    numbers=Numbers,
+    state=("rating", "h", "games", "left", "points", "peak"),
+    enter=enter,
+    refuse=refuse,
+    rate_game=rate_game,
+    expected_score=expected_score,
+    explain=explain,
+    carry=carry,
+    listed=listed,
+)

@@ -1,0 +1,142 @@
+"""Chessmetrics: its published formulas, and hand-worked lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from ledger import engine
+from ledger.columns import FEW
+from ledger.errors import MalformedError
+from ledger.schemes.base import Newcomer, Scheme
+from ledger.schemes.chessmetrics import DEFAULT, FIELDS, SCHEME, expected_score, performance, weight
+from ledger.testing import SchemeContract
+
+Game = tuple[int, float]  # opponent's rating, own score
+
+
+class TestChessmetrics(SchemeContract):
+    settings = ({}, {"pad_draws": 3, "window": 6}, {"window": 1, "period_days": 7})
+
+    def make(self) -> Scheme:
+        return SCHEME
+
+
+def closing(month: int) -> float:
+    """The last day of a month, counted from January 2000."""
+    after = month + 1
+    return float((date(2000 + after // 12, after % 12 + 1, 1) - date(1970, 1, 1)).days) - 0.001
+
+
+def played(months: dict[int, Sequence[Game]], **settings: int) -> list[float]:
+    """Player 0's state after the games of some months, against ever new opponents."""
+    numbers = SCHEME.numbers_from(settings)
+    opponents = [opponent for games in months.values() for opponent, _score in games]
+    state = engine.newcomers(SCHEME, numbers, [Newcomer(), *map(Newcomer, opponents)])
+    met = 0
+    for month, games in months.items():
+        n = len(games)
+        others = list(range(met + 1, met + n + 1))
+        met += n
+        part = engine.Rateable(
+            [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(month)], [closing(month)]
+        )
+        engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
+    return state[:FIELDS]
+
+
+def later(state: Sequence[float], month: int, **settings: int) -> list[float]:
+    """The state as it stands on the first day after a month has closed."""
+    brought = list(state)
+    SCHEME.at(brought, 0, float(month + 1), closing(month) + 1.0, SCHEME.numbers_from(settings))
+    return brought
+
+
+def test_ten_per_cent_are_85_points() -> None:
+    assert performance(2500.0, 0.6, DEFAULT) == 2585.0
+    assert performance(2500.0, 0.5, DEFAULT) == 2500.0
+    assert performance(2500.0, 0.0, DEFAULT) == 2075.0
+
+
+@pytest.mark.parametrize(("age", "share"), [(0, 1.0), (6, 0.75), (12, 0.5), (23, 1 / 24), (24, 0.0), (100, 0.0)])
+def test_weight_falls_linearly_to_nothing_in_24_months(age: int, share: float) -> None:
+    assert weight(age, DEFAULT) == share
+
+
+def test_the_first_list_is_the_performance() -> None:
+    assert played({0: [(2500, 1.0)] * 3 + [(2600, 0.5), (2400, 0.0)]})[0] == performance(2500.0, 0.7, DEFAULT)
+
+
+def test_older_months_weigh_less() -> None:
+    # a draw with 2000 twelve months ago and one with 2300 now: (0.5·2000 + 2300) / 1.5
+    assert played({0: [(2000, 0.5)], 12: [(2300, 0.5)]})[0] == pytest.approx(2200.0)
+
+
+def test_a_rating_moves_without_games_as_months_weigh_less() -> None:
+    state = played({0: [(2000, 0.5)] * 2, 10: [(2300, 0.5)]})
+    assert state[0] == pytest.approx((2 * 14 * 2000 + 24 * 2300) / 52)
+    assert later(state, 10) == state, "the list of a month is in force until the next closes"
+    assert later(state, 11)[0] == pytest.approx((2 * 13 * 2000 + 23 * 2300) / 49)
+    assert later(state, 23)[0] == pytest.approx((2 * 1 * 2000 + 11 * 2300) / 13)
+    assert later(state, 24)[0] == pytest.approx(2300)
+
+
+def test_who_has_not_played_for_24_months_is_not_listed_and_keeps_the_last_rating() -> None:
+    state = played({0: [(2000, 0.5)], 10: [(2300, 0.5)]})
+    assert SCHEME.listed(later(state, 33), 0, DEFAULT)
+    gone = later(state, 34)
+    assert not SCHEME.listed(gone, 0, DEFAULT)
+    assert gone[0] == 2300.0
+    assert played({0: [(2000, 0.5)], 24: [(2300, 0.5)]})[0] == 2300.0
+
+
+@pytest.mark.parametrize("settings", [{}, {"pad_draws": 2}, {"window": 6}, {"window": 6, "pad_draws": 1}])
+@pytest.mark.parametrize("months", [1, 3, 5, 6, 7, 13, 14, 15, 23, 24, 25, 60])
+def test_months_passed_in_steps_are_months_passed_at_once(months: int, settings: dict[str, int]) -> None:
+    state = played({0: [(2000, 0.5)], 9: [(2300, 1.0)], 12: [(1900, 0.5)]}, **settings)
+    in_steps = list(state)
+    for month in range(12, 13 + months):
+        in_steps = later(in_steps, month, **settings)
+    assert in_steps == later(state, 12 + months, **settings)
+
+
+def test_opponents_count_with_the_list_before() -> None:
+    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(2000), Newcomer(2200), Newcomer(2400)])
+    games = engine.Rateable([0, 1], [1, 2], [0.5, 0.5], [0.0] * 2, [0, 2], [5.0], [closing(5)])
+    engine.rate(FEW, SCHEME, DEFAULT, games, state, [0] * 3)
+    assert [state[0], state[FIELDS], state[2 * FIELDS]] == [2200.0, 2200.0, 2200.0]
+
+
+def test_two_lists_of_one_month_have_the_same_age() -> None:
+    state = played({0: [(2000, 0.5)]})
+    both = [*state, *SCHEME.enter(Newcomer(2300), DEFAULT)]
+    games = engine.Rateable([0], [1], [0.5], [0.0], [0, 1], [1.0], [closing(0)])
+    engine.rate(FEW, SCHEME, DEFAULT, games, both, [1, 0])
+    assert both[0] == 2150.0
+
+
+def test_added_draws_pull_towards_their_opponent() -> None:
+    assert played({0: [(2000, 0.5)]}, pad_draws=3)[0] == (2000 + 3 * 2300) / 4
+
+
+def test_a_newcomer_begins_with_the_set_or_declared_rating() -> None:
+    assert SCHEME.enter(Newcomer(), DEFAULT)[0] == 1500.0
+    assert SCHEME.enter(Newcomer(0), DEFAULT)[0] == 0.0
+
+
+def test_the_expected_score_is_linear_and_bounded() -> None:
+    def expected(own: float, opponent: float) -> float:
+        both = [*SCHEME.enter(Newcomer(own), DEFAULT), *SCHEME.enter(Newcomer(opponent), DEFAULT)]
+        return expected_score(both, 0, FIELDS, DEFAULT)
+
+    assert expected(2085, 2000) == pytest.approx(0.6)
+    assert expected(2425, 2000) == 1.0
+    assert expected(2000, 2426) == 0.0
+
+
+@pytest.mark.parametrize(("name", "value"), [("window", 0), ("window", 25), ("per_score", 0), ("pad_draws", -1)])
+def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
+    with pytest.raises(MalformedError, match=name):
+        SCHEME.numbers_from({name: value})

@@ -1,0 +1,104 @@
+"""The Harkness scheme: an event's performance is the new rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from ledger import engine
+from ledger.errors import MalformedError
+from ledger.schemes.base import Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.harkness import DEFAULT, SCHEME, expected_score, explain, listed, performance, provisional
+from ledger.testing.scheme_contract import SchemeContract
+
+EXACT = 1e-9
+NOT_COUNTED = SCHEME.numbers_from({"unrated": 0})
+
+
+class TestHarkness(SchemeContract):
+    settings: ClassVar = ({}, {"unrated": 0}, {"unrated": "1200.5", "per_percent": "7.1234567", "one_event": False})
+
+    def make(self) -> Scheme:
+        return SCHEME
+
+
+def event(
+    ratings: Sequence[float], games: Sequence[tuple[int, int, float]], numbers: Any = DEFAULT
+) -> list[tuple[float, float]]:
+    """Ratings and events after one event of players with these ratings; 0 for unrated."""
+    state = [field for rating in ratings for field in (rating, 1.0 if rating else 0.0)]
+    white, black, score = zip(*games, strict=True)
+    batch = engine.Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
+    _state, after, _work = engine.rate_one_batch(SCHEME, numbers, batch, state)
+    return list(zip(after[::2], after[1::2], strict=True))
+
+
+def test_the_example_of_the_handbook() -> None:
+    # 2.5 of 11 against an average of 1850: 1850 - 10 * 27.3
+    assert round(performance(1850.0, 100.0 * 2.5 / 11.0, DEFAULT)) == 1577
+    games = [(0, i, score) for i, score in enumerate([1.0, 1.0, 0.5] + [0.0] * 8, start=1)]
+    after = event([1600.0] + [1800.0, 1900.0] * 5 + [1850.0], games)
+    assert after[0] == pytest.approx((1850.0 - 10.0 * (50.0 - 100.0 * 2.5 / 11.0), 2.0), abs=EXACT)
+
+
+@pytest.mark.parametrize(("percentage", "rating"), [(50.0, 1500.0), (75.0, 1750.0), (0.0, 1000.0), (100.0, 2000.0)])
+def test_ten_points_for_each_percentage_point(percentage: float, rating: float) -> None:
+    assert performance(1500.0, percentage, DEFAULT) == rating
+
+
+def test_all_are_rated_from_the_ratings_before_the_event() -> None:
+    after = event([1500.0, 1700.0, 1900.0], [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 0.5)])
+    assert after == [(1800.0 + 250.0, 2.0), (1700.0, 2.0), (1600.0 - 250.0, 2.0)]
+
+
+def test_colours_do_not_matter() -> None:
+    assert event([1500.0, 1700.0], [(0, 1, 1.0)]) == event([1700.0, 1500.0], [(0, 1, 0.0)])[::-1]
+
+
+def test_an_unrated_opponent_counts_as_the_setting_says() -> None:
+    games = [(0, 1, 1.0), (0, 2, 0.5)]
+    assert event([1500.0, 1400.0, 0.0], games)[0] == (1200.0 + 250.0, 2.0)
+    assert event([1500.0, 1400.0, 0.0], games, NOT_COUNTED)[0] == (1400.0 + 500.0, 2.0)
+
+
+def test_a_newcomer_is_rated_by_the_first_event() -> None:
+    assert event([1500.0, 0.0], [(0, 1, 0.5)])[1] == (1500.0, 1.0)
+
+
+def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
+    assert event([1500.0, 0.0, 0.0], [(0, 1, 1.0), (1, 2, 1.0)], NOT_COUNTED) == [
+        (1500.0, 1.0), (1000.0, 1.0), (0.0, 0.0),
+    ]  # fmt: skip
+    told = explain(
+        Side((1500.0, 1.0), (1500.0, 1.0)), [Meeting((0.0, 0.0), 1.0)], When(), NOT_COUNTED
+    )
+    assert told.unrounded == told.result == 1500.0
+
+
+def test_the_unrated_are_not_listed_and_one_event_is_provisional() -> None:
+    states = {"unrated": [0.0, 0.0], "declared": [1500.0, 0.0], "one": [1500.0, 1.0], "zero": [0.0, 3.0]}
+    assert [name for name, state in states.items() if listed(state, 0, DEFAULT)] == ["declared", "one", "zero"]
+    assert [name for name, state in states.items() if provisional(state, 0, DEFAULT)] == ["one"]
+    assert not provisional([1500.0, 1.0], 0, SCHEME.numbers_from({"one_event": False}))
+
+
+def test_a_declared_or_carried_rating_is_a_rating() -> None:
+    assert SCHEME.enter(Newcomer(1500), DEFAULT) == (1500.0, 0.0)
+    assert SCHEME.enter(Newcomer(), DEFAULT) == (0.0, 0.0)
+    assert listed(SCHEME.carried(1500.0, 3.0, Newcomer(), DEFAULT), 0, DEFAULT)
+
+
+def test_the_score_expected_is_the_one_that_keeps_the_rating() -> None:
+    assert expected_score([1600.0, 3.0, 1500.0, 3.0], 0, 2, DEFAULT) == pytest.approx(0.6, abs=EXACT)
+    assert expected_score([2600.0, 3.0, 1500.0, 3.0], 0, 2, DEFAULT) == 1.0
+    assert expected_score([1500.0, 3.0, 2600.0, 3.0], 0, 2, DEFAULT) == 0.0
+    assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, DEFAULT) == pytest.approx(0.6, abs=EXACT)
+    assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, NOT_COUNTED) == 0.5
+
+
+@pytest.mark.parametrize(("name", "value"), [("per_percent", 0), ("per_percent", -1), ("unrated", -1)])
+def test_senseless_settings_are_refused(name: str, value: int) -> None:
+    with pytest.raises(MalformedError, match=name):
+        SCHEME.numbers_from({name: value})

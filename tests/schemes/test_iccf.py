@@ -1,0 +1,194 @@
+"""The ICCF scheme: its phases, its table, its quarters, and which of two ratings counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import pytest
+
+from ledger import engine
+from ledger.engine import Rateable
+from ledger.errors import MalformedError
+from ledger.periods import closing, number
+from ledger.schemes.base import Newcomer, Scheme
+from ledger.schemes.iccf import (
+    DEFAULT,
+    DP,
+    FIELDS,
+    FIRST_DAY_OF_2012_2,
+    SCHEME,
+    Numbers,
+    carry,
+    dp,
+    enter,
+    listed,
+    opponent_rating,
+    own_rating,
+    performance,
+)
+from ledger.testing import SchemeContract
+
+EXACT = 1e-9
+EPOCH = date(1970, 1, 1)
+State = tuple[float, ...]
+AFTER, BEFORE = FIRST_DAY_OF_2012_2, FIRST_DAY_OF_2012_2 - 0.001
+
+
+class TestIccf(SchemeContract):
+    settings: ClassVar[Sequence[Mapping[str, int | bool | str]]] = (
+        {},
+        {"corrected": False, "higher_rating": False, "entry_lists": 4},
+        {"fixed_games": 0, "entry_lists": 8, "period_days": 91},
+    )
+
+    def make(self) -> Scheme:
+        return SCHEME
+
+
+def rated(rating: float, games: float = 100.0, entry: float | None = None) -> State:
+    state = carry(rating, games, Newcomer(), DEFAULT)
+    return state if entry is None else (*state[:4], entry, state[5])
+
+
+def run(own: State, games: Sequence[tuple[State, float]], numbers: Numbers = DEFAULT, day: float = AFTER) -> State:
+    """The state of the first player after a period with the given opponents and scores."""
+    state = [*own]
+    for opponent, _ in games:
+        state += opponent
+    places = range(len(games))
+    batch = Rateable(
+        [0 for _ in places], [place + 1 for place in places], [score for _, score in games], [day for _ in places],
+        [0, len(games)], [8_000.0], [day],
+    )  # fmt: skip
+    _, after, _ = engine.rate_one_batch(SCHEME, numbers, batch, state)
+    return tuple(after[: len(own)])
+
+
+def numbers(**given: Any) -> Numbers:
+    return DEFAULT._replace(**given)
+
+
+# --- up to a fixed rating -------------------------------------------------------------------------------------
+
+
+def test_the_table_stands_as_printed_and_rises() -> None:
+    printed = {1.0: 677, 0.99: 677, 0.83: 273, 0.82: 262, 0.66: 117, 0.65: 110}
+    printed |= {0.49: -7, 0.48: -14, 0.32: -133, 0.31: -141, 0.15: -296, 0.14: -309}
+    assert {p: dp(p) for p in printed} == printed
+    assert len(DP) == 51
+    assert all(low <= high for low, high in pairwise(DP))
+
+
+@pytest.mark.parametrize(("p", "points"), [(0.5, 0), (0.504, 0), (0.505, 7), (7 / 12, 57), (5 / 12, -57), (0.0, -677)])
+def test_percentages_are_rounded_and_mirrored(p: float, points: float) -> None:
+    assert dp(p) == points
+    assert dp(1.0 - p) == -points
+
+
+def test_a_newcomer_is_rated_by_performance() -> None:
+    start = enter(Newcomer(), DEFAULT)
+    assert run(start, [(rated(2000.0), 1.0), (rated(1600.0), 0.0)])[:4] == (1800.0, 2.0, 1.0, 3600.0)
+    assert run(start, [(rated(2000.0), 1.0)])[0] == 2000.0 + 677.0 / 2.0
+    assert run(start, [(rated(2000.0), 1.0)], numbers(corrected=False))[0] == 2677.0
+
+
+def test_all_games_so_far_count_until_thirty() -> None:
+    games = [(rated(1800.0), 1.0), (rated(1800.0), 0.5)]
+    assert run(rated(1800.0, 28.0), games)[0] == performance(30 * 1800.0, 15.5, 30.0, True)  # noqa: FBT003
+    assert run(rated(1800.0, 30.0), games)[0] == 1800.0 + 20 * 1.25 * 0.5
+
+
+def test_the_list_shows_who_has_twelve_games() -> None:
+    assert not listed([*rated(1800.0, 11.0)], 0, DEFAULT)
+    assert listed([*rated(1800.0, 12.0)], 0, DEFAULT)
+    assert SCHEME.provisional([*rated(1800.0, 29.0)], 0, DEFAULT)
+    assert not SCHEME.provisional([*rated(1800.0, 30.0)], 0, DEFAULT)
+
+
+# --- fixed ratings --------------------------------------------------------------------------------------------
+
+
+def test_k_falls_from_25_to_10() -> None:
+    equal = rated(1900.0, 30.0)
+    assert run(equal, [(equal, 1.0)])[0] == 1900.0 + 25.0 / 2
+    equal = rated(2500.0, 500.0)
+    assert run(equal, [(equal, 1.0)])[0] == 2500.0 + 10.0 / 2
+
+
+def test_a_difference_counts_up_to_350_points() -> None:
+    own = rated(1900.0)
+    assert run(own, [(rated(2250.0), 0.0)]) == run(own, [(rated(2900.0), 0.0)])
+    assert run(own, [(rated(2249.0), 0.0)]) != run(own, [(rated(2900.0), 0.0)])
+
+
+# --- current and entry ratings --------------------------------------------------------------------------------
+
+
+def test_list_2012_2_rates_the_games_from_december_2011() -> None:
+    assert date.fromordinal(EPOCH.toordinal() + int(FIRST_DAY_OF_2012_2)) == date(2011, 12, 1)
+
+
+def test_without_entry_ratings_the_list_in_force_stands_for_them() -> None:
+    for day in (BEFORE, AFTER):
+        assert opponent_rating(rated(1900.0, entry=2100.0), 0, day, DEFAULT) == 1900.0
+        assert own_rating(rated(1900.0, entry=2100.0), 0, day, DEFAULT) == 1900.0
+
+
+def test_from_list_2012_2_the_opponents_higher_and_the_own_current_rating_count() -> None:
+    kept = numbers(entry_lists=8.0)
+    fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
+    assert [opponent_rating(one, 0, AFTER, kept) for one in (fallen, risen)] == [2100.0, 2100.0]
+    assert [own_rating(one, 0, AFTER, kept) for one in (fallen, risen)] == [1900.0, 2100.0]
+
+
+def test_before_and_with_the_switch_off_both_entry_ratings_count() -> None:
+    kept = numbers(entry_lists=8.0)
+    fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
+    for day, given in ((BEFORE, kept), (AFTER, kept._replace(higher_rating=False))):
+        for rating in (own_rating, opponent_rating):
+            assert [rating(one, 0, day, given) for one in (fallen, risen)] == [2100.0, 1900.0]
+
+
+def test_the_change_is_added_to_the_list_rating_whichever_rating_is_expected_from() -> None:
+    own, kept = rated(1900.0, entry=2000.0), numbers(entry_lists=8.0)
+    assert run(own, [(rated(1500.0, entry=2000.0), 1.0)], kept, BEFORE)[0] == 1900.0 + 20.0 / 2
+
+
+def test_an_entry_rating_is_kept_for_its_stretch_of_lists() -> None:
+    kept = numbers(entry_lists=4.0)
+    state = [*enter(Newcomer(1700.0), kept)]
+    SCHEME.at(state, 0, 8_001.0, 0.0, kept)
+    state[0] = 1750.0
+    SCHEME.at(state, 0, 8_003.0, 0.0, kept)
+    assert state[4] == 1700.0
+    SCHEME.at(state, 0, 8_004.0, 0.0, kept)
+    assert (state[4], state[5]) == (1750.0, 8_004.0)
+    state[0] = 1800.0
+    SCHEME.at(state, 0, 8_007.0, 0.0, kept)
+    assert state[4] == 1750.0
+    SCHEME.at(state, 0, 8_100.0, 0.0, kept)
+    assert state[4] == 1800.0
+
+
+# --- periods and settings -------------------------------------------------------------------------------------
+
+
+def test_a_period_lasts_from_march_to_may() -> None:
+    calendar = SCHEME.calendar(DEFAULT)
+    days = ((3, 1), (5, 31), (6, 1))
+    instants = [int(datetime(2015, month, day, tzinfo=UTC).timestamp() * 1000) for month, day in days]
+    first, last, after = (number(one, calendar) for one in instants)
+    assert first == last == after - 1
+    assert closing(first, calendar) == instants[2] - 1
+    assert len(enter(Newcomer(), DEFAULT)) == FIELDS
+
+
+@pytest.mark.parametrize(
+    "given", [{"fixed_games": "0.5"}, {"entry_lists": -1}, {"listed_games": -1}, {"cut_off": 0}, {"first_month": 13}]
+)
+def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
+    with pytest.raises(MalformedError, match=next(iter(given))):
+        SCHEME.numbers_from(given)

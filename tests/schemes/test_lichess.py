@@ -1,0 +1,285 @@
+"""The Lichess scheme: the calculator's published games, RD by the day, and each limit at its boundary."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger import engine
+from ledger.columns import FEW
+from ledger.engine import Rateable
+from ledger.errors import MalformedError
+from ledger.imports.ndjson import history_date
+from ledger.schemes.base import COUNTS, HALF_MOVES_UNKNOWN, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.lichess import (
+    DEFAULT,
+    SCHEME,
+    Numbers,
+    enter,
+    explain,
+    game,
+    hold,
+    live_rd,
+    provisional,
+    rate_game,
+    refuse,
+    sane,
+    shown,
+)
+from ledger.testing.scheme_contract import SchemeContract, evaluated
+
+SCALE = 173.7178
+Triple = tuple[float, float, float]
+State = tuple[float, float, float, float]
+NO_REGULATOR = DEFAULT._replace(regulator=1.0)
+
+
+class TestLichess(SchemeContract):
+    score_decides = False  # a result of 4000 fails the sanity check
+    settings = (
+        {},
+        {"regulator": "1.005", "min_half_moves": 0},
+        {"regulator": 1, "periods_per_day": 0, "tau": "0.5"},
+        {"largest_change": 50, "rating_floor": 1400, "rd_floor": 100, "rating_limit": 3000},
+    )
+
+    def make(self) -> Scheme:
+        return SCHEME
+
+
+def reference(own: Triple, opponent: Triple, score: float, advantage: float = 0.0, tau: float = 0.75) -> Triple:
+    """Glicko-2 for one game without step 6, line by line."""
+    mu, phi, sigma = (own[0] - 1500 + advantage / 2) / SCALE, own[1] / SCALE, own[2]
+    muj, phij = (opponent[0] - 1500 - advantage / 2) / SCALE, opponent[1] / SCALE
+    g = 1 / math.sqrt(1 + 3 * phij**2 / math.pi**2)
+    e = 1 / (1 + math.exp(-g * (mu - muj)))
+    v = 1 / (g**2 * e * (1 - e))
+    delta = v * g * (score - e)
+    a = math.log(sigma**2)
+
+    def f(x: float) -> float:
+        top = math.exp(x) * (delta**2 - phi**2 - v - math.exp(x))
+        return top / (2 * (phi**2 + v + math.exp(x)) ** 2) - (x - a) / tau**2
+
+    low, high = a, a - tau
+    if delta**2 > phi**2 + v:
+        high = math.log(delta**2 - phi**2 - v)
+    f_low, f_high = f(low), f(high)
+    while abs(high - low) > 1e-6:
+        middle = low + (low - high) * f_low / (f_high - f_low)
+        f_middle = f(middle)
+        if f_middle * f_high <= 0:
+            low, f_low = high, f_high
+        else:
+            f_low /= 2
+        high, f_high = middle, f_middle
+    new_phi = 1 / math.sqrt(1 / phi**2 + 1 / v)
+    return own[0] + SCALE * new_phi**2 * g * (score - e), SCALE * new_phi, math.exp(low / 2)
+
+
+def played(white: State, black: State, score: float, day: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
+    state = [*white, *black]
+    rate_game(state, 0, 4, score, day, numbers)
+    return (state[0], state[1], state[2], state[3]), (state[4], state[5], state[6], state[7])
+
+
+# --- the calculator -----------------------------------------------------------------------------------------
+
+
+def test_two_players_of_350_and_the_first_move_advantage() -> None:
+    """GlickoCalculatorTest and GlickoCalculatorWithColorAdvantageTest of scalachess."""
+    equal = (1500.0, 350.0, 0.06)
+    white, black = game(equal, equal, 1.0)
+    assert white == pytest.approx((1662.21, 290.2305, 0.0599993), abs=0.005)
+    assert black == pytest.approx((1337.79, 290.2305, 0.0599993), abs=0.005)
+    white, black = game(equal, equal, 1.0, 11.782457)
+    assert white == pytest.approx((1658.56, 290.2538, 0.0599992), abs=0.005)
+    assert black == pytest.approx((1341.44, 290.2538, 0.0599992), abs=0.005)
+
+
+triples = st.tuples(st.floats(400, 3500), st.floats(45, 500), st.floats(0.03, 0.1))
+
+
+@given(triples, triples, st.sampled_from((0.0, 0.5, 1.0)), st.sampled_from((0.0, 11.782457, 20.30966)))
+def test_a_game_agrees_with_the_reference(white: Triple, black: Triple, score: float, advantage: float) -> None:
+    after_white, after_black = game(white, black, score, advantage)
+    assert after_white == pytest.approx(reference(white, black, score, advantage), abs=2e-6)
+    assert after_black == pytest.approx(reference(black, white, 1 - score, -advantage), abs=2e-6)
+
+
+def test_many_games_agree_with_the_reference() -> None:
+    """With RD by the day, caps and the regulator, from 1500/500/0.09."""
+    random, players = Random(11), 15
+    expected = dict.fromkeys(range(players), (1500.0, 500.0, 0.09, 100.0))
+    games = []
+    for i in range(1500):
+        white, black = random.sample(range(players), 2)
+        score, day = random.choice((1.0, 0.5, 0.0)), 100.0 + i * 1.7
+        games.append((white, black, score, day))
+        live = {p: (expected[p][0], reference_rd(expected[p], day), expected[p][2]) for p in (white, black)}
+        for p, q, own_score in ((white, black, score), (black, white, 1 - score)):
+            rating, rd, volatility = reference(live[p], live[q], own_score)
+            rating = max(rating, 400.0)
+            rating += max(rating - live[p][0], 0.0) * 0.015
+            expected[p] = (rating, min(max(rd, 45.0), 500.0), min(volatility, 0.1), day)
+    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(day=100.0)] * players)
+    engine.rate(FEW, SCHEME, DEFAULT, Rateable(*map(list, zip(*games, strict=True))), state, [0] * players)
+    assert state == pytest.approx([value for p in range(players) for value in expected[p]], abs=1e-6)
+
+
+def reference_rd(state: State, day: float) -> float:
+    _rating, rd, volatility, since = state
+    grown = math.sqrt((rd / SCALE) ** 2 + (day - since) * 0.21436 * volatility**2) * SCALE
+    return min(max(grown, 45.0), 500.0)
+
+
+# --- RD by the day ------------------------------------------------------------------------------------------
+
+
+def test_a_typical_rd_goes_from_60_to_110_in_a_year() -> None:
+    assert abs(live_rd(60.0, 0.06, 365.0, DEFAULT) - 110.0) <= 0.1
+
+
+def test_the_live_rd_is_held_in_45_to_500() -> None:
+    assert live_rd(490.0, 0.1, 36_500.0, DEFAULT) == 500.0
+    assert live_rd(44.0, 0.06, 0.0, DEFAULT) == 45.0
+    assert live_rd(45.0, 0.06, -365.0, DEFAULT) == 45.0
+
+
+@given(st.floats(45, 400), st.floats(0.04, 0.1), st.floats(0, 400))
+def test_growth_is_undone_by_as_many_days_back(rd: float, volatility: float, days: float) -> None:
+    live = live_rd(rd, volatility, days, DEFAULT)
+    if live < 500.0:
+        assert live_rd(live, volatility, -days, DEFAULT) == pytest.approx(rd, rel=1e-12)
+
+
+@given(st.floats(45, 500), st.floats(0.04, 0.1), st.floats(0, 4000), st.floats(0, 4000))
+def test_reading_a_state_on_the_way_does_not_change_what_it_is_later(
+    rd: float, volatility: float, first: float, second: float
+) -> None:
+    state = (1500.0, rd, volatility, 1000.0)
+    later = When(0.0, 1000.0 + first + second)
+    once = engine.brought(SCHEME, DEFAULT, state, later)
+    twice = engine.brought(SCHEME, DEFAULT, engine.brought(SCHEME, DEFAULT, state, When(0.0, 1000.0 + first)), later)
+    assert once == pytest.approx(twice, rel=1e-12)
+    assert engine.brought(SCHEME, DEFAULT, once, later) == once
+
+
+def test_both_sides_count_with_their_live_rd() -> None:
+    white, black = played((1500.0, 60.0, 0.06, 0.0), (1600.0, 80.0, 0.06, 300.0), 1.0, 365.0, NO_REGULATOR)
+    live = (1500.0, live_rd(60.0, 0.06, 365.0, DEFAULT), 0.06), (1600.0, live_rd(80.0, 0.06, 65.0, DEFAULT), 0.06)
+    assert (white[:3], black[:3]) == game(*live, 1.0)
+    assert (white[3], black[3]) == (365.0, 365.0)
+
+
+def test_a_newcomers_rd_counts_from_the_first_game() -> None:
+    assert enter(Newcomer(day=18_000.5), DEFAULT) == (1500.0, 500.0, 0.09, 18_000.5)
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+
+def held(rating: float, rd: float = 80.0, volatility: float = 0.06, before: float = 1500.0) -> list[float]:
+    state = [rating, rd, volatility, 7.0]
+    hold(state, 0, before, NO_REGULATOR)
+    return state
+
+
+def test_the_regulator_multiplies_gains_only() -> None:
+    before = (1500.0, 80.0, 0.06, 5.0)
+    (plain, *_), (loser, *_) = played(before, before, 1.0, 5.0, NO_REGULATOR)
+    (winner, *_), (same, *_) = played(before, before, 1.0, 5.0)
+    assert winner - 1500.0 == pytest.approx(1.015 * (plain - 1500.0))
+    assert same == loser
+
+
+def test_a_change_is_at_most_700_points() -> None:
+    assert held(2200.0)[0] == 2200.0
+    assert held(2201.0)[0] == 2200.0
+    assert held(799.0)[0] == 800.0
+
+
+def test_rating_rd_and_volatility_are_held_in_their_caps() -> None:
+    assert held(399.0, before=700.0)[0] == 400.0
+    assert held(1500.0, rd=44.9)[1] == 45.0
+    assert held(1500.0, rd=500.1)[1] == 500.0
+    assert held(1500.0, volatility=0.11)[2] == 0.1
+
+
+def test_what_fails_the_sanity_check_becomes_a_newcomers() -> None:
+    assert held(4000.0, before=3990.0) == [1500.0, 500.0, 0.09, 7.0]
+    assert held(3999.9, before=3990.0) == [3999.9, 80.0, 0.06, 7.0]
+    assert held(0.0, before=450.0) == [1500.0, 500.0, 0.09, 7.0]
+    assert held(1500.0, volatility=0.2) == [1500.0, 500.0, 0.09, 7.0]
+    assert held(1500.0, rd=1000.0) == [1500.0, 500.0, 0.09, 7.0]
+    assert sane(1500.0, 999.0, 0.19, DEFAULT)
+
+
+def test_declared_ratings_that_lichess_could_not_hold() -> None:
+    assert [enter(Newcomer(declared), DEFAULT)[0] for declared in (100.0, 400.0, 2100.0, 3999.0, 4000.0)] == [
+        400.0, 400.0, 2100.0, 3999.0, 1500.0,
+    ]  # fmt: skip
+
+
+def test_provisional_from_an_rd_of_110() -> None:
+    assert provisional((1500.0, 110.0, 0.06, 0.0), 0, DEFAULT)
+    assert not provisional((1500.0, 109.999, 0.06, 0.0), 0, DEFAULT)
+
+
+def test_ratings_are_shown_cut_off() -> None:
+    assert (shown(1499.99), shown(1500.0), shown(1516.7)) == (1499, 1500, 1516)
+
+
+# --- who counts ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("half_moves", "code"), [(0, TOO_SHORT), (1, TOO_SHORT), (2, COUNTS), (HALF_MOVES_UNKNOWN, COUNTS)])
+def test_games_of_fewer_than_two_plies_are_not_rated(half_moves: int, code: int) -> None:
+    assert refuse(0, 1, half_moves, True, 0, 0, DEFAULT) == code
+
+
+def test_in_a_pool_of_tournaments_they_are() -> None:
+    numbers = SCHEME.numbers_from({"min_half_moves": 0})
+    assert refuse(0, 1, 0, True, 0, 0, numbers) == COUNTS
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> None:
+    numbers = DEFAULT._replace(advantage=11.782457)
+    before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
+    white, black = played(before, before, 1.0, 5.0, numbers)
+    for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
+        told = explain(Side(before, side), [Meeting(before, score, colour)], when, numbers)
+        assert evaluated(told) == pytest.approx(side[0], abs=1e-9)
+    floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
+    own = (401.0, 350.0, 0.06, 5.0)
+    assert "at least 400" in explain(Side(own, floored), [Meeting(own, 0.0, 0)], when, DEFAULT).rounding
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("initial", 399), ("initial", 4000), ("initial_rd", 44), ("initial_rd", 501), ("rd_cap", 1000), ("tau", 0),
+        ("volatility_cap", "0.08"), ("regulator", 0), ("periods_per_day", -1), ("largest_change", 0),
+    ],
+)  # fmt: skip
+def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
+    with pytest.raises(MalformedError, match=name if name != "rd_cap" else "initial_rd"):
+        SCHEME.numbers_from({name: value})
+
+
+# --- rating histories ---------------------------------------------------------------------------------------
+
+
+def test_months_of_a_rating_history_begin_at_0() -> None:
+    assert [history_date(point) for point in ([2011, 0, 8, 1472], [2011, 8, 12, 1314], [2024, 11, 31, 1])] == [
+        "2011-01-08", "2011-09-12", "2024-12-31",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="month"):
+        history_date([2011, 12, 1, 1500])

@@ -1,0 +1,71 @@
+"""The running mean of PlayChess against the page's example, and where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import pytest
+
+from ledger.errors import MalformedError
+from ledger.schemes.base import Newcomer, Scheme
+from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Numbers, enter, mean_with, performance, rate_game
+from ledger.testing import SchemeContract
+
+State = tuple[float, float]
+
+
+class TestPlayChessDummies(SchemeContract):
+    settings: ClassVar[Sequence[Mapping[str, int | bool | str]]] = (
+        {},
+        {"mean_games": 1_000_000, "moves_alone": True},
+        {"mean_games": 0, "cut_off": 1200, "worth": 350},
+    )
+
+    def make(self) -> Scheme:
+        return SCHEME
+
+
+def played(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
+    state = [*own, *opponent]
+    rate_game(state, 0, 2, score, 0.0, numbers)
+    return (state[0], state[1]), (state[2], state[3])
+
+
+def test_the_pages_example_gives_1080_and_800() -> None:
+    assert played((1000.0, 4.0), (1000.0, 1.0), 1.0) == ((1080.0, 5.0), (800.0, 2.0))
+    assert mean_with(1000.0, 4.0, 1400.0) == 1080.0
+
+
+def test_players_of_the_same_strength_keep_their_ratings_by_drawing() -> None:
+    assert played((1000.0, 4.0), (1000.0, 1.0), 0.5) == ((1000.0, 5.0), (1000.0, 2.0))
+
+
+def test_the_first_game_replaces_the_declared_strength() -> None:
+    start = enter(Newcomer(2000.0), DEFAULT)
+    assert played((start[0], start[1]), (1500.0, 20.0), 0.0)[0] == (1100.0, 1.0)
+
+
+def test_a_win_over_a_stronger_player_is_worth_more_up_to_the_cut_off() -> None:
+    assert performance(1000.0, 3.0, 1200.0, 1.0, DEFAULT) == 1600.0
+    assert performance(1000.0, 3.0, 1400.0, 1.0, DEFAULT) == 1800.0
+    assert performance(1000.0, 3.0, 2000.0, 1.0, DEFAULT) == 1800.0
+    assert performance(1000.0, 0.0, 2000.0, 1.0, DEFAULT) == 2400.0, "no rating of one's own yet"
+
+
+def test_a_win_never_lowers_a_rating() -> None:
+    for opponent in (0.0, 600.0, 900.0):
+        assert played((1500.0, 5.0), (opponent, 5.0), 1.0)[0][0] >= 1500.0
+
+
+def test_the_tenth_game_is_the_last_of_the_mean() -> None:
+    assert played((1000.0, 9.0), (1000.0, 9.0), 1.0)[0][0] == 1040.0
+    assert played((1000.0, 10.0), (1000.0, 9.0), 1.0)[0][0] == 1000.0 + 20 * 1.5 * 0.5
+    for_ever = DEFAULT._replace(mean_games=1_000_000.0)
+    assert played((1000.0, 99.0), (1000.0, 9.0), 1.0, for_ever)[0][0] == 1004.0
+
+
+@pytest.mark.parametrize("given", [{"mean_games": "0.5"}, {"cut_off": 0}, {"worth": -1}, {"min_half_moves": -2}])
+def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
+    with pytest.raises(MalformedError, match=next(iter(given))):
+        SCHEME.numbers_from(given)
