@@ -1,0 +1,1 @@
+"""Published examples of the rating schemes, run through the public functions of the schemes."""

@@ -1,0 +1,112 @@
+"""``python -m tools.vectors``: published examples of the rating schemes, run through their public functions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import click
+from tabulate import tabulate
+
+from .comparing import Outcome, Tally, Verdict, judged, tallies, tally
+from .functions import joined
+from .reading import Example, MalformedFileError, examples
+
+STDIN = "-"
+HEADS = ("scheme", "function", "ran", "agree", "differ", "known bad")
+ALIGN = ("left", "left", "right", "right", "right", "right")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of lines and a table.")
+def main(files: Sequence[str], as_json: bool) -> None:
+    """Run the examples of FILES (- is standard input) and print a line for each that differs, then a summary.
+
+    A file is a JSON list of objects with id, scheme, function, inputs, expected, and if need be tolerance (a number,
+    or one by key of the result), known_bad (the published result is wrong: reproducing it counts as differing) and
+    source. Of an expected object, only the keys that it names are compared.
+
+    Ends with 1 if anything differs or a file cannot be read, with 2 if the command is misused.
+
+    \b
+    Example:
+      python -m tools.vectors tests/fixtures/vectors.json
+      jq '[.[] | select(.scheme == "fide")]' vectors.json | python -m tools.vectors -
+    """
+    functions = joined()
+    outcomes = [judged(example, functions) for example in _all_examples(files)]
+    differing = [one for one in outcomes if one.verdict is Verdict.DIFFERS]
+    counts = list(tallies(outcomes))
+    total = tally("all", "", [one.verdict for one in outcomes])
+    if as_json:
+        click.echo(json.dumps(_document(counts, total, differing), ensure_ascii=False, indent=1))
+    else:
+        for one in differing:
+            click.echo(line(one))
+        if differing:
+            click.echo()
+        click.echo(tabulate([*counts, total], headers=HEADS, colalign=ALIGN, disable_numparse=True))
+    sys.exit(1 if differing else 0)
+
+
+def _all_examples(files: Sequence[str]) -> list[Example]:
+    """What all files hold; says on standard error which of them cannot be read, and why, and ends with 1."""
+    found: list[Example] = []
+    unreadable = False
+    for name in files:
+        try:
+            found += examples(sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes())
+        except (MalformedFileError, OSError) as error:
+            unreadable = True
+            for problem in str(error).splitlines():
+                click.echo(f"{name}: {problem}", err=True)
+    if unreadable:
+        sys.exit(1)
+    return found
+
+
+def line(one: Outcome) -> str:
+    """A difference on one line."""
+    example = one.example
+    expected = f"anything but {_text(example.expected)} (known bad)" if example.known_bad else _text(example.expected)
+    got = " ".join(one.error.split()) if one.error else _text(one.got)
+    return (
+        f"{example.id}: {example.scheme}.{example.function} {_text(example.inputs)} expected {expected}, got {got}, "
+        f"tolerance {_text(example.tolerance)} ({' '.join(example.source.split()) or 'no source'})"
+    )
+
+
+def _text(value: Any) -> str:
+    """A value as JSON on one line."""
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it; what it cannot, in Python's words."""
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return repr(value)
+
+
+def _document(counts: Sequence[Tally], total: Tally, differing: Sequence[Outcome]) -> dict[str, Any]:
+    return {
+        **{name: getattr(total, name) for name in ("ran", "agree", "differ", "known_bad")},
+        "functions": [one._asdict() for one in counts],
+        "differences": [
+            {**one.example._asdict(), **({"error": one.error} if one.error else {"got": _plain(one.got)})}
+            for one in differing
+        ],
+    }
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tools.vectors")

@@ -1,0 +1,103 @@
+"""Published examples against what the schemes compute: one verdict for each. No files, no printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from .reading import Example, Tolerance
+
+Functions = Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]]
+
+
+class Verdict(StrEnum):
+    """What came of an example."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    KNOWN_BAD = "known bad"  # the published result is wrong, and was not reproduced
+
+
+class Outcome(NamedTuple):
+    """An example with what came of it: the result, or the words of the error in its place."""
+
+    example: Example
+    verdict: Verdict
+    got: Any = None
+    error: str = ""
+
+
+def agree(expected: Any, got: Any, tolerance: Tolerance) -> bool:
+    """True if *got* is the published result.
+
+    Numbers may be off by *tolerance*, lists are compared element by element, of an object only the published keys;
+    everything else must be equal, and of the same kind: 1 is not true. Nothing equals a NaN.
+    """
+    if isinstance(expected, dict):
+        return isinstance(got, Mapping) and all(
+            name in got and agree(value, got[name], _of(tolerance, name)) for name, value in expected.items()
+        )
+    if isinstance(expected, list):
+        return (
+            isinstance(got, list | tuple)
+            and len(got) == len(expected)
+            and all(agree(one, other, tolerance) for one, other in zip(expected, got, strict=True))
+        )
+    if _is_number(expected):
+        allowed = 0 if isinstance(tolerance, dict) else tolerance
+        return _is_number(got) and (got == expected or abs(got - expected) <= allowed)
+    if isinstance(expected, str):
+        return isinstance(got, str) and got == expected
+    return got is expected  # true, false, null
+
+
+def _of(tolerance: Tolerance, name: str) -> Tolerance:
+    return tolerance.get(name, 0) if isinstance(tolerance, dict) else tolerance
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def judged(example: Example, functions: Functions) -> Outcome:
+    """Compute one example. An unknown function and a raised error are differences, whatever is expected."""
+    function = functions.get((example.scheme, example.function))
+    if function is None:
+        known = any(scheme == example.scheme for scheme, _ in functions)
+        missing = f"function {example.function!r} of scheme" if known else "scheme"
+        return Outcome(example, Verdict.DIFFERS, error=f"no {missing} {example.scheme!r}")
+    try:
+        got = function(deepcopy(example.inputs))
+        same = agree(example.expected, got, example.tolerance)
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to this example
+        return Outcome(example, Verdict.DIFFERS, error=f"{type(error).__name__}: {error}")
+    if example.known_bad:
+        return Outcome(example, Verdict.DIFFERS if same else Verdict.KNOWN_BAD, got)
+    return Outcome(example, Verdict.AGREES if same else Verdict.DIFFERS, got)
+
+
+class Tally(NamedTuple):
+    """How the examples of one function came out; *ran* is the sum of the other three."""
+
+    scheme: str
+    function: str
+    ran: int
+    agree: int
+    differ: int
+    known_bad: int
+
+
+def tally(scheme: str, function: str, verdicts: Sequence[Verdict]) -> Tally:
+    """One line from its verdicts."""
+    return Tally(scheme, function, len(verdicts), *(verdicts.count(verdict) for verdict in Verdict))
+
+
+def tallies(outcomes: Iterable[Outcome]) -> Iterator[Tally]:
+    """A line for each scheme and function, in order of appearance."""
+    counts: dict[tuple[str, str], list[Verdict]] = {}
+    for one in outcomes:
+        counts.setdefault((one.example.scheme, one.example.function), []).append(one.verdict)
+    for key, verdicts in counts.items():
+        yield tally(*key, verdicts)
