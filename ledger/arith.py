@@ -48,17 +48,17 @@ def exp2(x: float) -> float:
 
 
 def pow10(x: float) -> float:
-    """10 to the power *x*; relative error below (2 + 3|x|) units in the last place."""
+    """10 to the power *x*, within (2 + 5|x|) units in the last place for results in the normal range."""
     return exp2(x * LOG2_10)
 
 
 def exp(x: float) -> float:
-    """E to the power *x*; relative error below (2 + 2|x|) units in the last place."""
+    """E to the power *x*, within (2 + 2|x|) units in the last place for results in the normal range."""
     return exp2(x * LOG2_E)
 
 
 def log2(x: float) -> float:
-    """Logarithm of *x* > 0 to base 2, within 3 units in the last place away from 1."""
+    """Logarithm of *x* > 0 to base 2, within 6 units in the last place; exact for powers of 2."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa *= 2.0
@@ -75,12 +75,12 @@ def log2(x: float) -> float:
 
 
 def log(x: float) -> float:
-    """Natural logarithm of *x* > 0."""
+    """Natural logarithm of *x* > 0, within 6 units in the last place."""
     return log2(x) * LN2
 
 
 def log10(x: float) -> float:
-    """Logarithm of *x* > 0 to base 10."""
+    """Logarithm of *x* > 0 to base 10, within 6 units in the last place."""
     return log2(x) / LOG2_10
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, fsum, isfinite
 
 from ledger.arith import log10, logistic
-from ledger.fide_tables import EDGES, dp, expected_hundredths, percentage
+from ledger.fide.tables import EDGES, dp, expected_hundredths, percentage
 
 OUT_OF_REACH = EDGES[-1] + 1  # the smallest difference that table 8.1.2 gives as 1.00 to .00
 ZERO_SCORE = 800  # for no score: so many points below the lowest opponent (Tie-Break Regulations C.07 10.3)

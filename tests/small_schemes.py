@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import attrs
+import pytest
 
+from ledger import schemes
 from ledger.schemes.base import (
     Explanation,
     Meeting,
@@ -141,3 +143,10 @@ BY_PERIOD = Scheme(
 )  # fmt: skip
 FORGETFUL = attrs.evolve(BY_GAME, name="small-forgetful", carry=None)  # takes a rating, no number of games
 SMALL = (BY_GAME, BY_EVENT, BY_PERIOD, FORGETFUL)
+
+
+def install(patch: pytest.MonkeyPatch, *those: Scheme) -> None:
+    """Let the ledger know these schemes too, or instead of its own of the same name."""
+    known = {**schemes.available(), **{one.name: one for one in those}}
+    patch.setattr(schemes, "BUILT_IN", {})
+    patch.setattr(schemes, "available", lambda: known)

@@ -16,18 +16,24 @@ import pytest
 from ledger import db
 from ledger.audit import Verdict, audit, table_digests
 from ledger.errors import CorruptError, StorageError
-from ledger.events import GameRecorded, PlayerChanged
+from ledger.events import ConversionRange, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal import Sealed
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger, beside
-from ledger.model import Outcome, Standing, Termination, TreeHead
+from ledger.model import Carry, Outcome, Standing, Termination, TreeHead
 from ledger.projectors import DEFAULT
 from ledger.testing import games
 from tests.plugins import WIN_STREAKS
 
 GAMES = 300
 PLAYERS = 8
-TABLES = {"changes", "current", "games", "history", "players", "pools"}
+TABLES = {"changes", "current", "eras", "games", "history", "players", "pools", "runs", "tournaments"}
+LATER = SchemeAdopted(
+    pool="standard", scheme="chessworld", settings={"initial": "1399.5"}, effective_from="2021-09", carry=Carry.CONVERT,
+    conversion=(
+        ConversionRange(factor="0.9", offset="100"), ConversionRange(from_rating="1500", factor="1", offset="0"),
+    ),
+)  # fmt: skip
 
 
 def game(key: str, white: int = 1, black: int = 4, **facts: object) -> GameRecorded:
@@ -37,7 +43,10 @@ def game(key: str, white: int = 1, black: int = 4, **facts: object) -> GameRecor
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces."""
+    """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces.
+
+    A run and a tournament are closed, which touches no rating of a scheme by game.
+    """
     folder = tmp_path_factory.mktemp("audit")
     with Ledger.create(folder / "club.db") as ledger:
         for number in range(1, PLAYERS + 1):
@@ -46,6 +55,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for start in range(0, len(facts), 70):
             ledger.append_many(facts[start : start + 70])
             ledger.catch_up()
+        closed = TournamentClosed(pool="standard", tournament="Café Kök", ended_at="2021-12-31")
+        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), closed])
+        ledger.catch_up()
     return folder
 
 
@@ -327,7 +339,8 @@ RECREATE = (
     "DROP TABLE old",
 )
 CURRENT = "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, " \
-    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, PRIMARY KEY(pool, player)"  # fmt: skip
+    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, " \
+    "PRIMARY KEY(pool, player)"  # fmt: skip
 
 VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "edited rating": (
@@ -342,7 +355,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         "birth_year is 1970, the journal gives None",
     ),
     "extra row at the end": (
-        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0)",),
+        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0, 0)",),
         "current", "pool 1, player 99", "the row does not follow from any entry",
     ),
     "extra row in the middle": (
@@ -356,6 +369,28 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         ("DELETE FROM current WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
     ),
     "emptied table": (("DELETE FROM pools",), "pools", "pool 1", "the row is missing"),
+    "edited place in rating order": (
+        ("UPDATE games SET rated_ms = rated_ms + 1 WHERE position = 50",),
+        "games", "position 50", "rated_ms is ",
+    ),
+    "edited batch": (
+        ("UPDATE games SET batch = 'Café Kök' WHERE position = 50",),
+        "games", "position 50", "batch is 'Café Kök', the journal gives ''",
+    ),
+    "edited scheme": (
+        ("UPDATE eras SET scheme = 'elo'",),
+        "eras", "pool 1, since_ms -4611686018427387904, since ", "scheme is 'elo', the journal gives 'chessworld'",
+    ),
+    "era that nobody adopted": (
+        ("INSERT INTO eras SELECT pool, 0, '1970', scheme, settings, carry, conversion, position FROM eras",),
+        "eras", "pool 1, since_ms 0, since 1970", "the row does not follow from any entry",
+    ),
+    "edited run": (
+        ("UPDATE runs SET position = 7",), "runs", "pool 1, as_of_ms 1625097599999, as_of 2021-06", "position is 7",
+    ),
+    "edited tournament": (
+        ("UPDATE tournaments SET closed_ms = 0",), "tournaments", "pool 1, tournament Café Kök", "closed_ms is 0",
+    ),
     "moved row": (
         ("UPDATE current SET player = 80 WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
     ),
@@ -427,3 +462,28 @@ def test_standings_that_change_later_are_part_of_what_is_proven(club: Path) -> N
     verdict = audit(club)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} >= {"changes", "games", "history"}
+
+
+def test_a_later_scheme_is_part_of_what_is_proven(club: Path) -> None:
+    before = audit(club).digests
+    with Ledger.open(club) as ledger:
+        ledger.append(LATER)
+        ledger.catch_up()
+    verdict = audit(club)
+    assert verdict.falsehoods == ()
+    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"eras", "history", "current"}
+    edit(views_of(club), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
+    (falsehood,) = audit(club).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("eras", "pool 1, since_ms 1630454400000, since 2021-09")
+    assert falsehood.message.startswith("conversion is '[]', the journal gives '[{")
+
+
+def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_itself(club: Path) -> None:
+    before = audit(club).digests
+    with Ledger.open(club) as ledger:
+        ledger.append(RatingRunClosed(pool="standard", as_of="2021-03"))
+        ledger.append(TournamentClosed(pool="standard", tournament="club:autumn", ended_at="2021-12"))
+        ledger.catch_up()
+    verdict = audit(club)
+    assert verdict.falsehoods == ()
+    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"runs", "tournaments"}

@@ -20,6 +20,7 @@ import pytest
 from ledger import db, reports
 from ledger.ledger import Ledger
 from ledger.model import TreeHead
+from ledger.timeline import BEGINNING
 from tools import cli, importing
 from tools.commands import FALSE, REFUSED, USAGE
 
@@ -424,6 +425,7 @@ def test_a_player_is_found_by_name_identity_or_number(club: Path, run: Run) -> N
 def test_show_tells_the_rating_on_a_day_beside_the_present_one(club: Path, run: Run) -> None:
     told = json.loads(run("show", club, "ann", "--at", "2005-06-30").out)
     assert told["then"] == "2005-06-30"
+    assert told["scheme"] == told["hera_scheme"] == "chessworld"
     assert told["rating_then"] != told["rating_now"] == 1923.1
     assert json.loads(run("show", club, "ann", "--at", "1999").out)["rating_then"] is None
     assert run("show", club, "ann", "--at", "1999", "-t").out.count(" -\n") == 1
@@ -454,6 +456,11 @@ def test_explain_gives_the_change_that_the_history_shows(club: Path, run: Run) -
     told = json.loads(run("explain", club, "ann", last["game"]).out)
     assert (round(told["before"], 2), round(told["after"], 2)) == (before["rating"], last["rating"])
     assert told["change"] == told["after"] - told["before"]
+    assert (told["rated_with"], told["games"], told["unrounded"]) == ("this game", 1, told["after"])
+    assert list(told) == [
+        "game", "player", "opponent", "result", "pool", "scheme", "rated_with", "games", "before", "after", "change",
+        "rule", "terms", "unrounded", "rounding", "source",
+    ]  # fmt: skip
     table = run("explain", club, "ann", last["game"], "-t").out
     assert repr(told["after"]) in table
     assert all(repr(term["value"]) in table for term in told["terms"])
@@ -509,17 +516,19 @@ def test_views_that_were_deleted_are_built_again_by_the_next_question(club: Path
 ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
-    "rebuild": [], "pools": [],
+    "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
+    "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
+    "compare": ["--schemes", "chessworld,elo"],
 }  # fmt: skip
 
 
 def test_the_commands_are_those_tested_here() -> None:
-    assert {*ON_A_LEDGER, "init"} == set(cli.COMMANDS)
+    assert {*(command.split()[0] for command in ON_A_LEDGER), "init"} == set(cli.COMMANDS)
 
 
 @pytest.mark.parametrize("command", ON_A_LEDGER)
 def test_a_ledger_that_is_not_there_is_refused_and_not_made(command: str, tmp_path: Path, run: Run) -> None:
-    done = run(command, tmp_path / "nope.db", *ON_A_LEDGER[command])
+    done = run(*command.split(), tmp_path / "nope.db", *ON_A_LEDGER[command])
     assert (done.code, done.out) == (REFUSED, "")
     assert "nope.db" in done.err
     assert list(tmp_path.iterdir()) == []
@@ -528,7 +537,7 @@ def test_a_ledger_that_is_not_there_is_refused_and_not_made(command: str, tmp_pa
 @pytest.mark.parametrize("command", ON_A_LEDGER)
 def test_a_file_that_is_no_ledger_is_refused(command: str, tmp_path: Path, run: Run) -> None:
     path = file(tmp_path, "club.db", PGN * 100)
-    done = run(command, path, *ON_A_LEDGER[command])
+    done = run(*command.split(), path, *ON_A_LEDGER[command])
     assert (done.code, done.out) == (REFUSED, "")
     assert path.read_bytes() == PGN * 100
 
@@ -607,7 +616,9 @@ def test_a_true_ledger_is_exit_code_0_with_head_and_digests(club: Path, run: Run
     assert done.err == f"TRUE {club}: {ENTRIES} entries: journal, 16 names, and every derived row\n"
     head, *digests = done.out.splitlines()
     assert head == f"head {run('head', club).out.strip()}"
-    assert [line.split()[0] for line in digests] == ["changes", "current", "games", "history", "players", "pools"]
+    assert [line.split()[0] for line in digests] == [
+        "changes", "current", "eras", "games", "history", "players", "pools", "runs", "tournaments",
+    ]  # fmt: skip
     short = run("audit", club, "--journal-only")
     assert short == (0, f"{head}\n", f"TRUE {club}: {ENTRIES} entries: journal\n")
 
@@ -626,7 +637,9 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(club: Path, run: R
     ("table", "column", "value", "where"),
     [
         ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"), ("current", "n", "n + 1", "player = 13"),
-        ("games", "ended_ms", "ended_ms + 1", "position = 300"), ("pools", "scheme", "'elo'", "pool = 1"),
+        ("games", "ended_ms", "ended_ms + 1", "position = 300"), ("pools", "name", "'rapid'", "pool = 1"),
+        ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
+        ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = ''"),
         ("players", "joined_at", "'2020'", "player = 3"),
     ],
 )  # fmt: skip
@@ -638,7 +651,7 @@ def test_an_edited_row_of_any_derived_table_is_named(
     assert done.code == FALSE
     (line,) = done.err.splitlines()
     assert line.startswith(f"FALSE {club} {table} ")
-    key = where.replace(" = ", " ").replace(" AND ", ", ")
+    key = where.replace(" = ", " ").replace(" AND ", ", ").replace("''", "")
     assert f"{key}: {column} is " in line
     assert "the journal gives" in line
     run("rebuild", club)

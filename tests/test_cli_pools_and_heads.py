@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from ledger import reports
 from ledger.db import sqlite3
+from ledger.events import SchemeAdopted
+from ledger.ledger import Ledger
+from ledger.model import Carry
 from tools.cli import main
 
 CSV = "key,white,black,result,half_moves,ended_at,time_control\n1,Ann,Bob,1-0,40,2020-01-01,300+0\n"
@@ -38,8 +45,52 @@ def test_pools_are_listed_and_a_new_one_is_named(club: Path, capsys: pytest.Capt
     assert main(["pools", str(club)]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["pool"], row["players"], row["rated_games"]) for row in rows] == [("standard", 0, 0), ("blitz", 2, 1)]
+    assert rows[0] == {
+        "pool": "standard", "scheme": "chessworld", "settings": {}, "since": None, "players": 0, "rated_games": 0
+    }  # fmt: skip
     assert main(["ratings", str(club)]) == 0
     assert "there are players in: blitz" in capsys.readouterr().err
+
+
+def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(
+    club: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for since, initial in (("2020-06", "1500"), ("2015", "1300")):
+        with Ledger.open(club) as ledger:
+            ledger.append(
+                SchemeAdopted(
+                    pool="standard", scheme="chessworld", settings={"initial": initial}, effective_from=since
+                )
+            )
+    capsys.readouterr()
+    assert main(["pools", str(club)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert list(row) == ["pool", "scheme", "settings", "since", "players", "rated_games"]
+    assert (row["scheme"], row["since"], row["settings"]) == ("chessworld", "2020-06", {"initial": "1500"})
+    assert main(["pools", str(club), "--csv"]) == 0
+    (told,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert list(told) == list(row)
+
+
+def test_a_change_of_scheme_shows_in_show_and_graph(club: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    days = [date(2020, 1, 1) + timedelta(days=number) for number in range(60)]
+    rows = [f"{number},Ann,Bob,1-0,40,{day},300+0\n" for number, day in enumerate(days)]
+    (games := club.parent / "games.csv").write_text(CSV.splitlines()[0] + "\n" + "".join(rows))
+    assert main(["import", str(club), str(games)]) == 0
+    with Ledger.open(club) as ledger:
+        since = str(days[55])
+        ledger.append(
+            SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from=since, carry=Carry.RESTART)
+        )
+    capsys.readouterr()
+    assert main(["show", str(club), "Ann"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["scheme"], told["games"]) == ("elo", 60)
+    assert told["hera"] > told["rating_now"]  # begun anew
+    assert (told["hera_date"], told["hera_scheme"]) == (str(days[54]), "chessworld")
+    with Ledger.open(club) as ledger:
+        drawn = [row["scheme"] for row in reports.graph(ledger, ledger.player("Ann"))]
+    assert drawn == ["chessworld"] * 55 + ["elo"] * 5
 
 
 def test_a_kept_head_is_proven_before_it_is_replaced(club: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from ledger.journal import Journal
 from ledger.journal.sqlite import SqliteJournal
 from ledger.projector import Kept, Projector
 from ledger.projectors import DEFAULT
-from ledger.schemes import BUILT_IN, chessworld
+from ledger.schemes import built_in, chessworld
 from ledger.schemes.base import Explanation, Meeting, Scheme, Side, When
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
@@ -71,25 +71,25 @@ class Given(SchemeContract):
         return self.scheme
 
 
-def built_in(*, uneven: bool) -> pytest.MarkDecorator:
-    chosen = [scheme for scheme in BUILT_IN if (scheme.name in UNEVEN) is uneven]
+def each(*, uneven: bool) -> pytest.MarkDecorator:
+    chosen = [scheme for scheme in built_in() if (scheme.name in UNEVEN) is uneven]
     return pytest.mark.parametrize("scheme", chosen, ids=lambda one: one.name, scope="class")
 
 
-@built_in(uneven=False)
+@each(uneven=False)
 class TestSchemes(Given):
     score_decides = True
 
 
-@built_in(uneven=True)
+@each(uneven=True)
 class TestUnevenSchemes(Given):
     score_decides = False
 
 
 def test_every_built_in_scheme_is_under_contract_with_its_switches_too() -> None:
     named = {path.stem.removeprefix("test_") for path in (Path(__file__).parent / "schemes").glob("test_*.py")}
-    assert {scheme.name.replace("-", "_") for scheme in BUILT_IN} - named == {CHESSWORLD.name}  # in this file
-    assert {scheme.name for scheme in BUILT_IN} >= UNEVEN
+    assert {scheme.name.replace("-", "_") for scheme in built_in()} - named == {CHESSWORLD.name}  # in this file
+    assert {scheme.name for scheme in built_in()} >= UNEVEN
 
 
 class TestChessworldReadings(SchemeContract):

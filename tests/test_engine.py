@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ledger import engine
 from ledger.errors import ProjectionError
+from ledger.kernels import compiled
 
 
 def made(amount: float) -> Callable[[list[float]], None]:

@@ -37,7 +37,7 @@ from ledger.ledger import Ledger
 from ledger.model import Carry, Outcome, Standing, Termination
 from ledger.projectors import DEFAULT
 from ledger.queries import tables
-from ledger.schemes import BUILT_IN
+from ledger.schemes import built_in
 from ledger.schemes.base import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
@@ -59,8 +59,8 @@ CHESSWORLD: tuple[tuple[str, Settings], ...] = (
     ("chessworld", {"provisional_games": 2, "include_initial": True}),
 )
 OTHERS: tuple[tuple[str, Settings], ...] = (
-    *((scheme.name, {}) for scheme in BUILT_IN),
-    *((scheme.name, {"by_runs": True}) for scheme in BUILT_IN if scheme.rhythm is Rhythm.PERIOD),
+    *((scheme.name, {}) for scheme in built_in()),
+    *((scheme.name, {"by_runs": True}) for scheme in built_in() if scheme.rhythm is Rhythm.PERIOD),
     ("glicko2", {"period_days": 7}),
     ("fide", {"rapid": True}),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ledger import db, gamebook, pool_rows, queries, schemes
+from ledger import db, gamebook, pool_rows, queries
 from ledger.bulk import PoolChoice
 from ledger.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.imports.source import frames
@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 from ledger.model import Carry, Standing
 from ledger.projectors import DEFAULT
 from tests.crash_driver import NOW, source_games
-from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL
+from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
@@ -85,7 +85,7 @@ SCANS = {
 @pytest.fixture(scope="module", autouse=True)
 def small_schemes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schemes, "BUILT_IN", (*schemes.BUILT_IN, *SMALL))
+        install(patch, *SMALL)
         yield
 
 

@@ -8,8 +8,11 @@ from itertools import pairwise
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def draw(ratings: Sequence[float], width: int = 64, height: int = 8) -> str:
-    """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points."""
+def draw(ratings: Sequence[float], width: int = 64, height: int = 8, changes: Sequence[int] = ()) -> str:
+    """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
+
+    Each of *changes* is the place of a rating that begins another system; its column is marked on the axis.
+    """
     if not ratings:
         return "(no rated games)"
     columns = min(width, len(ratings))
@@ -23,7 +26,8 @@ def draw(ratings: Sequence[float], width: int = 64, height: int = 8) -> str:
         bars = "".join(EIGHTHS[max(0, min(8, level - line * 8))] for level in levels)
         label = f"{low + span * (line + 0.5) / height:6.0f}" if line in {0, height - 1} else " " * 6
         lines.append(f"{label} │{bars}")
-    lines.append(f"{'':6} └{'─' * columns}")
+    marked = {max(i for i in range(columns) if edges[i] <= place) for place in changes}
+    lines.append(f"{'':6} └{''.join('┼' if i in marked else '─' for i in range(columns))}")
     last = f"game {len(ratings)}" if len(ratings) > 1 else ""
     lines.append(f"{'':8}game 1 {last:>{max(0, columns - 7)}}".rstrip())
     return "\n".join(lines)

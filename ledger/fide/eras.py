@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledger.fide_tables import expected_hundredths
+from ledger.fide.tables import expected_hundredths
 
 JULY_2009 = 14426.0  # 1 July 2009: floor 1200, differences up to 400
 JULY_2011 = 15156.0  # 1 July 2011: a newcomer's K rises from 25 to 30

@@ -1,7 +1,7 @@
 """A player's games of one tournament or period under the FIDE Rating Regulations (B.02 8.3): exact sums.
 
 One player worked by hand, in decimals, as FIDE prints it; ``ledger.schemes.fide`` rates whole lists with the same
-rules, which are in ``ledger.fide_eras``.
+rules, which are in ``ledger.fide.eras``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-from ledger.fide_eras import LATEST, greatest, is_rated, lowest, upgrade, within
-from ledger.fide_tables import expected_hundredths
+from ledger.fide.eras import LATEST, greatest, is_rated, lowest, upgrade, within
+from ledger.fide.tables import expected_hundredths
 
 FULL_FROM = 2650.0  # 8.3.1, 1 October 2025
 

@@ -6,8 +6,8 @@ floor below which nothing is published, are the business of ``ledger.schemes.fid
 
 from __future__ import annotations
 
-from ledger.fide_eras import JULY_2011, JULY_2014, MARCH_2024
-from ledger.fide_tables import dp, percentage
+from ledger.fide.eras import JULY_2011, JULY_2014, MARCH_2024
+from ledger.fide.tables import dp, percentage
 
 
 def nearest(total: float, games: float) -> float:

@@ -1,53 +1,54 @@
-"""The rating schemes: built-in ones in a tuple that one can read, plug-ins from the entry points ``ledger.schemes``."""
+"""The rating schemes: built-in ones in a table that one can read, plug-ins from the entry points ``ledger.schemes``.
+
+A scheme's module is loaded when the scheme is asked for: most answers need one of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from ledger.errors import UnknownNameError
-from ledger.schemes import (
-    chessmetrics,
-    chessworld,
-    ecf_grade,
-    ecf_monthly,
-    elo,
-    fide,
-    glicko,
-    glicko2,
-    harkness,
-    iccf,
-    nothingbutchess,
-    playchess,
-    playchess_dummies,
-    savard,
-    uschess,
-)
 from ledger.schemes.base import Scheme
 
-BUILT_IN: tuple[Scheme, ...] = (
-    chessmetrics.SCHEME,
-    chessworld.SCHEME,
-    ecf_grade.SCHEME,
-    ecf_monthly.SCHEME,
-    elo.SCHEME,
-    fide.SCHEME,
-    glicko.SCHEME,
-    glicko2.SCHEME,
-    harkness.SCHEME,
-    iccf.SCHEME,
-    nothingbutchess.SCHEME,
-    playchess.SCHEME,
-    playchess_dummies.SCHEME,
-    savard.SCHEME,
-    uschess.SCHEME,
-)
+# Name -> module in this package; each has its SCHEME.
+BUILT_IN: Mapping[str, str] = {
+    "chessmetrics": "chessmetrics",
+    "chessworld": "chessworld",
+    "ecf-grade": "ecf_grade",
+    "ecf-monthly": "ecf_monthly",
+    "elo": "elo",
+    "fide": "fide",
+    "glicko": "glicko",
+    "glicko2": "glicko2",
+    "harkness": "harkness",
+    "iccf": "iccf",
+    "lichess": "lichess",
+    "nothingbutchess": "nothingbutchess",
+    "playchess": "playchess",
+    "playchess-dummies": "playchess_dummies",
+    "savard": "savard",
+    "uschess": "uschess",
+}
+
+
+@cache
+def _built_in(name: str) -> Scheme:
+    scheme: Scheme = import_module(f"{__name__}.{BUILT_IN[name]}").SCHEME
+    return scheme
+
+
+def built_in() -> tuple[Scheme, ...]:
+    """Every built-in scheme, by name."""
+    return tuple(_built_in(name) for name in BUILT_IN)
 
 
 @cache
 def available() -> dict[str, Scheme]:
     """Every scheme by name. A plug-in may not take the name of a built-in one: that one stays."""
-    schemes = {scheme.name: scheme for scheme in BUILT_IN}
+    schemes = {scheme.name: scheme for scheme in built_in()}
     for point in sorted(entry_points(group="ledger.schemes"), key=lambda point: point.name):
         if point.name not in schemes:
             scheme = point.load()
@@ -61,9 +62,8 @@ def named(name: str) -> Scheme:
     Raises:
         UnknownNameError: there is none; the known ones are listed.
     """
-    for scheme in BUILT_IN:  # entry points are read only for what is not built in
-        if scheme.name == name:
-            return scheme
+    if name in BUILT_IN:  # entry points are read only for what is not built in
+        return _built_in(name)
     try:
         return available()[name]
     except KeyError:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.fide_tables import dp, expected_hundredths, pd, percentage
+from ledger.fide.tables import dp, expected_hundredths, pd, percentage
 from ledger.periods import months_of, year_of
 from ledger.schemes.base import (
     Explanation,

@@ -134,7 +134,8 @@ class SchemeContract:
 
     def test_newcomers_enter_with_every_field(self) -> None:
         scheme = self.make()
-        for numbers, declared, born in itertools.product(self.numbers(), (None, 0.0, 1.0, 1400.0, 5000.0), (None, 1999)):
+        declared_ratings = (None, 0.0, 1.0, 1400.0, 5000.0)
+        for numbers, declared, born in itertools.product(self.numbers(), declared_ratings, (None, 1999)):
             state = scheme.enter(Newcomer(declared, born, FIRST_DAY), numbers)
             assert len(state) == len(scheme.state)
             assert all(type(value) is float and math.isfinite(value) for value in state)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ledger import engine
 from ledger.columns import FEW
 from ledger.engine import Rateable
-from ledger.fide_eras import (
+from ledger.fide.eras import (
     cap,
     compressed,
     is_rated,
@@ -21,9 +21,9 @@ from ledger.fide_eras import (
     k_factor,
     published_from,
 )
-from ledger.fide_games import game, game_rounded, period, round_change, tournament
-from ledger.fide_initial import initial, initial_2024, initial_before_2024, nearest
-from ledger.fide_tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
+from ledger.fide.games import game, game_rounded, period, round_change, tournament
+from ledger.fide.initial import initial, initial_2024, initial_before_2024, nearest
+from ledger.fide.tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
 from ledger.periods import months_of, year_of
 from ledger.schemes.base import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE, time_control_class

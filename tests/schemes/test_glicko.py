@@ -88,8 +88,9 @@ def test_rd_grows_for_every_player_of_a_batch_by_the_periods_since() -> None:
 
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
-    once = engine.brought(SCHEME, DEFAULT, (1500.0, 60.0, 10.0), When(15.0))
-    twice = engine.brought(SCHEME, DEFAULT, engine.brought(SCHEME, DEFAULT, (1500.0, 60.0, 10.0), When(12.0)), When(15.0))
+    state = (1500.0, 60.0, 10.0)
+    once = engine.brought(SCHEME, DEFAULT, state, When(15.0))
+    twice = engine.brought(SCHEME, DEFAULT, engine.brought(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
     assert once == pytest.approx(twice, rel=1e-15)
     assert engine.brought(SCHEME, DEFAULT, once, When(15.0)) == once
     assert engine.brought(SCHEME, DEFAULT, once, When(14.0)) == once, "time does not run backwards"
@@ -115,7 +116,8 @@ def test_many_periods_agree_with_the_reference() -> None:
     for period in range(40):
         if period % 7 == 3:
             continue
-        batch = [(*random.sample(range(players), 2), random.choice((1.0, 0.5, 0.0))) for _ in range(9)]
+        pairs = [random.sample(range(players), 2) for _ in range(9)]
+        batch = [(w, b, random.choice((1.0, 0.5, 0.0))) for w, b in pairs]
         games += batch
         starts.append(len(games))
         periods.append(float(period))

@@ -171,7 +171,8 @@ def test_many_periods_agree_with_the_reference() -> None:
     for period in range(40):
         if period % 7 == 3:
             continue
-        batch = [(*random.sample(range(players), 2), random.choice((1.0, 0.5, 0.0))) for _ in range(9)]
+        pairs = [random.sample(range(players), 2) for _ in range(9)]
+        batch = [(w, b, random.choice((1.0, 0.5, 0.0))) for w, b in pairs]
         games += batch
         starts.append(len(games))
         periods.append(float(period))

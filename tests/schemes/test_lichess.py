@@ -30,11 +30,13 @@ from ledger.schemes.lichess import (
     sane,
     shown,
 )
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.testing.formulas import evaluated
+from ledger.testing.scheme_contract import SchemeContract
 
 SCALE = 173.7178
 Triple = tuple[float, float, float]
 State = tuple[float, float, float, float]
+RESIGNED, RATED, STANDINGS = (0, 1), True, (0, 0)
 NO_REGULATOR = DEFAULT._replace(regulator=1.0)
 
 
@@ -237,14 +239,17 @@ def test_ratings_are_shown_cut_off() -> None:
 # --- who counts ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("half_moves", "code"), [(0, TOO_SHORT), (1, TOO_SHORT), (2, COUNTS), (HALF_MOVES_UNKNOWN, COUNTS)])
+LENGTHS = [(0, TOO_SHORT), (1, TOO_SHORT), (2, COUNTS), (HALF_MOVES_UNKNOWN, COUNTS)]
+
+
+@pytest.mark.parametrize(("half_moves", "code"), LENGTHS)
 def test_games_of_fewer_than_two_plies_are_not_rated(half_moves: int, code: int) -> None:
-    assert refuse(0, 1, half_moves, True, 0, 0, DEFAULT) == code
+    assert refuse(*RESIGNED, half_moves, RATED, *STANDINGS, DEFAULT) == code
 
 
 def test_in_a_pool_of_tournaments_they_are() -> None:
     numbers = SCHEME.numbers_from({"min_half_moves": 0})
-    assert refuse(0, 1, 0, True, 0, 0, numbers) == COUNTS
+    assert refuse(*RESIGNED, 0, RATED, *STANDINGS, numbers) == COUNTS
 
 
 # --- words --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -128,7 +129,11 @@ def graph(db_path: str, player: str, pool: str | None) -> None:
         person = ledger.player(player)
         rows = reports.graph(ledger, person, pool)
         click.echo(f"{person.name}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
-        click.echo(draw([row["rating"] for row in rows]))
+        changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
+        click.echo(draw([row["rating"] for row in rows], changes=changes))
+        for place in changes:
+            row = rows[place]
+            click.echo(f"{'':8}┼ game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
 
 
 @click.command()

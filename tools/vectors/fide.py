@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
-from ledger.fide_eras import LATEST, compressed, k_capped, k_factor
-from ledger.fide_games import Result, game, game_rounded, period, round_change, tournament
-from ledger.fide_initial import initial_2024, initial_before_2024
-from ledger.fide_tables import dp, pd
+from ledger.fide.eras import LATEST, compressed, k_capped, k_factor
+from ledger.fide.games import Result, game, game_rounded, period, round_change, tournament
+from ledger.fide.initial import initial_2024, initial_before_2024
+from ledger.fide.tables import dp, pd
 from ledger.schemes.fide import DEFAULT, time_control_class
 
 EPOCH = date(1970, 1, 1)
