@@ -60,7 +60,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> 
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: int, white: int, black: int, numbers: Any
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any
 ) -> int:
     return refuse_common(outcome, termination, rated)
 

@@ -124,7 +124,7 @@ def test_a_change_of_scheme_is_folded_in_as_a_rebuild_would_have_it(club: Path, 
 
 @pytest.mark.usefixtures("small")
 def test_facts_that_arrive_in_any_order_give_the_same_views(club: Path) -> None:
-    facts = [
+    facts: list[Event] = [
         adopted(BY_PERIOD.name, "2020-01-02", settings={"by_runs": True}),
         adopted(BY_EVENT.name, "2020-01-05", carry=Carry.RESTART),
         RatingRunClosed(pool="standard", as_of="2020-01-03"),
@@ -133,7 +133,7 @@ def test_facts_that_arrive_in_any_order_give_the_same_views(club: Path) -> None:
         game(6, 2, 1),
         game(7, 1, 2),
     ]
-    told = []
+    told: list[list[tuple[Any, ...]]] = []
     for order in (facts, facts[::-1], facts[3:] + facts[:3]):
         path = club.with_name(f"{len(told)}.db")
         with Ledger.create(path) as ledger:

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import pytest
 
-from ledger import db, reports
+from ledger import db
 from ledger.ledger import Ledger
 from ledger.model import TreeHead
+from ledger.names import names
 from ledger.timeline import BEGINNING
 from tools import cli, importing
 from tools.commands import FALSE, REFUSED, USAGE
@@ -469,7 +470,7 @@ def test_explain_gives_the_change_that_the_history_shows(club: Path, run: Run) -
 def test_explain_of_a_game_that_does_not_count_names_the_reason(club: Path, run: Run) -> None:
     with Ledger.open(club) as ledger:
         short = next(ledger.rows("games", "reason = 'too-short'"))
-        name = reports.names(ledger, {short["white"]})[short["white"]]
+        name = names(ledger, {short["white"]})[short["white"]]
     done = run("explain", club, name, short["key"])
     assert (done.code, done.out) == (REFUSED, "")
     assert "it does not count: too-short" in done.err

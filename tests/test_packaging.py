@@ -62,31 +62,31 @@ class Numbers(NamedTuple):
     k: float
 
 
-def enter(declared, numbers):
-    return (numbers.initial if declared is None else float(declared),)
+def enter(newcomer, numbers):
+    return (numbers.initial if newcomer.declared is None else newcomer.declared,)
 
 
 def refuse(outcome, termination, half_moves, rated, white, black, numbers):
     return refuse_common(outcome, termination, rated)
 
 
-def rate_game(state, w, b, score, numbers):
+def rate_game(state, w, b, score, day, numbers):
     gain = numbers.k * (score - logistic(state[w] - state[b]))
     state[w] += gain
     state[b] -= gain
 
 
-def expected_score(own, opponent, numbers):
-    return logistic(own[0] - opponent[0])
+def expected_score(state, p, q, numbers):
+    return logistic(state[p] - state[q])
 
 
-def explain(own, opponent, score, numbers):
-    expected = expected_score(own.before, opponent.before, numbers)
+def explain(own, meetings, when, numbers):
+    r, (met,) = own.before[0], meetings
     terms = (
-        Term("r", own.before[0], "rating before the game"), Term("K", numbers.k, "K-factor"),
-        Term("w", score, "score"), Term("E", expected, "expected score"),
+        Term("r", r, "rating before"), Term("K", numbers.k, "K-factor"), Term("w", met.score, "score"),
+        Term("E", logistic(r - met.opponent[0]), "expected score"),
     )
-    return Explanation("r + K·(w - E)", terms, own.after[0], "none", "our club")
+    return Explanation("r + K·(w - E)", terms, own.after[0], own.after[0], "none", "our club")
 
 
 SCHEME = Scheme(

@@ -431,7 +431,7 @@ def test_a_change_of_scheme_and_a_tournament_may_not_be_told_in_two_ways(
 
 
 def test_a_pool_may_change_its_scheme_from_any_instant_and_close_any_run_in_any_order(club: Club) -> None:
-    facts = [
+    facts: list[Event] = [
         later(effective_from="2030", carry=Carry.RESTART),
         later(effective_from="1999", carry=Carry.KEEP),
         later(effective_from="1999-01-01"),
@@ -485,8 +485,8 @@ def test_of_many_none_is_recorded_when_one_is_refused(club: Club, rule: str, cas
 
 
 def test_a_pool_its_next_scheme_and_its_closings_are_recorded_in_one_go(club: Club) -> None:
-    changes = [adoption(), adoption(effective_from="2026")]
-    closings = [run_closed("2026-10", "blitz"), tournament_closed("2026", "blitz")]
+    changes: list[Event] = [adoption(), adoption(effective_from="2026")]
+    closings: list[Event] = [run_closed("2026-10", "blitz"), tournament_closed("2026", "blitz")]
     receipts = club.ledger.append_many([*changes, *closings])
     assert [receipt.position for receipt in receipts] == [5, 6, 7, 8]
 

@@ -137,7 +137,7 @@ def holds(
     years: float,
 ) -> bool:  # fmt: skip
     """Whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
-    if games_below == 0.0 and rating_from == 0.0 and rating_below == 0.0 and age_to == 0.0:
+    if games_below + rating_from + rating_below + age_to == 0.0:  # none is negative
         return False
     if games_below > 0.0 and games >= games_below:
         return False
@@ -205,18 +205,34 @@ def new_rating_of_many(own: float, opponents: Sequence[float], scores: Sequence[
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]
-    move(state, w, state[b], score, day, numbers)
-    move(state, b, white, 1.0 - score, day, numbers)
+    surprise = score - expected(state[w], state[b])  # Sa - Ea; for Black the same with the other sign
+    move(state, w, k_now(state, w, day, numbers) * surprise)
+    move(state, b, k_now(state, b, day, numbers) * -surprise)
 
 
-def move(state: Any, p: int, opponent: float, score: float, day: float, numbers: Numbers) -> None:
-    """One side of a game."""
-    rating = state[p]
+def k_now(state: Any, p: int, day: float, numbers: Numbers) -> float:
+    """K of a player in a game on *day*."""
+    if without_rows(numbers):  # the answer of ``k_factor`` too, but here at once
+        return numbers.k
     years = AGE_UNKNOWN
-    if numbers.first_age_to > 0.0 or numbers.second_age_to > 0.0 or numbers.third_age_to > 0.0:
+    if numbers.first_age_to + numbers.second_age_to + numbers.third_age_to > 0.0:
         years = age(state[p + 2], day)
-    rating = new_rating(rating, opponent, score, k_factor(rating, state[p + 3], state[p + 1], years, numbers))
+    return k_factor(state[p], state[p + 3], state[p + 1], years, numbers)
+
+
+def without_rows(numbers: Numbers) -> bool:
+    """Whether every limit of the table is switched off; none is negative, so their sum tells."""
+    first = numbers.first_games_below + numbers.first_rating_from + numbers.first_rating_below + numbers.first_age_to
+    second = (
+        numbers.second_games_below + numbers.second_rating_from + numbers.second_rating_below + numbers.second_age_to
+    )
+    third = numbers.third_games_below + numbers.third_rating_from + numbers.third_rating_below + numbers.third_age_to
+    return first + second + third == 0.0
+
+
+def move(state: Any, p: int, change: float) -> None:
+    """Change one side's rating; a game more, and its highest rating."""
+    rating = state[p] + change
     state[p] = rating
     state[p + 1] += 1.0
     state[p + 3] = max(state[p + 3], rating)

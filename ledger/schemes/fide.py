@@ -79,6 +79,7 @@ class Settings(PeriodSettings):
     floor: float = setting(0.0, "lowest rating published; 0: by date, now 1400", "points", f"{B02} 7.1")
     initial_games: float = setting(0.0, "games that make a rating; 0: by date, now 5", "games", f"{B02} 7.1")
     initial_highest: float = setting(2200.0, "highest initial rating since March 2024", "points", f"{B02} 8.2")
+    start: float = setting(0.0, "rating of who declares none; 0: unrated, as FIDE has it", "points", "our choice")
     hypothetical: float = setting(1800.0, "a newcomer's two hypothetical opponents", "points", f"{B02} 8.2")
     pool_months: float = setting(26.0, "how long games are pooled for a rating", "months", f"{B02} 7.1")
     k_games: float = setting(30.0, "rated games with a new player's K", "games", f"{B02} 8.3.3: 'at least 30 games'")
@@ -93,7 +94,7 @@ class Settings(PeriodSettings):
         self.check_periods()
         for name, low, high in (
             ("rules_day", 0, 2_932_896), ("floor", 0, 4000), ("initial_games", 0, 1000), ("initial_highest", 1, 5000),
-            ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000), ("k_product", 1, 1_000_000),
+            ("start", 0, 5000), ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000), ("k_product", 1, 1_000_000),
             ("junior_age", 0, 120), ("junior_below", 1, 100_000), ("high_from", 1, 100_000), ("full_from", 1, 100_000),
         ):  # fmt: skip
             value = getattr(self, name)
@@ -114,6 +115,7 @@ class Numbers(NamedTuple):
     floor: float
     initial_games: float
     initial_highest: float
+    start: float
     hypothetical: float
     pool_months: float
     k_games: float
@@ -143,8 +145,8 @@ def needed(day: float, numbers: Numbers) -> float:
 
 
 def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
-    """State before the first rated game: with the declared rating, or unrated."""
-    return carry(newcomer.declared or 0.0, 0.0, newcomer, numbers)
+    """State before the first rated game: with the declared rating, or that of ``start``, or unrated."""
+    return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:

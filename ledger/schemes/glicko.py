@@ -46,11 +46,11 @@ LEAST_RD = 1.0
 class Settings(PeriodSettings):
     """The constants of the scheme, all in points."""
 
-    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: 'set the rating to 1500'")
-    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: 'and the RD to 350'")
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: unrated, 1500")
+    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: unrated, 350")
     c: float = setting(63.2, "growth of RD in a period", "points", f"{PAPER}, step 1: 50 to 350 in 30 periods")
     rd_cap: float = setting(350.0, "largest RD", "points", f"{PAPER}, step 1: min(sqrt(RD² + c²t), 350)")
-    rd_floor: float = setting(30.0, "smallest RD after a period", "points", f"{PAPER}: a threshold 'such as 30'")
+    rd_floor: float = setting(30.0, "smallest RD after a period", "points", f"{PAPER}: a floor of 30 advised")
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
@@ -93,13 +93,13 @@ def refuse(
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
-    """RD after *periods* without games, points: "RD = min(sqrt(RD_old² + c²t), 350)" (step 1)."""
+    """RD after *periods* without games, points: min(sqrt(RD² + c²t), 350) (step 1)."""
     grown = sqrt(rd * rd + c * c * periods)
     return grown if grown < cap else cap
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
-    """Let RD grow by the periods since it was last brought up: step 1, "for each player", at a period's beginning."""
+    """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
     if state[p + PERIOD] > NEVER and period > state[p + PERIOD]:
         state[p + RD] = decayed(state[p + RD], numbers.c, period - state[p + PERIOD], numbers.rd_cap)
         state[p + PERIOD] = period
@@ -171,7 +171,7 @@ def rate_period(
 
 
 def interval(rating: float, rd: float) -> tuple[float, float]:
-    """The 95 % interval, points: "r ± 1.96 RD"."""
+    """The 95 % interval, points: r ± 1.96 RD."""
     return rating - NORMAL_95 * rd, rating + NORMAL_95 * rd
 
 

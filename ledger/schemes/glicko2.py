@@ -44,7 +44,7 @@ PER_POINT = 1.0 / SCALE
 SPREAD = 3.0 / (pi * pi * SCALE * SCALE)  # of g for an RD in points
 BITS = LOG2_E / SCALE  # e^(x/SCALE) is 2^(BITS·x)
 TOLERANCE = 1e-6  # ε, step 5.1
-MOST_ROUNDS = 100  # never met: a guard for a loop that compiled code could not be stopped in
+MOST_ROUNDS = 1000  # never met: a guard for a loop that compiled code could not be stopped in
 NOTHING = 1e-30  # information of games between players so far apart that they tell nothing
 
 
@@ -52,10 +52,10 @@ NOTHING = 1e-30  # information of games between players so far apart that they t
 class Settings(PeriodSettings):
     """The constants of the scheme. Ratings and RD in points, volatility and tau on the scale of the paper."""
 
-    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: 'set the rating to 1500'")
-    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: 'the RD to 350'")
+    initial: float = setting(1500.0, "rating of a newcomer", "points", f"{PAPER}, step 1: unrated, 1500")
+    initial_rd: float = setting(350.0, "RD of a newcomer", "points", f"{PAPER}, step 1: unrated, 350")
     initial_volatility: float = setting(
-        0.06, "volatility of a newcomer", "1/173.7178 points", f"{PAPER}, step 1: 'the volatility to 0.06'"
+        0.06, "volatility of a newcomer", "1/173.7178 points", f"{PAPER}, step 1: unrated, 0.06"
     )
     tau: float = setting(0.5, "how much volatility changes", "1", f"{PAPER}, step 1: the system constant τ")
 
@@ -113,7 +113,7 @@ def grown(rd: float, volatility: float, periods: float) -> float:
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
-    """Let RD grow by the periods missed before *period*, "if a player does not compete" (after step 8)."""
+    """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
     missed = period - 1.0 - state[p + PERIOD]
     if missed > 0.0 and state[p + PERIOD] > NEVER:
         state[p + RD] = grown(state[p + RD], state[p + VOLATILITY], missed)

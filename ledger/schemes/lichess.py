@@ -71,7 +71,7 @@ class Settings:
     )
     advantage: float = setting(0.0, "worth of the first move", "points", "scalachess, rating: ColorAdvantage.zero")
     min_half_moves: float = setting(
-        2.0, "a shorter game is not rated; 0 for tournaments", "half-moves", "lila, PerfsUpdater: 'playedTurns >= 2'"
+        2.0, "a shorter game is not rated; 0 for tournaments", "half-moves", "lila, PerfsUpdater: 2 plies"
     )
 
     def __attrs_post_init__(self) -> None:
@@ -127,7 +127,7 @@ def refuse(
     common = refuse_common(outcome, termination, rated)
     if common != COUNTS:
         return common
-    # "playedTurns >= 2 || isTournament"
+    # games with fewer than 2 plies are not rated, but tournament games are
     if half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
         return TOO_SHORT
     return COUNTS

@@ -27,7 +27,8 @@ from ledger.fide.tables import EDGES, ROWS, dp, expected_hundredths, pd, percent
 from ledger.periods import months_of, year_of
 from ledger.schemes.base import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE, time_control_class
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.testing.formulas import evaluated
+from ledger.testing.scheme_contract import SchemeContract
 
 
 class TestFide(SchemeContract):
@@ -504,3 +505,11 @@ def test_an_initial_rating_below_half_or_below_the_floor_is_explained() -> None:
 )  # fmt: skip
 def test_time_controls_by_the_time_for_60_moves(base: float, increment: float, highest: float, expected: str) -> None:
     assert time_control_class(base, increment, highest) == expected
+
+
+def test_a_pool_may_begin_with_everybody_rated() -> None:
+    numbers = SCHEME.numbers_from({"start": 1800})
+    day = 20_500.0
+    assert SCHEME.enter(Newcomer(None, None, day), numbers)[0] == 1800.0
+    assert SCHEME.enter(Newcomer(2100.0, None, day), numbers)[0] == 2100.0
+    assert SCHEME.enter(Newcomer(None, None, day), SCHEME.numbers_from({}))[0] == 0.0

@@ -1,0 +1,165 @@
+"""Predictions: made before the game is known, from states brought to its time, the same bits in both ways to run."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger import engine, schemes
+from ledger.columns import FEW, MANY
+from ledger.engine import Rateable
+from ledger.foresight import Foresight, foresee
+from ledger.schemes.base import Newcomer, Rhythm, Scheme, When
+from ledger.testing.expect import bits
+
+PLAYERS = 12
+FIRST_DAY = 18_500.0
+SOME = ("elo", "lichess", "glicko2", "uschess", "fide")  # by game, with time, by period, by event, with the unrated
+
+
+def games(scheme: Scheme, count: int, seed: int = 5, batch: int = 15) -> Rateable:
+    """Made-up games, one a day, in batches of *batch*."""
+    random = Random(seed)
+    pairs = [random.sample(range(PLAYERS), 2) for _ in range(count)]
+    days = [FIRST_DAY + game for game in range(count)]
+    columns = [white for white, _ in pairs], [black for _, black in pairs], random.choices((0.0, 0.5, 1.0), k=count)
+    if scheme.rhythm is Rhythm.GAME:
+        return Rateable(*columns, days)
+    starts = [*range(0, count, batch), count]
+    closing = [days[last - 1] + 0.5 for last in starts[1:]]
+    return Rateable(*columns, days, starts, [600.0 + i for i in range(len(closing))], closing)
+
+
+def beginning(scheme: Scheme, numbers: Any) -> list[float]:
+    declared = (1500.0, None, 1810.0, 1620.0)
+    return engine.newcomers(
+        scheme, numbers, [Newcomer(declared[i % 4], 1950 + 5 * i, FIRST_DAY) for i in range(PLAYERS)]
+    )
+
+
+def as_arrays(told: Rateable) -> Rateable:
+    return Rateable(
+        MANY.small(told.white), MANY.small(told.black), MANY.floats(told.score), MANY.floats(told.day),
+        MANY.ints(told.starts), MANY.floats(told.period), MANY.floats(told.closing),
+    )  # fmt: skip
+
+
+def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, Rateable, Foresight]:
+    scheme = schemes.named(name)
+    numbers = scheme.numbers_from({})
+    played = games(scheme, count)
+    return scheme, numbers, played, foresee(FEW, scheme, numbers, played, beginning(scheme, numbers))
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_interpreted_and_compiled_give_equal_bits(name: str) -> None:
+    scheme, numbers, played, few = foreseen(name)
+    many = foresee(MANY, scheme, numbers, as_arrays(played), MANY.floats(beginning(scheme, numbers)))
+    for one, other in zip(few, many, strict=True):
+        assert bits(one) == bits(other.tolist())
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_the_ratings_are_those_that_the_engine_gives(name: str) -> None:
+    scheme, numbers, played, told = foreseen(name)
+    state = beginning(scheme, numbers)
+    history, _ = engine.rate(FEW, scheme, numbers, played, state, [0] * PLAYERS)
+    width = len(scheme.state)
+    for side, rating in enumerate(told.rating):
+        after = history[side * width : (side + 1) * width]
+        assert bits([rating]) == bits([after[0] if scheme.listed(after, 0, numbers) else math.nan])
+
+
+def test_a_game_is_predicted_from_the_states_before_it_brought_to_its_time() -> None:
+    scheme, numbers, played, told = foreseen("lichess")
+    state, width = beginning(scheme, numbers), len(scheme.state)
+    for game, day in enumerate(played.day):
+        w, b = played.white[game] * width, played.black[game] * width
+        own, other = state[w : w + width], state[b : b + width]
+        assert told.expected[game] == engine.expected(scheme, numbers, own, other, When(0.0, day))
+        assert scheme.rate_game is not None
+        scheme.rate_game(state, w, b, played.score[game], day, numbers)
+
+
+@pytest.mark.parametrize("name", ["glicko2", "uschess", "fide"])
+def test_a_batch_is_predicted_from_the_states_at_its_beginning(name: str) -> None:
+    scheme, numbers, played, told = foreseen(name)
+    state, width = beginning(scheme, numbers), len(scheme.state)
+    for batch, (first, last) in enumerate(zip(played.starts, played.starts[1:], strict=False)):
+        when = When(played.period[batch], played.closing[batch])
+        for game in range(first, last):
+            w, b = played.white[game] * width, played.black[game] * width
+            own, other = state[w : w + width], state[b : b + width]
+            assert told.expected[game] == engine.expected(scheme, numbers, own, other, when)
+        white, black, score, day = (column[first:last] for column in played[:4])
+        part = Rateable(white, black, score, day, [0, last - first], [when.period], [when.day])
+        engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
+
+
+def test_the_result_of_a_game_does_not_change_its_own_prediction() -> None:
+    for name in SOME:
+        scheme, numbers, played, told = foreseen(name, 40)
+        other = played._replace(score=[*played.score[:-1], 1.0 - played.score[-1]])
+        assert foresee(FEW, scheme, numbers, other, beginning(scheme, numbers)).expected == told.expected
+
+
+def test_two_equal_newcomers_are_expected_to_draw_and_then_the_winner_to_win() -> None:
+    scheme = schemes.named("elo")
+    numbers = scheme.numbers_from({})
+    state = engine.newcomers(scheme, numbers, [Newcomer(), Newcomer()])
+    told = foresee(FEW, scheme, numbers, Rateable([0, 0], [1, 1], [1.0, 1.0], [1.0, 2.0]), state)
+    gain = (told.rating[0] - told.rating[1]) / 2.0
+    assert gain == numbers.k / 2.0
+    assert told.expected == [0.5, pytest.approx(1.0 / (1.0 + 10.0 ** (-2.0 * gain / 400.0)), rel=1e-12)]
+    assert told.final == told.rating[2:]
+
+
+def test_a_game_is_unsettled_while_either_side_is_provisional() -> None:
+    scheme, numbers, played, told = foreseen("chessworld")
+    state, width, met = beginning(scheme, numbers), len(scheme.state), set()
+    for game, unsettled in enumerate(told.unsettled):
+        w, b = played.white[game] * width, played.black[game] * width
+        sides = [bool(scheme.provisional(state, p, numbers)) for p in (w, b)]
+        assert unsettled == any(sides)
+        met.add((unsettled, all(sides)))
+        assert scheme.rate_game is not None
+        scheme.rate_game(state, w, b, played.score[game], played.day[game], numbers)
+    assert met == {(0, False), (1, False), (1, True)}
+
+
+def test_who_is_not_listed_has_no_rating() -> None:
+    scheme = schemes.named("fide")
+    numbers = scheme.numbers_from({})
+    told = foresee(
+        FEW, scheme, numbers, Rateable([0], [1], [1.0], [1.0], [0, 1], [600.0], [1.5]),
+        engine.newcomers(scheme, numbers, [Newcomer(), Newcomer()]),
+    )  # fmt: skip
+    assert told.expected == [0.5]
+    assert told.unsettled == [1]
+    assert all(math.isnan(rating) for rating in (*told.rating, *told.final))
+
+
+def fade(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
+    """Kernel ``at`` by which a rating is the day."""
+    state[p] = day
+
+
+def test_the_final_ratings_are_brought_to_the_last_game() -> None:
+    elo = schemes.named("elo")
+    fading = attrs.evolve(elo, name="fading", at=fade)
+    numbers = elo.numbers_from({})
+    state = engine.newcomers(elo, numbers, [Newcomer(), Newcomer(), Newcomer()])
+    told = foresee(FEW, fading, numbers, Rateable([0, 1], [1, 2], [1.0, 0.0], [3.0, 8.0]), state)
+    assert told.final == [8.0, 8.0, 8.0]
+    assert told.rating[0] != 3.0  # what is asked for a prediction changes nobody
+
+
+def test_no_games_at_all() -> None:
+    for name in SOME:
+        scheme = schemes.named(name)
+        none = games(scheme, 0)._replace(starts=[0], period=[], closing=[])
+        assert foresee(FEW, scheme, scheme.numbers_from({}), none, []) == ([], [], [], [])
