@@ -138,9 +138,17 @@ class GameBook:
         self._projectors = projectors
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
+        self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
     def take(self, entries: Iterable[Entry], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
+        self._take(entries, fresh)
+        for name, since in self._runs_from.items():  # once, however many runs were closed
+            where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
+            self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
+        self._runs_from.clear()
+
+    def _take(self, entries: Iterable[Entry], fresh: Fresh) -> None:
         for entry in entries:
             match entry.event:
                 case GameRecorded() as event:
@@ -152,7 +160,7 @@ class GameBook:
                 case SchemeAdopted() as event:
                     self._adopt(entry.position, event, fresh)
                 case RatingRunClosed() as event:
-                    self._close_run(entry.position, event, fresh)
+                    self._close_run(entry.position, event)
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
 
@@ -238,15 +246,14 @@ class GameBook:
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
             self._judge_again(where, (pool.pool, since), fresh, everybody=True)
 
-    def _close_run(self, position: int, event: RatingRunClosed, fresh: Fresh) -> None:
-        """A rating period ends: the games in it that waited for a later run take their place in this one."""
+    def _close_run(self, position: int, event: RatingRunClosed) -> None:
+        """A rating period ends: the games in it that waited for a later run will take their place in this one."""
         pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.as_of)
         self.connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
         pool = attrs.evolve(pool, runs=tuple(sorted({*pool.runs, ms})))
         self.pools[pool.name] = pool
         if pool.by_runs:
-            where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # also later ones: their period has a new number
-            self._judge_again(where, (pool.pool, ms), fresh, everybody=True)
+            self._runs_from[pool.name] = min(ms, self._runs_from.get(pool.name, ms))
 
     def _close_tournament(self, position: int, event: TournamentClosed, fresh: Fresh) -> None:
         """A tournament is over: its games are rated together, as of its end."""
@@ -258,6 +265,7 @@ class GameBook:
         pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: ms})
         self.pools[pool.name] = pool
         if not pool.by_game:
+            views.index_tournaments(self.connection)
             self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, event.tournament), fresh)
 
     def _change(self, event: PlayerChanged, fresh: Fresh) -> None:

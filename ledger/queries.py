@@ -74,11 +74,10 @@ SELECT h.* FROM current JOIN history AS h ON h.pool = current.pool AND h.player 
 WHERE current.pool = ?1
 """
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
-LATEST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
     "games of a player": GAMES_OF, "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
-    "row before a batch": ROW_BEFORE, "batch": BATCH, "latest place": LATEST_PLACE,
+    "row before a batch": ROW_BEFORE, "batch": BATCH,
 }  # fmt: skip
 
 

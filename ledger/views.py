@@ -115,6 +115,13 @@ def create_indexes(connection: sqlite3.Connection) -> None:
         connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
+def index_tournaments(connection: sqlite3.Connection) -> None:
+    """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
+    connection.execute(
+        "CREATE INDEX IF NOT EXISTS games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
+    )
+
+
 def ensure_scheme_columns(
     connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]
 ) -> None:

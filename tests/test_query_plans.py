@@ -48,7 +48,6 @@ HOT_PLANS = {
     "current": [BY_PLAYER.format("current")],
     "row before a batch": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "batch": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)", "USE TEMP B-TREE FOR ORDER BY"],
-    "latest place": ["SEARCH games USING INDEX games_in_rating_order (pool=?)"],
 }
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
@@ -77,7 +76,6 @@ POOL_PLANS = {
 SCANS = {
     "FROM games WHERE (white = ": "a change of standing judges a player's games again; there are few changes",
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
-    " AND tournament = ": "a closed tournament's games are looked for among all, where a scheme rates by event",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
 }
 
@@ -126,7 +124,7 @@ def test_every_question_is_pinned_here() -> None:
     assert asked == hot | set(POOL_PLANS)
 
 
-@pytest.mark.parametrize("query", [queries.LATEST_PLACE, queries.NEXT_PLACE])
+@pytest.mark.parametrize("query", [queries.NEXT_PLACE])
 def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_many_games_there_are(
     query: str, path: Path
 ) -> None:
@@ -234,7 +232,7 @@ def ask(ledger: Ledger) -> None:
         "ranking": (1, 1, 10), "rank": (1, 0), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
-        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "latest place": (1,),
+        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

@@ -40,18 +40,23 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
             writer = csv.writer(sys.stdout, dialect=dialect, lineterminator="\n")
             if rows:
                 writer.writerow(rows[0])
-            writer.writerows(row.values() for row in rows)
+            writer.writerows(map(_cell, row.values()) for row in rows)
         case "table":
             click.echo(_table(rows))
         case _:
             click.echo("[" + ",\n ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]")
 
 
+def _cell(value: Any) -> Any:
+    """What lies inside a cell is JSON there too."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
 def _table(rows: Sequence[Row]) -> str:
     """A table for people: ratings to the nearest point, numbers to the right, text exactly as it is."""
     if not rows:
         return "(none)"
-    cells = [[f"{v:.0f}" if isinstance(v, float) else v for v in row.values()] for row in rows]
+    cells = [[f"{v:.0f}" if isinstance(v, float) else _cell(v) for v in row.values()] for row in rows]
     align = ["right" if isinstance(v, int | float) else "left" for v in rows[0].values()]
     return tabulate(cells, headers=list(rows[0]), colalign=align, disable_numparse=True, missingval="-")
 
