@@ -12,6 +12,7 @@ from math import floor, frexp, inf, ldexp
 LOG2_10 = 3.321928094887362
 LN2 = 0.6931471805599453
 LOG2_E = 1.4426950408889634
+_BITS_PER_POINT = LOG2_10 / -400.0  # 10^(-x/400) is 2 to the power of that many times x
 
 # ln(2)^n / n!: the Taylor series of 2^f; on |f| <= 1/2 the first term left out is below 2^-60.
 _C1 = 0.6931471805599453
@@ -85,5 +86,9 @@ def log10(x: float) -> float:
 
 
 def logistic(difference: float) -> float:
-    """Expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger."""
-    return 1.0 / (1.0 + pow10(difference / -400.0))
+    """Expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger.
+
+    ``logistic(-difference)`` is exactly ``1 - logistic(difference)``.
+    """
+    stronger = 1.0 / (1.0 + exp2(abs(difference) * _BITS_PER_POINT))
+    return stronger if difference >= 0.0 else 1.0 - stronger

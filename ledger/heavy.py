@@ -1,7 +1,8 @@
 """The one place where the heavy packages are imported, each at its first use.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
-is installed). Commands that touch a few rows never need them, so every other module writes
+is installed); matplotlib, which is optional, more. Commands that touch a few rows never need them, so every other
+module writes
 ``from ledger.heavy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
 """
 
@@ -11,11 +12,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import matplotlib as mpl
     import numba as nb
     import numpy as np
     import polars as pl
     import sqlite_utils
     import zstandard
+    from matplotlib import figure as mpl_figure
 else:
 
     class _Lazy:
@@ -29,10 +32,12 @@ else:
             setattr(self, attribute, value)
             return value
 
+    mpl = _Lazy("matplotlib")
+    mpl_figure = _Lazy("matplotlib.figure")
     nb = _Lazy("numba")
     np = _Lazy("numpy")
     pl = _Lazy("polars")
     sqlite_utils = _Lazy("sqlite_utils")
     zstandard = _Lazy("zstandard")
 
-__all__ = ["nb", "np", "pl", "sqlite_utils", "zstandard"]
+__all__ = ["mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard"]

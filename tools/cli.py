@@ -29,6 +29,7 @@ COMMANDS = {
     "explain": "reading.explain",
     "predict": "reading.predict",
     "log": "reading.log",
+    "compare": "comparing.compare",
     "scheme": "schemes.scheme",
     "runs": "schemes.runs",
     "close-run": "schemes.close_run",

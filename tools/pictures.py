@@ -1,0 +1,157 @@
+"""A comparison of schemes as a picture: calibration, log-loss, and the ratings through the years, as SVG or PNG.
+
+Drawn by matplotlib, which is optional. Schemes are told apart by colour and by marker and line, so that nobody has to
+see colours. The same comparison gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from ledger.comparing import Comparison, Figures
+from ledger.heavy import mpl, mpl_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS = (".svg", ".png")
+# Okabe and Ito's colours for all kinds of colour vision, but for yellow, which is too pale for lines on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+INK, FAINT = "#333333", "#B8B8B8"
+FEWEST_GAMES = 20  # a mean score over fewer games is chance
+FEWEST_SHARE = 0.01  # so is the mean rating of fewer players, as a share of those of the busiest year
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans", "font.size": 9.5, "axes.titlesize": 11, "axes.titleweight": "bold",
+    "axes.titlelocation": "left", "axes.titlepad": 10, "axes.edgecolor": FAINT, "axes.labelcolor": INK,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
+    "grid.color": "#E6E6E6", "grid.linewidth": 0.8, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+    "xtick.major.size": 0, "ytick.major.size": 0, "svg.hashsalt": "rating-ledger", "svg.fonttype": "path",
+    "backend": "agg", "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.1,
+}  # fmt: skip
+
+
+class Look(NamedTuple):
+    """How one scheme is drawn."""
+
+    colour: str
+    marker: str
+    line: Any
+
+
+def check_available() -> None:
+    """Refuse where matplotlib is not installed.
+
+    Raises:
+        ClickException: it is not; says how to get it.
+    """
+    try:
+        mpl.rc_context  # noqa: B018  # loads it
+    except ImportError:
+        raise click.ClickException(
+            "--picture needs matplotlib, which is not installed: pip install 'rating-ledger[pictures]'"
+        ) from None
+
+
+def draw(told: Comparison, kind: str) -> bytes:
+    """The picture of a comparison; *kind* is one of ``KINDS``."""
+    looks = [
+        Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
+        for i in range(len(told.schemes))
+    ]
+    with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
+        figure = mpl_figure.Figure(figsize=(11, 8.6), layout="constrained")
+        panels = figure.subplot_mosaic([["calibration", "loss"], ["years", "years"]], height_ratios=[1.15, 1.0])
+        _calibration(panels["calibration"], told.schemes, looks)
+        _loss(panels["loss"], told, looks)
+        _years(panels["years"], told.schemes, looks)
+        _words(figure, told, looks)
+        out = BytesIO()
+        metadata = {"Date": None, "Creator": None} if kind == ".svg" else {"Software": None}
+        figure.savefig(out, format=kind.removeprefix("."), dpi=150, metadata=metadata)
+    return out.getvalue()
+
+
+def _words(figure: Figure, told: Comparison, looks: list[Look]) -> None:
+    """What it is about, and the legend of all panels."""
+    games, what = told.schemes[0].games, f"{told.replayed:,} games"
+    if games != told.replayed:
+        what = f"{games:,} predictions" + (" without provisional players" if told.established else "") + f" in {what}"
+    figure.suptitle(f"Pool {told.pool}: {what}, {told.first_game} to {told.last_game}", x=0.015, ha="left", fontsize=13)
+    lines = [
+        mpl.lines.Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, markersize=6)
+        for look in looks
+    ]
+    names = [one.scheme for one in told.schemes]
+    figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False, handlelength=3.2)
+
+
+def _calibration(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.2, zorder=1)
+    axes.text(
+        0.05, 0.03, "as predicted", rotation=45, rotation_mode="anchor", transform_rotates_text=True, va="top",
+        color="#777777", fontsize=8.5,
+    )  # fmt: skip
+    for one, look in zip(schemes, looks, strict=True):
+        seen = [one_bin for one_bin in one.calibration if one_bin.games >= FEWEST_GAMES]
+        expected, scored = [one_bin.predicted or 0.0 for one_bin in seen], [one_bin.scored or 0.0 for one_bin in seen]
+        axes.plot(
+            expected, scored, color=look.colour, marker=look.marker, linestyle=look.line,
+            linewidth=1.6, markersize=5.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3,
+        )  # fmt: skip
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="expected score of White", ylabel="actual score of White")
+    axes.set_title("Calibration")
+
+
+def _loss(axes: Axes, told: Comparison, looks: list[Look]) -> None:
+    """Bars from what an even guess costs to what each scheme's predictions cost: the longer to the left, the better."""
+    best = min(told.even, *(one.log_loss for one in told.schemes))
+    worst = max(told.even, *(one.log_loss for one in told.schemes))
+    width = max(told.even - best, 0.01)
+    end = min(worst, told.even + width) + 0.04 * width  # one that is far worse than a guess runs out of the panel
+    thick = min(9.0, 72.0 / len(told.schemes))
+    for row, (one, look) in enumerate(zip(told.schemes, looks, strict=True)):
+        bar = [told.even, min(one.log_loss, end)]
+        axes.plot(bar, [row, row], color=look.colour, linewidth=thick, solid_capstyle="butt", zorder=2)
+        if one.log_loss <= end:
+            axes.plot(
+                [one.log_loss], [row], color=look.colour, marker=look.marker, markersize=thick + 3, markeredgewidth=0,
+                zorder=3,
+            )  # fmt: skip
+        axes.annotate(
+            f"{one.log_loss:.4f}", (min(one.log_loss, told.even), row), xytext=(-12, 0), textcoords="offset points",
+            ha="right", va="center_baseline",
+        )  # fmt: skip
+    axes.axvline(told.even, color=INK, linewidth=1.0, zorder=4)
+    axes.set(xlim=(best - 0.28 * (end - best), end), ylim=(len(told.schemes) - 0.4, -0.6))
+    axes.set_yticks(range(len(told.schemes)), [one.scheme for one in told.schemes])
+    axes.set_xlabel(f"mean log-loss; {told.even:.4f}: an even score in every game")
+    axes.grid(visible=False, axis="y")
+    axes.set_title("Log-loss of the predictions (less is better)")
+
+
+def _years(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
+    pale = min(0.11, 0.5 / len(schemes))
+    busiest = max(year.players for one in schemes for year in one.years)
+    for one, look in zip(schemes, looks, strict=True):
+        seen = [
+            (year.year, year.mean, year.spread)
+            for year in one.years
+            if year.players >= FEWEST_SHARE * busiest and year.mean is not None and year.spread is not None
+        ]
+        years, means = [year for year, _, _ in seen], [mean for _, mean, _ in seen]
+        low, high = [mean - spread for _, mean, spread in seen], [mean + spread for _, mean, spread in seen]
+        axes.fill_between(years, low, high, color=look.colour, alpha=pale, linewidth=0, zorder=1)
+        axes.plot(
+            years, means, color=look.colour, marker=look.marker, linestyle=look.line, linewidth=1.6, markersize=4.5,
+            markeredgecolor="white", markeredgewidth=0.5, zorder=3,
+        )  # fmt: skip
+    axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True, nbins=14))
+    axes.margins(x=0.01)
+    axes.set(xlabel="year (each with 1 % or more of the players of the busiest one)", ylabel="rating")
+    axes.set_title("Last ratings of the year: mean and standard deviation of the players active in it")
