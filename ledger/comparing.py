@@ -137,7 +137,7 @@ class Comparison:
 def compare(
     ledger: Ledger, candidates: Sequence[Candidate], pool: str | None = None, *, timer: Callable[[], float],
     since: str | None = None, until: str | None = None, established: bool = False, min_games: int = 30,
-    movers: int = 10, threads: int = THREADS,
+    movers: int = 10, threads: int = THREADS, from_shown: bool = False,
 ) -> Comparison:  # fmt: skip
     """Replay a pool's games under each scheme and say how well it would have done.
 
@@ -152,6 +152,7 @@ def compare(
         min_games: games that a player must have for correlations and places.
         movers: how many winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
+        from_shown: who declares no rating begins with the first one that the source showed beside a game.
 
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
@@ -162,7 +163,9 @@ def compare(
     if not window.any():
         words = [f"{word} {instant}" for word, instant in (("from", since), ("to", until)) if instant]
         raise UnknownNameError("rated game", " ".join(words) or "at all", f"asked for in pool {actual.name!r}")
-    replayed = replaying.replay(ledger.views.connection, actual, games, candidates, timer, threads)
+    replayed = replaying.replay(
+        ledger.views.connection, actual, games, candidates, timer, threads, from_shown=from_shown
+    )
     unsettled = window & np.logical_or.reduce([one.unsettled for one in replayed])
     predicted = window & ~unsettled if established else window
     if not predicted.any():

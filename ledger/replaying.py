@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 BLOCK = 50_000  # rows that are Python objects at one time
 
 _GAMES = """
-SELECT white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END, ended_ms, tournament
+SELECT white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END, ended_ms, tournament,
+  white_rating, black_rating
 FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY ended_ms, round_order, key
 """
 
@@ -71,7 +73,8 @@ class Year:
 class Games(NamedTuple):
     """The games in order of their ends, as NumPy arrays.
 
-    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``.
+    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
+    player the first rating that the source showed beside a game, NaN where it never did.
     """
 
     players: Any
@@ -81,6 +84,7 @@ class Games(NamedTuple):
     ended_ms: Any
     tournament: Any
     tournaments: list[str | None]
+    shown: Any
 
 
 class Order(NamedTuple):
@@ -124,17 +128,24 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> Games:
     with db.storage_errors("the views", views.REBUILD):
         cursor = connection.execute(_GAMES, (pool, until_ms))
         while rows := cursor.fetchmany(BLOCK):
-            white, black, score, ended_ms, tournament = zip(*rows, strict=True)
+            white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
             known = [codes.setdefault(name, len(codes)) for name in tournament]
             blocks.append(
-                [MANY.small(white), MANY.small(black), MANY.floats(score), MANY.ints(ended_ms), MANY.small(known)]
-            )
+                [
+                    MANY.small(white), MANY.small(black), MANY.floats(score), MANY.ints(ended_ms), MANY.small(known),
+                    MANY.floats(white_rating), MANY.floats(black_rating),
+                ]
+            )  # fmt: skip
     if not blocks:
         none = MANY.small([])
-        return Games(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes))
+        return Games(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     players, white, black = MANY.dense(columns[0], columns[1])
-    return Games(players, white, black, columns[2], columns[3], columns[4], list(codes))
+    shown = np.full(len(players), np.nan)
+    owner, rating = MANY.interleave(white, black), MANY.interleave(columns[5], columns[6])
+    known_sides = np.flatnonzero(~np.isnan(rating))[::-1]
+    shown[owner[known_sides]] = rating[known_sides]  # the last one written is the first one shown
+    return Games(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
 
 
 def counts(games: Games) -> Any:
@@ -155,7 +166,7 @@ def last_ms(games: Games) -> Any:
 
 def replay(
     connection: sqlite3.Connection, actual: Pool, games: Games, candidates: Sequence[Candidate],
-    timer: Callable[[], float], threads: int,
+    timer: Callable[[], float], threads: int, *, from_shown: bool = False,
 ) -> list[Replayed]:  # fmt: skip
     """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
 
@@ -166,12 +177,14 @@ def replay(
         candidates: the schemes.
         timer: seconds, asked before and after each replay by the thread that runs it.
         threads: how many; the numbers do not depend on it.
+        from_shown: who declares no rating begins with the first one that the source showed.
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
     for one in candidates:
         if _cut(one) not in orders:
-            orders[_cut(one)] = _order(games, _alone(actual, one), roster)
+            order = _order(games, _alone(actual, one), roster)
+            orders[_cut(one)] = _with_shown(order, games) if from_shown else order
     with ThreadPoolExecutor(threads) as executor:
         return list(executor.map(lambda one: _replay(one, orders[_cut(one)], timer), candidates))
 
@@ -205,6 +218,15 @@ def _order(games: Games, pool: Pool, roster: Roster) -> Order:
     first[owner[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first one played
     newcomers = [roster.newcomer(*one) for one in zip(games.players.tolist(), first.tolist(), strict=True)]
     return Order(places, rateable, newcomers, _last_sides(owner, ended_ms, len(games.players)))
+
+
+def _with_shown(order: Order, games: Games) -> Order:
+    """The same with what the source showed for declared ratings, where none was declared."""
+    newcomers = [
+        who._replace(declared=rating) if who.declared is None and not isnan(rating) else who
+        for who, rating in zip(order.newcomers, games.shown.tolist(), strict=True)
+    ]
+    return order._replace(newcomers=newcomers)
 
 
 def _placed(games: Games, pool: Pool) -> tuple[Any, Any]:

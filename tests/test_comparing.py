@@ -20,6 +20,7 @@ from ledger.events import RatingRunClosed, TournamentClosed
 from ledger.heavy import np
 from ledger.imports.source import SourceGame, frames
 from ledger.ledger import Ledger, beside
+from ledger.periods import OPEN
 from tools import pictures
 from tools.bench.synthetic import otb_columns
 
@@ -348,6 +349,31 @@ def test_without_matplotlib_one_is_told_what_to_install(monkeypatch: pytest.Monk
         pictures.check_available()
 
 
+def test_who_declares_nothing_may_begin_with_the_first_rating_that_the_source_showed(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "shown.db", scheme="elo", clock=lambda: NOW) as ledger:
+        games = [
+            one._replace(white_rating=2000 if one.white_id == "made:p3" and i > 60 else None)
+            for i, one in enumerate(source_games())
+        ]
+        ledger.import_games(frames(games))
+        ledger.catch_up()
+        pool = ledger.pool()
+        read = replaying.read(ledger.views.connection, pool.pool, OPEN)
+        third = ledger.player("Player 3").player
+        known = {player: shown for player, shown in zip(read.players, read.shown, strict=True) if shown == shown}  # noqa: PLR0124
+        assert known == {third: 2000.0}
+        plain, shown = (
+            replaying.replay(
+                ledger.views.connection, pool, read, [candidate("elo")], lambda: 0.0, 1, from_shown=from_shown
+            )[0]
+            for from_shown in (False, True)
+        )
+        pairs = zip(read.players[read.white], read.players[read.black], strict=True)
+        first = next(i for i, pair in enumerate(pairs) if third in pair)
+        assert plain.expected[:first].tolist() == shown.expected[:first].tolist()
+        assert abs(shown.expected[first] - 0.5) > abs(plain.expected[first] - 0.5)
+
+
 # --- real games ---------------------------------------------------------------------------------------------
 
 
@@ -359,7 +385,8 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club: Path) -
     nothing = np.zeros(count, np.int32)
     players = np.arange(int(max(columns["white"].max(), columns["black"].max())) + 1, dtype=np.int32)
     games = replaying.Games(
-        players, columns["white"], columns["black"], columns["score"], columns["ended_at"], nothing, [None]
+        players, columns["white"], columns["black"], columns["score"], columns["ended_at"], nothing, [None],
+        np.full(len(players), np.nan),
     )
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]
     with Ledger.open(club, clock=lambda: NOW) as ledger:

@@ -94,8 +94,9 @@ class Settings(PeriodSettings):
         self.check_periods()
         for name, low, high in (
             ("rules_day", 0, 2_932_896), ("floor", 0, 4000), ("initial_games", 0, 1000), ("initial_highest", 1, 5000),
-            ("start", 0, 5000), ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000), ("k_product", 1, 1_000_000),
-            ("junior_age", 0, 120), ("junior_below", 1, 100_000), ("high_from", 1, 100_000), ("full_from", 1, 100_000),
+            ("start", 0, 5000), ("hypothetical", 1, 5000), ("pool_months", 1, 1200), ("k_games", 0, 10_000),
+            ("k_product", 1, 1_000_000), ("junior_age", 0, 120), ("junior_below", 1, 100_000),
+            ("high_from", 1, 100_000), ("full_from", 1, 100_000),
         ):  # fmt: skip
             value = getattr(self, name)
             if not low <= value <= high or value % 1:

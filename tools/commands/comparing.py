@@ -25,6 +25,7 @@ from . import DB, POOL, level, settings_given
 @POOL
 @click.option("--from", "since", metavar="INSTANT", help="Predictions count from then on; all games are replayed.")
 @click.option("--to", "until", metavar="INSTANT", help="Leave out games that ended later.")
+@click.option("--from-shown", is_flag=True, help="Newcomers begin with the rating that the source first showed.")
 @click.option("--established", is_flag=True, help="Leave out games in which any scheme calls a side provisional.")
 @click.option(
     "--min-games", default=30, show_default=True, type=click.IntRange(1), help="Rank only players with so many games."
@@ -34,8 +35,8 @@ from . import DB, POOL, level, settings_given
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
 @output.format_options
 def compare(
-    db_path: str, given: str, pool: str | None, since: str | None, until: str | None, established: bool,
-    min_games: int, settings: Sequence[str], movers: int, picture: Path | None, fmt: str | None,
+    db_path: str, given: str, pool: str | None, since: str | None, until: str | None, from_shown: bool,
+    established: bool, min_games: int, settings: Sequence[str], movers: int, picture: Path | None, fmt: str | None,
 ) -> None:  # fmt: skip
     """Rate the same games by several schemes, in memory, and see which one predicts them best.
 
@@ -59,7 +60,7 @@ def compare(
     with level(db_path) as ledger:
         told = comparing.compare(
             ledger, candidates, pool, timer=time.thread_time, since=since, until=until, established=established,
-            min_games=min_games, movers=movers,
+            min_games=min_games, movers=movers, from_shown=from_shown,
         )  # fmt: skip
     if picture is not None:
         picture.write_bytes(pictures.draw(told, picture.suffix))
@@ -71,7 +72,8 @@ def compare(
         output.write([_row(one) for one in told.schemes], fmt)
     for one in told.schemes:
         if not one.players:
-            click.echo(f"note: {one.scheme} lists no active player; perhaps nobody has a declared rating", err=True)
+            note = "lists no active player; perhaps nobody has a declared rating: try --from-shown"
+            click.echo(f"note: {one.scheme} {note}", err=True)
 
 
 def _check_window(since: str | None, until: str | None) -> None:
