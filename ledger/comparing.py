@@ -159,10 +159,7 @@ def compare(
     """
     actual = ledger.pool(pool)
     games = replaying.read(ledger.views.connection, actual.pool, OPEN if until is None else instant_end_ms(until))
-    window = games.ended_ms >= (BEGINNING if since is None else instant_ms(since))
-    if not window.any():
-        words = [f"{word} {instant}" for word, instant in (("from", since), ("to", until)) if instant]
-        raise UnknownNameError("rated game", " ".join(words) or "at all", f"asked for in pool {actual.name!r}")
+    window = _window(games, actual.name, since, until)
     replayed = replaying.replay(
         ledger.views.connection, actual, games, candidates, timer, threads, from_shown=from_shown
     )
@@ -187,6 +184,19 @@ def compare(
         likeness=tuple(_likenesses(pairs, played >= min_games)),
         switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
     )
+
+
+def _window(games: replaying.Games, pool: str, since: str | None, until: str | None) -> Any:
+    """Flags of the games whose predictions are asked for.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    window = games.ended_ms >= (BEGINNING if since is None else instant_ms(since))
+    if not window.any():
+        words = [f"{word} {instant}" for word, instant in (("from", since), ("to", until)) if instant]
+        raise UnknownNameError("rated game", " ".join(words) or "at all", f"asked for in pool {pool!r}")
+    return window
 
 
 def _figures(one: Candidate, its: Replayed, expected: Any, score: Any, active: Any) -> Figures:

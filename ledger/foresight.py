@@ -104,7 +104,7 @@ def foresee_games(
 
 def foresee_batches(
     white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, work: Any, after: Any,
-    tally: Any, begin: Any, roster: Any, opponent: Any, result: Any, colour: Any, expected: Any, unsettled: Any,
+    tally: Any, end: Any, roster: Any, opponent: Any, result: Any, colour: Any, expected: Any, unsettled: Any,
     rating: Any, final: Any, numbers: Any,
 ) -> None:  # fmt: skip
     """Predict and rate games batch by batch.
@@ -120,7 +120,7 @@ def foresee_batches(
         work: as in ``engine.replay_batches``, and so the room up to *colour*.
         after: see *work*.
         tally: see *work*.
-        begin: see *work*.
+        end: see *work*.
         roster: see *work*.
         opponent: see *work*.
         result: see *work*.
@@ -134,9 +134,9 @@ def foresee_batches(
     for batch in range(len(period)):
         first = starts[batch]
         last = starts[batch + 1]
-        players = gather(white, black, score, first, last, tally, begin, roster, opponent, result, colour)
+        players = gather(white, black, score, first, last, tally, end, roster, opponent, result, colour)
         rate_batch(
-            players, period[batch], closing[batch], state, work, after, tally, begin, roster, opponent, result, colour,
+            players, period[batch], closing[batch], state, work, after, tally, end, roster, opponent, result, colour,
             numbers,
         )  # fmt: skip
         for game in range(first, last):  # *state* is still as the batch began, brought to it; *after* holds the new

@@ -106,7 +106,7 @@ class PoolProjection:
         """
         few = len(games) < engine.COMPILE_FROM
         cols = FEW if few else MANY
-        table = as_games(cols, games, checkpoint)
+        table = as_games(cols, games, checkpoint, self.pool)
         affected, skipped = self._affected(cols, table, concerned, few)
         table = Games(*(cols.take(column, affected) for column in table))
         players, white, black = cols.dense(table.white, table.black) if len(table.white) else ([], [], [])

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.columns import Column, Columns
+from ledger.timeline import Pool
 
 
 class Games(NamedTuple):
@@ -89,15 +90,15 @@ class Rated:
     scheme_state: dict[str, Column]
 
 
-def as_games(cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int) -> Games:
+def as_games(cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool) -> Games:
     """Rows of ``GameBook.in_order`` as columns; games at journal positions above *checkpoint* are fresh."""
     position, white, black, half_points, time_loss, ended_ms, rated_ms, batch = (
         zip(*rows, strict=True) if rows else ([],) * 8
     )
     before: tuple[Any, Any] = (None, None)
     begins = []
-    for place in zip(rated_ms, batch, strict=True):
-        begins.append(1 if place != before else 0)
+    for place, ms in zip(zip(rated_ms, batch, strict=True), ended_ms, strict=True):
+        begins.append(1 if place != before or pool.by_game or pool.rates_alone(ms) else 0)
         before = place
     return Games(
         cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -104,7 +105,7 @@ class Pool:
             era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras
         )
 
-    @property
+    @cached_property
     def state_fields(self) -> tuple[str, ...]:
         """Every state field of any era's scheme, in order of first use."""
         return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
@@ -115,20 +116,25 @@ class Pool:
         changes = [era.since_ms for era in self.eras[1:] if era.carry is not Carry.KEEP]
         return max(changes, default=BEGINNING)
 
-    @property
+    @cached_property
     def by_game(self) -> bool:
         """True when every game is rated by itself."""
         return all(era.scheme.rhythm is Rhythm.GAME for era in self.eras)
 
+    def rates_alone(self, ended_ms: int) -> bool:
+        """Whether a game that ended then is rated by itself."""
+        return self.eras[self.era_at(ended_ms)].scheme.rhythm is Rhythm.GAME
+
     def era_at(self, ms: int) -> int:
         """Place of the era that an instant belongs to."""
-        place = bisect_right(self._begins(), ms) - 1
+        place = bisect_right(self._begins, ms) - 1
         return max(place, 0)
 
     def eras_at(self, ms: Any) -> Any:
         """``era_at`` of each instant of an int64 array."""
-        return np.maximum(np.searchsorted(np.asarray(self._begins(), np.int64), ms, side="right") - 1, 0)
+        return np.maximum(np.searchsorted(np.asarray(self._begins, np.int64), ms, side="right") - 1, 0)
 
+    @cached_property
     def _begins(self) -> list[int]:
         return [era.since_ms for era in self.eras]
 
@@ -163,8 +169,12 @@ class Pool:
                 closing = periods.closings(ended_ms[mine], era.scheme.calendar(era.numbers), self.runs)
                 rated_ms[mine] = np.minimum(closing, self._last_ms(number))
             elif era.scheme.rhythm is Rhythm.EVENT:
-                for one in mine.tolist():
-                    rated_ms[one], batch[one] = self.place(int(ended_ms[one]), tournament[one])
+                known: dict[tuple[int, str | None], tuple[int, str]] = {}  # most games share event and day
+                for one, ms in zip(mine.tolist(), ended_ms[mine].tolist(), strict=True):
+                    played = (ms, tournament[one])
+                    if played not in known:
+                        known[played] = self.place(*played)
+                    rated_ms[one], batch[one] = known[played]
         return rated_ms, batch
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:
