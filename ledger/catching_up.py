@@ -7,7 +7,7 @@ transaction: rows and checkpoint together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from ledger import db, views
 from ledger.ahead import mapped_ahead
 from ledger.codec import decode
 from ledger.errors import CorruptError, StorageError
-from ledger.gamebook import Fresh, GameBook
+from ledger.gamebook import Fresh, GameBook, Placed
 from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
@@ -51,6 +51,7 @@ class Views:
         self._pools: PoolProjections
         self._version = -1  # of the file, when we last looked or wrote
         self._book_at = 0  # position at which the book was left; another process may have gone on since
+        self._recorded: dict[int, Placed] = {}  # what this process has just recorded, by position
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -72,6 +73,13 @@ class Views:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def expect(self, entries: Iterable[Placed]) -> None:
+        """Take note of events that this process has recorded: folding them in needs no reading back."""
+        for entry in entries:
+            self._recorded[entry.position] = entry
+        if len(self._recorded) > FEW_ENTRIES:
+            self._recorded.clear()
 
     def position(self) -> int:
         """How far the journal is folded in; 0 where there are no views yet."""
@@ -187,14 +195,23 @@ class Views:
     def _fold(self, journal: Journal, done: int, size: int) -> None:
         assert self._book is not None
         fresh = Fresh()
+        recorded = self._recorded
+        if size - done <= FEW_ENTRIES and all(position in recorded for position in range(done + 1, size + 1)):
+            self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
+            recorded.clear()
+        else:
+            self._fold_read(journal, done, size, fresh)
+        self._pools.update(fresh, done)
+        views.set_position(self.connection, size)
+        self._book_at = size
+
+    def _fold_read(self, journal: Journal, done: int, size: int, fresh: Fresh) -> None:
+        assert self._book is not None
         for bodies in journal.read(done, size):
             if size - done <= FEW_ENTRIES:
                 self._book.take(map(decode, bodies), fresh)
             else:
                 take_decoded(self._book, decode_bodies(bodies), fresh)
-        self._pools.update(fresh, done)
-        views.set_position(self.connection, size)
-        self._book_at = size
 
     def _build(self, journal: Journal, progress: Progress, until: int | None = None) -> None:
         build = _Build(self._building, self.projectors)

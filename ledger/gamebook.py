@@ -7,7 +7,7 @@ Nothing is rated here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import orjson
@@ -17,6 +17,7 @@ from ledger.codec import Entry
 from ledger.errors import CorruptError
 from ledger.events import (
     ConversionRange,
+    Event,
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
@@ -52,6 +53,13 @@ _JUDGED = (
     "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
     f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
 )
+
+
+class Placed(NamedTuple):
+    """An event and its position in the journal: what the game book needs of an entry."""
+
+    position: int
+    event: Event
 
 
 @attrs.define
@@ -140,7 +148,7 @@ class GameBook:
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
-    def take(self, entries: Iterable[Entry], fresh: Fresh) -> None:
+    def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
         for name, since in self._runs_from.items():  # once, however many runs were closed
@@ -148,7 +156,7 @@ class GameBook:
             self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
         self._runs_from.clear()
 
-    def _take(self, entries: Iterable[Entry], fresh: Fresh) -> None:
+    def _take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         for entry in entries:
             match entry.event:
                 case GameRecorded() as event:

@@ -19,7 +19,7 @@ from ledger.bulk import GameImport, PoolChoice
 from ledger.catching_up import Views
 from ledger.errors import StorageError, UnknownNameError
 from ledger.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.gamebook import stored_pools
+from ledger.gamebook import Placed, stored_pools
 from ledger.heavy import sqlite_utils, zstandard
 from ledger.journal.sqlite import SqliteJournal
 from ledger.model import Receipt, Standing, TreeHead, instant_text
@@ -150,7 +150,14 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        return self._recorder.append_many(events, actor)
+        batch = list(events)
+        receipts = self._recorder.append_many(batch, actor)
+        self.views.expect(
+            Placed(receipt.position, event)
+            for receipt, event in zip(receipts, batch, strict=True)
+            if not receipt.duplicate
+        )
+        return receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,

@@ -190,7 +190,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # no
 
 def provisional(state: Any, p: int, numbers: Numbers) -> bool:
     """True during the first 50 rated games."""
-    return state[p + GAMES] < numbers.provisional_games
+    return bool(state[p + GAMES] < numbers.provisional_games)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
