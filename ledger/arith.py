@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from math import floor, frexp, inf, ldexp
 
+VERSION = 2  # counts changes that alter a bit of any result: what was derived before is derived anew
+
 LOG2_10 = 3.321928094887362
 LN2 = 0.6931471805599453
 LOG2_E = 1.4426950408889634

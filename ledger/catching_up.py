@@ -153,6 +153,8 @@ class Views:
             return False
         if self._connection is not None and found.st_ino != self._inode:
             self.close()
+        if self._connection is None and found.st_size and views.is_outdated(self.path):
+            return False
         return found.st_size > 0
 
     def _usable(self) -> bool:

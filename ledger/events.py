@@ -291,7 +291,7 @@ class RatingRunClosed:
 
 @attrs.frozen(kw_only=True)
 class TournamentClosed:
-    """A tournament is over: schemes by event rate its games together, as of its end."""
+    """A tournament is over: schemes by event rate its games together, as of its end; one of that name may follow."""
 
     KIND: ClassVar[str] = "tournament-closed/1"
     KEY_FIELD: ClassVar[str | None] = None
@@ -302,8 +302,8 @@ class TournamentClosed:
 
     @property
     def key(self) -> str:
-        """``tournament:POOL:DIGEST``, the first half of the SHA-256 of its name, which may be any text."""
-        return f"tournament:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}"
+        """``tournament:POOL:DIGEST@INSTANT``; the digest is half the SHA-256 of its name, which may be any text."""
+        return f"tournament:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}@{self.ended_at}"
 
 
 Event = PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed

@@ -6,7 +6,7 @@ the batch began with. Every number comes from the views or the scheme's own kern
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger import engine, queries
 from ledger.engine import Rateable
@@ -19,6 +19,10 @@ from ledger.schemes.base import Meeting, Rhythm, Side, When
 from ledger.states import Players
 from ledger.timeline import Era, Pool
 
+if TYPE_CHECKING:
+    import sqlite3
+
+_RATED_WITH = {Rhythm.GAME: "this game", Rhythm.PERIOD: "its period", Rhythm.EVENT: "its event"}
 _SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
 
 
@@ -28,6 +32,7 @@ class _Part(NamedTuple):
     side: Side
     meetings: tuple[Meeting, ...]
     when: When
+    opponents: tuple[int, ...]
 
 
 def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
@@ -52,27 +57,54 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(players, number, mine) if by_game else _of_batch(ledger, pool, number, players, row, mine)
     told = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
-    before = part.side.before[0]
+    rated = era.scheme.listed(part.side.before, 0, era.numbers)
+    before = part.side.before[0] if rated else None
+    shown = names(ledger, set(part.opponents))
     return {
         "game": game,
         "player": person.name,
-        "opponent": names(ledger, {mine["opponent"]})[mine["opponent"]],
+        "opponent": shown[mine["opponent"]],
         "result": RESULT[mine["half_points"]],
         "pool": pool.name,
         "scheme": era.scheme.name,
-        "rated_with": {Rhythm.GAME: "this game", Rhythm.PERIOD: "its period", Rhythm.EVENT: "its event"}[
-            era.scheme.rhythm
-        ],
+        "rated_with": _RATED_WITH[era.scheme.rhythm],
         "games": len(part.meetings),
         "before": before,
         "after": told.result,
-        "change": told.result - before,
+        "change": None if before is None else told.result - before,
+        "carried_from": _carried_from(connection, pool, person.player, mine, number, len(part.meetings)),
         "rule": told.rule,
         "terms": [term._asdict() for term in told.terms],
         "unrounded": told.unrounded,
         "rounding": told.rounding,
         "source": told.source,
+        "meetings": [
+            _met(place, shown[opponent], meeting)
+            for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
+        ],
     }
+
+
+def _met(place: int, opponent: str, meeting: Meeting) -> dict[str, Any]:
+    return {
+        "game": place,
+        "opponent": opponent,
+        "rating": meeting.opponent[0],
+        "colour": "black" if meeting.colour else "white",
+        "result": RESULT[int(2 * meeting.score)],
+    }
+
+
+def _carried_from(
+    connection: sqlite3.Connection, pool: Pool, player: int, mine: dict[str, Any], era: int, games: int
+) -> dict[str, Any] | None:
+    """The rating by an earlier scheme that the player's first games under this one begin from."""
+    for n in range(mine["n"] - 1, max(mine["n"] - games - 1, 0), -1):
+        row = queries.one(connection, queries.ROW, (pool.pool, player, n))
+        if row is not None and pool.era_at(row["ended_ms"]) < era:
+            before = pool.eras[pool.era_at(row["ended_ms"])]
+            return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
+    return None
 
 
 def _of_game(players: Players, era: int, mine: dict[str, Any]) -> _Part:
@@ -80,7 +112,7 @@ def _of_game(players: Players, era: int, mine: dict[str, Any]) -> _Part:
     own = players.after_game(mine["player"], mine["n"] - 1, era, ms)
     opponent = players.after_game(mine["opponent"], mine["opponent_n"] - 1, era, ms)
     meeting = Meeting(opponent, _SCORE[mine["half_points"]], mine["colour"])
-    return _Part(Side(own, players.held(mine).state), (meeting,), When(0.0, ms / DAY_MS))
+    return _Part(Side(own, players.held(mine).state), (meeting,), When(0.0, ms / DAY_MS), (mine["opponent"],))
 
 
 def _of_batch(
@@ -103,10 +135,12 @@ def _of_batch(
         [one["score"] for one in games], [one["ended_ms"] / DAY_MS for one in games], [0, len(games)], [when.period],
         [when.day],
     )  # fmt: skip
-    return _meetings(era, rateable, state, roster[mine["player"]], when)
+    return _meetings(era, rateable, state, list(first), roster[mine["player"]], when)
 
 
-def _meetings(era: Era, games: Rateable, state: list[float], player: int, when: When) -> _Part:
+def _meetings(
+    era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When
+) -> _Part:
     scheme = era.scheme
     before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
     width, noted = len(scheme.state), len(scheme.work)
@@ -114,11 +148,12 @@ def _meetings(era: Era, games: Rateable, state: list[float], player: int, when: 
     def fields(flat: list[float], one: int, size: int) -> tuple[float, ...]:
         return tuple(flat[one * size : (one + 1) * size])
 
-    meetings = tuple(
-        Meeting(fields(before, other, width), score, colour, fields(work, other, noted))
+    met = [
+        (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted)))
         for white, black, points in zip(games.white, games.black, games.score, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player
-    )
+    ]
     side = Side(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
-    return _Part(side, meetings, when)
+    opponents, meetings = zip(*met, strict=True)
+    return _Part(side, meetings, when, opponents)

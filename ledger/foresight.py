@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ledger import engine
 from ledger.columns import FEW, Column, Columns
-from ledger.engine import Rateable, gather, rate_batch, scheme_loop
+from ledger.engine import Rateable, gather, put_back, rate_batch, scheme_loop
 from ledger.kernels import compiled
 from ledger.schemes.base import Rhythm, Scheme
 
@@ -103,9 +103,9 @@ def foresee_games(
 
 
 def foresee_batches(
-    white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, work: Any, after: Any,
-    tally: Any, end: Any, roster: Any, opponent: Any, result: Any, colour: Any, expected: Any, unsettled: Any,
-    rating: Any, final: Any, numbers: Any,
+    white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, slot: Any, roster: Any,
+    tally: Any, end: Any, side: Any, own: Any, work: Any, after: Any, opponent: Any, result: Any, colour: Any,
+    expected: Any, unsettled: Any, rating: Any, final: Any, numbers: Any,
 ) -> None:  # fmt: skip
     """Predict and rate games batch by batch.
 
@@ -117,14 +117,17 @@ def foresee_batches(
         period: see *white*.
         closing: see *white*.
         state: flat, FIELDS numbers a player; changed in place.
-        work: as in ``engine.replay_batches``, and so the room up to *colour*.
-        after: see *work*.
-        tally: see *work*.
-        end: see *work*.
-        roster: see *work*.
-        opponent: see *work*.
-        result: see *work*.
-        colour: see *work*.
+        slot: see ``engine.rooms``, and so all up to *colour*.
+        roster: see *slot*.
+        tally: see *slot*.
+        end: see *slot*.
+        side: see *slot*.
+        own: see *slot*.
+        work: see *slot*.
+        after: see *slot*.
+        opponent: see *slot*.
+        result: see *slot*.
+        colour: see *slot*.
         expected: as in ``Foresight``, and so *unsettled*, *rating*, *final*; filled.
         unsettled: see *expected*.
         rating: see *expected*.
@@ -134,21 +137,18 @@ def foresee_batches(
     for batch in range(len(period)):
         first = starts[batch]
         last = starts[batch + 1]
-        players = gather(white, black, score, first, last, tally, end, roster, opponent, result, colour)
+        players = gather(white, black, score, first, last, slot, roster, tally, end, side, opponent, result, colour)
         rate_batch(
-            players, period[batch], closing[batch], state, work, after, tally, end, roster, opponent, result, colour,
-            numbers,
+            players, period[batch], closing[batch], state, slot, roster, tally, end, own, work, after, opponent, result,
+            colour, numbers,
         )  # fmt: skip
-        for game in range(first, last):  # *state* is still as the batch began, brought to it; *after* holds the new
-            foretell(game, state, white[game] * FIELDS, black[game] * FIELDS, expected, unsettled, numbers)
-        for i in range(players):
-            player = roster[i]
-            tally[player] = 0
-            for field in range(player * FIELDS, player * FIELDS + FIELDS):
-                state[field] = after[field]
-        for game in range(first, last):
-            rating[2 * game] = shown(state, white[game] * FIELDS, numbers)
-            rating[2 * game + 1] = shown(state, black[game] * FIELDS, numbers)
+        put_back(players, state, roster, after)
+        for game in range(first, last):  # *own* is as the batch began
+            w = side[2 * (game - first)] * FIELDS
+            b = side[2 * (game - first) + 1] * FIELDS
+            foretell(game, own, w, b, expected, unsettled, numbers)
+            rating[2 * game] = shown(after, w, numbers)
+            rating[2 * game + 1] = shown(after, b, numbers)
     if len(period) > 0:
         settle(period[len(period) - 1], closing[len(period) - 1], state, final, numbers)
 
@@ -158,7 +158,7 @@ def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
     """``foresee_games`` or ``foresee_batches`` for one scheme."""
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(foresee_games, scheme, foretell, shown, settle)
-    return scheme_loop(foresee_batches, scheme, rate_batch, foretell, shown, settle)
+    return scheme_loop(foresee_batches, scheme, rate_batch, put_back, foretell, shown, settle)
 
 
 def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:

@@ -270,7 +270,8 @@ class GameBook:
             "INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)",
             (pool.pool, event.tournament, ms, event.ended_at, position),
         )
-        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: ms})
+        editions = tuple(sorted({*pool.closed.get(event.tournament, ()), ms}))
+        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: editions})
         self.pools[pool.name] = pool
         if not pool.by_game:
             views.index_tournaments(self.connection)
@@ -347,9 +348,11 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     runs: dict[int, list[int]] = {}
     for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
         runs.setdefault(pool, []).append(as_of_ms)
-    closed: dict[int, dict[str, int]] = {}
-    for pool, tournament, closed_ms in connection.execute("SELECT pool, tournament, closed_ms FROM tournaments"):
-        closed.setdefault(pool, {})[tournament] = closed_ms
+    closed: dict[int, dict[str, tuple[int, ...]]] = {}
+    query = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments ORDER BY 1, 2, 3"
+    for pool, tournament, closed_ms in connection.execute(query):
+        editions = closed.setdefault(pool, {})
+        editions[tournament] = (*editions.get(tournament, ()), closed_ms)
     return [
         Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}))
         for pool, name in connection.execute("SELECT pool, name FROM pools ORDER BY pool")

@@ -14,17 +14,15 @@ if TYPE_CHECKING:
     import sqlite3
 
 RANKING = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND rating <> 0
 ORDER BY rating DESC, player LIMIT ?3
 """
 RANKING_SINCE = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND ended_ms >= ?4
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND rating <> 0 AND ended_ms >= ?4
 ORDER BY rating DESC, player LIMIT ?3
 """
 RANK = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2"
-RANK_SINCE = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2 AND ended_ms >= ?3"
 RATED_PLAYERS = "SELECT count(*) AS n FROM current WHERE pool = ?1"
-RATED_PLAYERS_SINCE = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND ended_ms >= ?2"
 LAST_ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT 1"
 ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n = ?3"
 ROW_AT = (
@@ -73,6 +71,10 @@ SELECT h.* FROM current JOIN history AS h ON h.pool = current.pool AND h.player 
   WHERE mine.pool = current.pool AND mine.player = current.player AND games.rated_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
 """
+ROWS_BEFORE = """
+SELECT history.* FROM current JOIN history USING (pool, player, n) WHERE current.pool = ?1 AND current.ended_ms < ?2
+"""
+LATEST_END = "SELECT max(ended_ms) AS ms FROM current WHERE pool = ?1"
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,

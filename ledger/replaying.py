@@ -25,6 +25,7 @@ from ledger.timeline import BEGINNING, Era, Pool
 if TYPE_CHECKING:
     import sqlite3
 
+SHOWN_SCALE = "Elo points"  # what sources show beside games
 BLOCK = 50_000  # rows that are Python objects at one time
 
 _GAMES = """
@@ -177,16 +178,22 @@ def replay(
         candidates: the schemes.
         timer: seconds, asked before and after each replay by the thread that runs it.
         threads: how many; the numbers do not depend on it.
-        from_shown: who declares no rating begins with the first one that the source showed.
+        from_shown: who declares no rating begins with the first one that the source showed, where the scheme counts
+            in the same points.
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
     for one in candidates:
         if _cut(one) not in orders:
             order = _order(games, _alone(actual, one), roster)
-            orders[_cut(one)] = _with_shown(order, games) if from_shown else order
+            orders[_cut(one)] = order
+    shown = {cut: _with_shown(order, games) for cut, order in orders.items()} if from_shown else orders
+
+    def order_of(one: Candidate) -> Order:
+        return (shown if one.scheme.scale == SHOWN_SCALE else orders)[_cut(one)]
+
     with ThreadPoolExecutor(threads) as executor:
-        return list(executor.map(lambda one: _replay(one, orders[_cut(one)], timer), candidates))
+        return list(executor.map(lambda one: _replay(one, order_of(one), timer), candidates))
 
 
 def _cut(one: Candidate) -> object:

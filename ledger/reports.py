@@ -6,7 +6,9 @@ Every number comes from the views or, for a prediction, from the scheme's own ke
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from attrs import asdict
 
 from ledger import engine, queries, states
 from ledger.errors import UnknownNameError
@@ -16,15 +18,12 @@ from ledger.names import ERASED, RESULT, day, names
 from ledger.people import Person
 from ledger.timeline import BEGINNING, Pool
 
-if TYPE_CHECKING:
-    import sqlite3
-
 
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
-    """The highest-rated players of a pool now, best first.
+    """The highest-rated players of a pool after its last game, best first; unrated ones are left out.
 
-    Where a change of scheme let nobody keep the rating, those who have not played since are left out: their numbers
-    belong to another system.
+    Who has not played since the last change of scheme stands there with what that change made of the rating; where
+    it let everybody begin anew, he is left out until he plays.
 
     Args:
         ledger: a ledger whose views are level.
@@ -33,10 +32,14 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
         min_games: leave out players with fewer rated games.
     """
     rated_by = ledger.pool(pool)
+    connection, since = ledger.views.connection, _in_force_since(ledger, rated_by)
     query, arguments = queries.RANKING, [rated_by.pool, min_games, limit]
-    if rated_by.comparable_since > BEGINNING:
-        query, arguments = queries.RANKING_SINCE, [*arguments, rated_by.comparable_since]
-    rows = list(queries.dictionaries(ledger.views.connection, query, arguments))
+    if since > BEGINNING:
+        query, arguments = queries.RANKING_SINCE, [*arguments, since]
+    rows = list(queries.dictionaries(connection, query, arguments))
+    if since > BEGINNING:
+        idle = [row for row in states.idle(connection, rated_by, since) if row["n"] >= min_games]
+        rows = sorted([*rows, *idle], key=lambda row: (-row["rating"], row["player"]))[:limit]
     shown = names(ledger, {row["player"] for row in rows})
     return [
         {
@@ -51,15 +54,41 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     ]
 
 
+def _in_force_since(ledger: Ledger, pool: Pool) -> int:
+    """Since when the scheme is in force by which the pool's last game was rated; ``BEGINNING`` for the first one."""
+    if len(pool.eras) == 1:
+        return BEGINNING
+    last = queries.one(ledger.views.connection, queries.LATEST_END, (pool.pool,))
+    return BEGINNING if last is None or last["ms"] is None else pool.eras[pool.era_at(last["ms"])].since_ms
+
+
 def pools(ledger: Ledger) -> list[dict[str, Any]]:
     """Every pool: what rates it now, with which settings, since when, how many players and rated games it has."""
     known = {pool.pool: pool for pool in ledger.pools()}
     found = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
-        era = known[row.pop("number")].eras[-1]
+        pool = known[row.pop("number")]
+        era = pool.eras[pool.era_at(ledger.now_ms())]
         rated_by = {"scheme": era.scheme.name, "settings": dict(era.settings), "since": era.since or None}
         found.append({"pool": row.pop("pool"), **rated_by, **row})
     return found
+
+
+def eras(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every adoption of a scheme, by pool and in order of time."""
+    return [
+        {
+            "pool": pool.name,
+            "since": era.since or None,
+            "scheme": era.scheme.name,
+            "settings": dict(era.settings),
+            "carry": era.carry.value if era.since else None,
+            "conversion": [asdict(one) for one in era.conversion],
+            "position": era.position,
+        }
+        for pool in ledger.pools()
+        for era in pool.eras
+    ]
 
 
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
@@ -81,7 +110,10 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         then = queries.one(connection, queries.ROW, (*key, 1))
     else:
         then = queries.one(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
-    higher, rated = _rank(connection, rated_by, last["rating"])
+    number, state = _state_now(ledger, rated_by, last)
+    era = rated_by.eras[number]
+    rated = queries.one(connection, queries.RATED_PLAYERS, (rated_by.pool,))
+    assert rated is not None
     hera = queries.one(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
     n = last["n"]
     mean = last["rating_sum"] / n
@@ -91,38 +123,52 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "identity": person.identity,
         "joined": person.joined_at[:10],
         "pool": rated_by.name,
-        "scheme": rated_by.eras[rated_by.era_at(last["ended_ms"])].scheme.name,
+        "scheme": era.scheme.name,
         "rating_then": None if then is None else round(then["rating"], 2),
         "then": at if at is not None or then is None else day(then["ended_ms"]),
-        "rating_now": round(last["rating"], 2),
-        "rank": higher + 1 if last["ended_ms"] >= rated_by.comparable_since else None,
-        "rated_players": rated,
+        "rating_now": round(state[0], 2) if era.scheme.listed(state, 0, era.numbers) else None,
+        "provisional": era.scheme.provisional(state, 0, era.numbers),
+        "state": dict(zip(era.scheme.state[1:], state[1:], strict=True)),
+        "rank": _rank(ledger, rated_by, last["player"], state[0]),
+        "rated_players": rated["n"],
         "games": n,
         "wins": last["wins"],
         "draws": last["draws"],
         "losses": last["losses"],
         "time_losses": last["time_losses"],
-        "hera": None if hera is None else round(last["hera"], 2),
-        "hera_date": None if hera is None else day(hera["ended_ms"]),
-        "hera_scheme": None if hera is None else rated_by.eras[rated_by.era_at(hera["ended_ms"])].scheme.name,
+        **_hera(rated_by, last, hera),
         "mean_rating": round(mean, 2),
-        "rating_deviation": round(sqrt(max(0.0, last["rating_squares"] / n - mean * mean)), 2),
+        "rating_sd": round(sqrt(max(0.0, last["rating_squares"] / n - mean * mean)), 2),
         "last_game": day(last["ended_ms"]),
     }
 
 
-def _rank(connection: sqlite3.Connection, pool: Pool, rating: float) -> tuple[int, int]:
-    """How many players of the pool are rated higher, and how many there are."""
-    since = pool.comparable_since
-    if since == BEGINNING:
-        higher = queries.one(connection, queries.RANK, (pool.pool, rating))
-        rated = queries.one(connection, queries.RATED_PLAYERS, (pool.pool,))
-    else:
-        higher = queries.one(connection, queries.RANK_SINCE, (pool.pool, rating, since))
-        rated = queries.one(connection, queries.RATED_PLAYERS_SINCE, (pool.pool, since))
+def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[str, Any]:
+    """The highest rating ever, when it was first reached, and by which system."""
+    if row is None:
+        return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
+    scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
+    return {"hera": round(last["hera"], 2), "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
+
+
+def _state_now(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> tuple[int, tuple[float, ...]]:
+    """The era in force after the pool's last game, and what a player's last row has become in it."""
+    since = _in_force_since(ledger, pool)
+    players = states.Players(ledger.views.connection, pool)
+    return players.carried(last, max(pool.era_at(since), pool.era_at(last["ended_ms"])))
+
+
+def _rank(ledger: Ledger, pool: Pool, player: int, rating: float) -> int | None:
+    """The player's place in ``ranking``, or None for who is not in it."""
+    connection, since = ledger.views.connection, _in_force_since(ledger, pool)
+    if rating == 0.0:
+        return None
+    higher = queries.one(connection, queries.RANK, (pool.pool, rating))
     assert higher is not None
-    assert rated is not None
-    return higher["n"], rated["n"]
+    if since == BEGINNING:
+        return int(higher["n"]) + 1
+    rows = ranking(ledger, pool.name, limit=2**31)
+    return next((row["rank"] for row in rows if row["player"] == player), None)
 
 
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
@@ -175,8 +221,17 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[dict[
     ]
 
 
-def predict(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> dict[str, Any]:
-    """What a win, a draw and a loss would bring the player now, unrounded; in a list scheme, as its only game.
+def predict(
+    ledger: Ledger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
+) -> dict[str, Any]:
+    """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+        opponent: whom he would play.
+        pool: name of the pool; the first one by default.
+        at: when; by default at the time of the pool's last game.
 
     Raises:
         UnknownNameError: both are one person.
@@ -184,7 +239,11 @@ def predict(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
     if person.player == opponent.player:
         raise UnknownNameError("opponent", opponent.name or str(opponent.player), "nobody plays himself")
     rated_by = ledger.pool(pool)
-    ms = ledger.now_ms()
+    if at is None:
+        latest = queries.one(ledger.views.connection, queries.LATEST_END, (rated_by.pool,))
+        ms = ledger.now_ms() if latest is None or latest["ms"] is None else latest["ms"]
+    else:
+        ms = instant_end_ms(at)
     era = rated_by.eras[rated_by.era_at(ms)]
     own, theirs = (states.at_instant(ledger, rated_by, one.player, ms) for one in (person, opponent))
     when = rated_by.when(rated_by.era_at(ms), ms, ms)
@@ -194,6 +253,7 @@ def predict(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
         "opponent": opponent.name,
         "pool": rated_by.name,
         "scheme": era.scheme.name,
+        "as_of": day(ms),
         "rating": own[0],
         "opponent_rating": theirs[0],
         "expected_score": engine.expected(era.scheme, era.numbers, own, theirs, when),

@@ -17,7 +17,7 @@ from ledger.codec import facts_mapping
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
 from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal import Stored
-from ledger.model import Carry, Precision, instant_ms, instant_text
+from ledger.model import Carry, Precision, instant_end_ms, instant_ms, instant_text, precision
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -43,6 +43,7 @@ ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
 CLOSED_IN_THE_FUTURE = "closes with {}, but it is {} now; check the date and this machine's clock"
 IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
 
+_TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
 
 
@@ -181,7 +182,8 @@ def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_
     if f"scheme:{event.pool}@start" not in known:
         raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
     closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
-    if instant_ms(closing) > now_ms + FUTURE_SLACK_MS:
+    last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
+    if last(closing) > now_ms + FUTURE_SLACK_MS:
         raise _refusal(
             "ended-in-the-future", event, CLOSED_IN_THE_FUTURE.format(closing, recorded_text(now_ms))
         )

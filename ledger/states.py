@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger import queries
 from ledger.gamebook import Roster
+from ledger.model import Carry
 from ledger.timeline import Held, Pool
 
 if TYPE_CHECKING:
@@ -49,12 +50,33 @@ class Players:
             return rated_by.scheme.enter(self._roster.newcomer(player, first_ms), rated_by.numbers)
         return self._pool.carried(self.held(row), era, partial(self._roster.newcomer, player))
 
+    def carried(self, row: dict[str, Any], era: int) -> tuple[int, tuple[float, ...]]:
+        """*era*, and what the state that a row keeps has become on the way into it."""
+        return era, self._in_era(row["player"], row, era, row["ended_ms"])
+
     def at(self, player: int, row: dict[str, Any] | None, ms: int) -> tuple[int, tuple[float, ...]]:
         """The era of an instant, and the state that a player's last row before it has become by then."""
         if row is None:
             era = self._pool.era_at(ms)
             return era, self._in_era(player, None, era, ms)
         return self._pool.state_at(self.held(row), ms, partial(self._roster.newcomer, player))
+
+
+def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict[str, Any]]:
+    """The last rows of listed players without a game in the era since *since_ms*, with the rating carried into it.
+
+    Nobody stands there where the change let everybody begin anew.
+    """
+    number = pool.era_at(since_ms)
+    era, players = pool.eras[number], Players(connection, pool)
+    found = []
+    for row in queries.dictionaries(connection, queries.ROWS_BEFORE, (pool.pool, since_ms)):
+        between = pool.eras[pool.era_at(row["ended_ms"]) + 1 : number + 1]
+        if not any(one.carry is Carry.RESTART for one in between):
+            _, state = players.carried(row, number)
+            if era.scheme.listed(state, 0, era.numbers):
+                found.append({**row, "rating": state[0]})
+    return found
 
 
 def at_instant(ledger: Ledger, pool: Pool, player: int, ms: int) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ closes. Everything here follows from facts; nothing is read or written.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -79,14 +79,14 @@ class Pool:
         name: its name.
         eras: at least one, in order of ``since_ms``.
         runs: last milliseconds of the closed rating runs, ascending.
-        closed: by key of a closed tournament, its last millisecond.
+        closed: by name of a tournament, the last milliseconds of its editions, ascending.
     """
 
     pool: int
     name: str
     eras: tuple[Era, ...]
     runs: tuple[int, ...] = ()
-    closed: Mapping[str, int] = attrs.field(factory=dict)
+    closed: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
 
     @property
     def scheme(self) -> Scheme:
@@ -109,12 +109,6 @@ class Pool:
     def state_fields(self) -> tuple[str, ...]:
         """Every state field of any era's scheme, in order of first use."""
         return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
-
-    @property
-    def comparable_since(self) -> int:
-        """From when on all ratings are of one system: the last change that did not let players keep theirs."""
-        changes = [era.since_ms for era in self.eras[1:] if era.carry is not Carry.KEEP]
-        return max(changes, default=BEGINNING)
 
     @cached_property
     def by_game(self) -> bool:
@@ -152,10 +146,13 @@ class Pool:
             calendar = scheme.calendar(self.eras[era].numbers)
             number = periods.number(ended_ms, calendar, self.runs)
             return min(periods.closing(number, calendar, self.runs), last), ALONE
-        closed = self.closed.get(tournament) if tournament else None
-        if closed is None:  # a tournament that nobody closed: what was played of it in one month
+        editions = self.closed.get(tournament, ()) if tournament else ()
+        edition = bisect_left(editions, ended_ms)
+        if edition < len(editions):
+            closed = editions[edition]
+        else:  # an edition that nobody closed: what was played of it in one month
             closed = periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
-        return min(max(closed, ended_ms), last), tournament or ALONE
+        return min(closed, last), tournament or ALONE
 
     def places(self, ended_ms: Any, tournament: Sequence[str | None]) -> tuple[Any, list[str]]:
         """``place`` for columns: an int64 array, and a list."""

@@ -20,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger import db, schemes
+from ledger import arith, db, schemes
 from ledger.errors import CorruptError, StorageError
 from ledger.projector import SIDE_COLUMNS, Projector
 from ledger.schemes.base import Scheme
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x43524C56  # "CRLV"
 LAYOUT = 2
 _SCHEME = "scheme "
+_ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
 GAME_COLUMNS = (
@@ -53,7 +54,7 @@ _SCHEMA = (
       PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE tournaments(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament)) STRICT, WITHOUT ROWID""",
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE players(
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",
@@ -104,6 +105,7 @@ def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connect
                 connection.execute(
                     "INSERT INTO projections VALUES (?, ?)", (projector.name, projector.identity)
                 )
+            connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
     return connection
@@ -150,9 +152,19 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
     return connection
 
 
+def is_outdated(path: str | Path) -> bool:
+    """True for views of an earlier layout: nothing is read from them, they are built anew."""
+    with db.storage_errors(path, REBUILD), closing(db.connect(path, read_only=True)) as connection:
+        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    return bool(found == APPLICATION_ID and layout < LAYOUT)
+
+
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
     """True when the tables were made by exactly these projectors, versions and settings, and schemes as they are."""
     stored = dict(connection.execute("SELECT name, identity FROM projections"))
+    if stored.pop(_ARITHMETIC[0], None) != _ARITHMETIC[1]:
+        return False
     by_schemes = {name: stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
     return stored == {projector.name: projector.identity for projector in projectors} and all(
         int(version) == schemes.named(name.removeprefix(_SCHEME)).version for name, version in by_schemes.items()

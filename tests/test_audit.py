@@ -389,7 +389,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         ("UPDATE runs SET position = 7",), "runs", "pool 1, as_of_ms 1625097599999, as_of 2021-06", "position is 7",
     ),
     "edited tournament": (
-        ("UPDATE tournaments SET closed_ms = 0",), "tournaments", "pool 1, tournament Café Kök", "closed_ms is 0",
+        ("UPDATE tournaments SET closed_ms = 0",), "tournaments",
+        "pool 1, tournament Café Kök, closed_ms 0, closed_at 2021-12-31", "the row does not follow from any entry",
     ),
     "moved row": (
         ("UPDATE current SET player = 80 WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",

@@ -398,7 +398,11 @@ def test_every_format_tells_the_same_fields(command: str, club: Path, run: Run) 
     assert run(*words, "-t").out == run(*words, "--table").out
     if command != "predict":  # its answers in JSON are objects, elsewhere words
         assert lines == rows
-        assert by_csv == [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
+        assert by_csv == [{k: "" if v is None else _cell(v) for k, v in row.items()} for row in rows]
+
+
+def _cell(value: object) -> str:
+    return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
 def test_ratings_are_ranked_and_limited(club: Path, run: Run) -> None:
@@ -460,7 +464,7 @@ def test_explain_gives_the_change_that_the_history_shows(club: Path, run: Run) -
     assert (told["rated_with"], told["games"], told["unrounded"]) == ("this game", 1, told["after"])
     assert list(told) == [
         "game", "player", "opponent", "result", "pool", "scheme", "rated_with", "games", "before", "after", "change",
-        "rule", "terms", "unrounded", "rounding", "source",
+        "carried_from", "rule", "terms", "unrounded", "rounding", "source", "meetings",
     ]  # fmt: skip
     table = run("explain", club, "ann", last["game"], "-t").out
     assert repr(told["after"]) in table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -127,3 +128,27 @@ def test_a_source_that_tells_less_of_a_known_game_repeats_it(club: Path, capsys:
     capsys.readouterr()
     assert main(["import", str(club), str(less), "--source", "lichess"]) == 0
     assert "0 games recorded, 1 known already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "PRAGMA user_version = 1",
+        "UPDATE projections SET identity = '1' WHERE name = 'arithmetic'",
+        "DELETE FROM projections WHERE name = 'arithmetic'",
+    ],
+)
+def test_views_of_an_earlier_layout_or_arithmetic_are_built_anew_without_a_word(
+    club: Path, capsys: pytest.CaptureFixture[str], statement: str
+) -> None:
+    (games := club.parent / "games.csv").write_text(CSV)
+    assert main(["import", str(club), str(games)]) == 0
+    capsys.readouterr()
+    assert main(["ratings", str(club)]) == 0
+    told = capsys.readouterr()
+    with closing(sqlite3.connect(club.parent / "club.views.db")) as connection:
+        connection.execute("UPDATE current SET rating = 1")
+        connection.execute(statement)
+        connection.commit()
+    assert main(["ratings", str(club)]) == 0
+    assert capsys.readouterr() == told

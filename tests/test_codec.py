@@ -97,7 +97,7 @@ def tournament_closed(**changes: object) -> bytes:
     """A closed tournament with these facts instead; ``...`` leaves one out."""
     facts_given = {"ended_at": "1999-06-30", "pool": "standard", "tournament": "Café Kök", **changes}
     given = {name: value for name, value in facts_given.items() if value is not ...}
-    return body(kind="tournament-closed/1", key=f"tournament:standard:{CAFE_KOEK}", facts=given)
+    return body(kind="tournament-closed/1", key=f"tournament:standard:{CAFE_KOEK}@1999-06-30", facts=given)
 
 
 def problems_of(refused: bytes) -> tuple[str, ...]:
@@ -205,16 +205,17 @@ def test_what_an_adoption_leaves_out_is_not_written(carry: Carry) -> None:
 
 def test_a_closing_is_known_by_its_pool_and_its_day_or_name() -> None:
     assert RatingRunClosed(pool="a", as_of="2024-02-29").key == "run:a@2024-02-29"
-    assert TournamentClosed(pool="a", tournament="Café Kök", ended_at="1999").key == f"tournament:a:{CAFE_KOEK}"
+    assert TournamentClosed(pool="a", tournament="Café Kök", ended_at="1999").key == f"tournament:a:{CAFE_KOEK}@1999"
 
 
 @given(st.lists(strategies.closed_tournaments(), min_size=2, max_size=2))
-def test_two_tournaments_of_a_pool_have_two_keys_and_one_has_one_whenever_it_ended(
+def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one(
     both: list[TournamentClosed],
 ) -> None:
     one, other = both
-    assert (one.key == other.key) == ((one.pool, one.tournament) == (other.pool, other.tournament))
-    assert attrs.evolve(one, ended_at=other.ended_at).key == one.key
+    known = [(event.pool, event.tournament, event.ended_at) for event in both]
+    assert (one.key == other.key) == (known[0] == known[1])
+    assert (attrs.evolve(one, ended_at=other.ended_at).key == one.key) == (one.ended_at == other.ended_at)
 
 
 # --- refusals when read -------------------------------------------------------------------------------------
@@ -337,7 +338,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         tournament_closed(ended_at="1999-06-30T10:00:00+02:00"), "in UTC, got '1999-06-30T10:00:00+02:00'",
     ),
     "a tournament under another key": (
-        tournament_closed(tournament="Kök"), f"got 'tournament:standard:{CAFE_KOEK}' @ $.key",
+        tournament_closed(tournament="Kök"), f"got 'tournament:standard:{CAFE_KOEK}@1999-06-30' @ $.key",
     ),
     "facts that are a list": (body(facts=[1]), "expected an object, got [1] @ $.facts"),
     "an unknown kind": (body(kind="nope/1"), "unknown kind 'nope/1', expected one of ["),

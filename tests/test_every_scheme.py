@@ -82,7 +82,10 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
     for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
         told = explaining.explain(ledger, person, keys[row["game"]])
         assert bits([told["after"]]) == bits([row["rating"]])
-        assert told["change"] == told["after"] - told["before"]
+        if told["before"] is None:  # unrated before
+            assert told["change"] is None
+        else:
+            assert told["change"] == told["after"] - told["before"]
         assert told["source"]
 
 
@@ -91,7 +94,7 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
     ranking = reports.ranking(ledger, limit=50)
-    assert len(ranking) == 16
+    assert len(ranking) == sum(1 for row in ledger.rows("current") if row["rating"] != 0.0) > 10
     assert [row["rating"] for row in ranking] == sorted((row["rating"] for row in ranking), reverse=True)
 
 

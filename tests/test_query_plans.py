@@ -54,9 +54,12 @@ HOT_PLANS = {
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=?)"],
-    "RANK_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND rating>?)"],
     "RATED_PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
-    "RATED_PLAYERS_SINCE": ["SEARCH current USING PRIMARY KEY (pool=?)"],
+    "LATEST_END": ["SEARCH current USING PRIMARY KEY (pool=?)"],
+    "ROWS_BEFORE": [
+        "SEARCH current USING PRIMARY KEY (pool=?)",
+        "SEARCH history USING PRIMARY KEY (pool=? AND player=? AND n=?)",
+    ],
     "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
     "ROWS_AT": [

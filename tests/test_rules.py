@@ -417,10 +417,9 @@ def test_a_conflict_names_the_first_field_that_differs_and_both_values(club: Clu
             "conversion", [{"factor": "0.6", "offset": "800"}], [{"factor": "0.7", "offset": "800"}],
         ),
         (later(), later(settings={"initial": 1500}), "settings", {}, {"initial": 1500}),
-        (tournament_closed("2026-10-31"), tournament_closed("2026-11"), "ended_at", "2026-10-31", "2026-11"),
     ],
 )  # fmt: skip
-def test_a_change_of_scheme_and_a_tournament_may_not_be_told_in_two_ways(
+def test_a_change_of_scheme_may_not_be_told_in_two_ways(
     club: Club, first: Event, other: Event, field: str, stored: object, given: object
 ) -> None:
     club.ledger.append(first)
@@ -486,7 +485,7 @@ def test_of_many_none_is_recorded_when_one_is_refused(club: Club, rule: str, cas
 
 def test_a_pool_its_next_scheme_and_its_closings_are_recorded_in_one_go(club: Club) -> None:
     changes: list[Event] = [adoption(), adoption(effective_from="2026")]
-    closings: list[Event] = [run_closed("2026-10", "blitz"), tournament_closed("2026", "blitz")]
+    closings: list[Event] = [run_closed("2026-10", "blitz"), tournament_closed("2026-10", "blitz")]
     receipts = club.ledger.append_many([*changes, *closings])
     assert [receipt.position for receipt in receipts] == [5, 6, 7, 8]
 
@@ -559,9 +558,22 @@ def test_times_known_to_different_precision_are_compared_as_far_as_both_go(
     assert (outcome.recorded, outcome.faults) == (1, [])
 
 
-@pytest.mark.parametrize("day", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-11", "2026"])
+@pytest.mark.parametrize("day", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-10", "2025"])
 def test_a_run_and_a_tournament_may_close_up_to_a_day_from_now(club: Club, day: str) -> None:
     receipts = club.ledger.append_many([run_closed(day), tournament_closed(day)])
+    assert [receipt.duplicate for receipt in receipts] == [False, False]
+
+
+@pytest.mark.parametrize("day", ["2026-11", "2026", "2026-12", "2026-11-23"])
+def test_a_month_or_year_that_is_not_over_is_not_closed(club: Club, day: str) -> None:
+    for event in (run_closed(day), tournament_closed(day)):
+        with pytest.raises(RejectedError) as caught:
+            club.ledger.append(event)
+        assert caught.value.rule == "ended-in-the-future"
+
+
+def test_a_tournament_may_be_closed_once_more_for_a_later_edition(club: Club) -> None:
+    receipts = club.ledger.append_many([tournament_closed("2024"), tournament_closed("2025")])
     assert [receipt.duplicate for receipt in receipts] == [False, False]
 
 

@@ -152,6 +152,28 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(made: 
     assert reports.summary(ledger, absent)["rank"] is None
 
 
+def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rating(made: Callable[..., Ledger]) -> None:
+    since = "2006-09-05"
+    half = ConversionRange(factor="0.5", offset="700")
+    plain, ledger = made("elo"), made("elo", adopted("elo", Carry.CONVERT, half, since=since))
+    played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
+    before = {row["player"]: row["rating"] for row in reports.ranking(plain)}
+    ranked = {row["player"]: row for row in reports.ranking(ledger)}
+    assert len(ranked) == 16 > len(played) > 0
+    for player in set(ranked) - played:
+        assert ranked[player]["rating"] == pytest.approx(before[player] / 2 + 700, abs=0.02)
+        summary = reports.summary(ledger, ledger.player(str(player)))
+        assert (summary["rating_now"], summary["rank"]) == (ranked[player]["rating"], ranked[player]["rank"])
+    assert [row["rating"] for row in ranked.values()] == sorted((r["rating"] for r in ranked.values()), reverse=True)
+
+
+def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(made: Callable[..., Ledger]) -> None:
+    plain, ledger = made("elo"), made("elo", adopted("glicko2", Carry.RESTART, since="2030-01-01"))
+    assert reports.ranking(ledger) == reports.ranking(plain)
+    assert reports.pools(ledger)[0]["scheme"] == "elo"
+    assert [era["scheme"] for era in reports.eras(ledger)] == ["elo", "glicko2"]
+
+
 def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(made: Callable[..., Ledger]) -> None:
     facts = (
         SchemeAdopted(pool="standard", scheme="glicko", settings={"by_runs": True}, effective_from="2005"),

@@ -29,7 +29,7 @@ def era(scheme: Scheme, since: str = "", carry: Carry = Carry.KEEP, *ranges: Con
 
 def pool(*eras: Era, runs: tuple[str, ...] = (), **closed: str) -> Pool:
     """A pool with these eras, runs closed with these days, and tournaments by name."""
-    ended = {name: instant_end_ms(day) for name, day in closed.items()}
+    ended = {name: tuple(map(instant_end_ms, days.split())) for name, days in closed.items()}
     return Pool(1, "standard", eras, tuple(sorted(instant_end_ms(run) for run in runs)), ended)
 
 
@@ -87,14 +87,6 @@ def test_a_pool_goes_by_runs_when_a_scheme_by_period_is_set_so_in_any_era() -> N
     assert pool(era(BY_PERIOD, by_runs=True), era(BY_GAME, "2006")).by_runs
 
 
-def test_ratings_are_comparable_since_the_last_change_that_let_nobody_keep_theirs() -> None:
-    convert = era(BY_GAME, "2008", Carry.CONVERT, map_of("1", "0"))
-    eras = (era(BY_GAME), era(BY_GAME, "2006", Carry.RESTART), convert, era(BY_EVENT, "2010"))
-    assert [pool(*eras[:count]).comparable_since for count in (1, 2, 3, 4)] == [
-        BEGINNING, instant_ms("2006"), instant_ms("2008"), instant_ms("2008")
-    ]  # fmt: skip
-
-
 # --- places and batches ---------------------------------------------------------------------------------------
 
 
@@ -134,9 +126,16 @@ def test_a_closed_tournament_is_rated_as_of_its_end_however_long_it_was() -> Non
         assert place(where, ended, "Cup") == (ending("2006-02-03"), "Cup")
 
 
-def test_a_game_that_ended_after_its_tournament_takes_its_place_when_it_ends() -> None:
+def test_a_game_belongs_to_the_first_edition_of_its_tournament_that_closed_at_or_after_its_end() -> None:
+    where = pool(era(BY_EVENT), Cup="2006-02-03 2007-01-31")
+    for ended, edition in (("2006-02-03", "2006-02-03"), ("2006-02-04", "2007-01-31"), ("2007-01-31", "2007-01-31")):
+        assert place(where, ended, "Cup") == (ending(edition), "Cup")
+
+
+def test_what_was_played_after_the_last_closed_edition_is_what_was_played_of_it_in_a_month() -> None:
     where = pool(era(BY_EVENT), Cup="2006-02-03")
-    assert place(where, "2006-02-04", "Cup") == (instant_ms("2006-02-04"), "Cup")
+    for ended in ("2006-02-04", "2006-02-28"):
+        assert place(where, ended, "Cup") == (ending("2006-02"), "Cup")
 
 
 def test_what_is_open_when_the_scheme_changes_closes_with_the_last_millisecond_before() -> None:

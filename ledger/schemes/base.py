@@ -217,7 +217,9 @@ class Scheme:
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
         provisional: kernel ``(state, p, numbers) -> bool``.
-        listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player.
+        listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
+            has rating 0.
+        scale: what its ratings count in; a rating means the same in two schemes of one scale.
     """
 
     name: str
@@ -240,6 +242,7 @@ class Scheme:
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always
+    scale: str = "Elo points"
 
     def __attrs_post_init__(self) -> None:
         """Refuse a scheme without the kernel of its rhythm."""

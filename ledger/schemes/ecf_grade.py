@@ -390,7 +390,7 @@ SCHEME = Scheme(
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,
-    rhythm=Rhythm.PERIOD,
+    rhythm=Rhythm.PERIOD, scale="ECF points",
     steps=2,
     work=("grade",),
     at=at,

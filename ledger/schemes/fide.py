@@ -101,6 +101,8 @@ class Settings(PeriodSettings):
             value = getattr(self, name)
             if not low <= value <= high or value % 1:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+        if self.start and (self.floor or 1400.0) > self.start:
+            raise ValueError(f"start must not be below the floor, which is {self.floor or 1400.0:g}, got {self.start}")
 
 
 class Numbers(NamedTuple):

@@ -18,6 +18,8 @@ from ledger.model import instant_end_ms, instant_ms
 from .. import output, pictures
 from . import DB, POOL, level, settings_given
 
+WIDEST = 5  # schemes side by side in a table that people can still read
+
 
 @click.command()
 @DB
@@ -117,11 +119,14 @@ def _row(one: Figures) -> output.Row:
 
 def _tables(told: Comparison) -> list[str]:
     """Everything, one block of text each."""
-    blocks = [f"{_head(told)}\n\n{_main(told)}", _calibration(told)]
+    blocks = [f"{_head(told)}\n\n{_main(told)}"]
+    narrow = len(told.schemes) <= WIDEST
+    if narrow:
+        blocks.append(_calibration(told))
     if told.likeness:
         blocks.append(_likeness(told))
     blocks += [_movers(told, switch) for switch in told.switches if switch.winners or switch.losers]
-    return [*blocks, _years(told)]
+    return [*blocks, _years(told) if narrow else "Calibration and years: in the JSON output, or with fewer schemes"]
 
 
 def _table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:

@@ -152,10 +152,13 @@ def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
     with level(db_path) as ledger:
         told = explaining.explain(ledger, ledger.player(player), game)
         if fmt == "table":
-            terms = told.pop("terms")
-            output.write_one({name: _exact(value) for name, value in told.items()}, "table")
+            terms, meetings = told.pop("terms"), told.pop("meetings")
+            output.write_one({name: _exact(value) for name, value in told.items() if value is not None}, "table")
             click.echo()
             output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
+            if told["rated_with"] != "this game":
+                click.echo()
+                output.write(meetings, "table")
         else:
             output.write_one(told, fmt)
 
@@ -169,16 +172,17 @@ def _exact(value: Any) -> Any:
 @click.argument("player")
 @click.argument("opponent")
 @POOL
+@click.option("--at", metavar="INSTANT", help="On that day; by default at the time of the pool's last game.")
 @output.format_options
-def predict(db_path: str, player: str, opponent: str, pool: str | None, fmt: str | None) -> None:
-    """What a win, a draw and a loss would bring PLAYER against OPPONENT now.
+def predict(db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+    """What a win, a draw and a loss would bring PLAYER against OPPONENT.
 
     \b
     Example:
       rating-ledger predict club.db ann bob -t
     """
     with level(db_path) as ledger:
-        told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool)
+        told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt is not None:
             told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})
         output.write_one(told, fmt)

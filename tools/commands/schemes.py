@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 import click
 
-from ledger import lists
+from ledger import lists, reports
 from ledger import schemes as known
-from ledger.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.ledger import Ledger
 from ledger.model import Carry, instant_ms
 from ledger.schemes.base import Rhythm, Scheme
@@ -30,6 +30,7 @@ def scheme() -> None:
     Example:
       rating-ledger scheme list -t
       rating-ledger scheme show fide -t
+      rating-ledger scheme eras club.db -t
       rating-ledger scheme adopt club.db --scheme chessworld --from 2006-01-01 --carry keep
     """
 
@@ -98,6 +99,20 @@ def _settings_of(one: Scheme) -> list[dict[str, Any]]:
 
 @scheme.command()
 @DB
+@output.format_options
+def eras(db_path: str, fmt: str | None) -> None:
+    """Which scheme rates each pool from when on, with which settings, and what players brought along.
+
+    \b
+    Example:
+      rating-ledger scheme eras club.db -t
+    """
+    with level(db_path) as ledger:
+        output.write(reports.eras(ledger), fmt)
+
+
+@scheme.command()
+@DB
 @click.option("--pool", metavar="NAME", help="Pool; the first one by default; a new name makes a new pool.")
 @click.option("--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.")
 @click.option("--from", "since", metavar="INSTANT", help="First day that it rates; left out for a new pool.")
@@ -115,7 +130,8 @@ def adopt(
     """Rate a pool by another scheme from a date on, in the past too: what it touches is rated again.
 
     Players keep rating and number of games (--carry keep, the default), begin anew (restart), or get the rating
-    of a stated linear map (convert). A date is the whole day, month or year that begins with it.
+    of a stated linear map (convert). "keep" takes the number as it is: where two schemes count in other points,
+    convert. A date begins with its first moment.
 
     \b
     Example:
@@ -135,12 +151,40 @@ def adopt(
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+        _check_adoption(ledger, event)
         receipt = ledger.append(event, actor=actor)
         with Bars() as bars:
             ledger.catch_up(bars)
         word = "was adopted already" if receipt.duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
         click.echo(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}", err=True)
+
+
+def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
+    """Say what is surely meant otherwise, before anything is recorded, and what may be."""
+    if not ledger.views.is_level(ledger.journal):
+        ledger.catch_up()
+    eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
+    same = [era for era in eras if era.since == (event.effective_from or "")]
+    if event.effective_from is None:
+        if eras and (event.scheme, dict(event.settings)) != (eras[0].scheme.name, dict(eras[0].settings)):
+            raise click.UsageError(
+                f"pool {event.pool!r} is rated by {eras[0].scheme.name!r} from the beginning: add --from DATE"
+            )
+        return
+    ms = instant_ms(event.effective_from)
+    if not same and (there := next((era.since for era in eras[1:] if era.since_ms == ms), None)):
+        raise click.UsageError(f"--from {event.effective_from} is the instant of {there}, when a scheme was adopted")
+    if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available():
+        return
+    before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
+    old, new = before.scheme, known.named(event.scheme)
+    if old.scale != new.scale:
+        click.echo(
+            f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "
+            "--carry convert would map it",
+            err=True,
+        )
 
 
 def _range(word: str) -> ConversionRange:
@@ -189,7 +233,10 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        _close(ledger, name, lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
+        _close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
+        era = ledger.pool(name).eras[-1]
+        if era.scheme.rhythm is Rhythm.PERIOD and not ledger.pool(name).by_runs:
+            click.echo(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this", err=True)
 
 
 @click.command("close-tournament")
@@ -202,7 +249,8 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     """Close a tournament: schemes by event rate its games together, as of that day.
 
     TOURNAMENT is the name that its games carry. Without this, what was played of a tournament in one calendar month
-    counts as one event.
+    counts as one event. A later edition of that name may be closed, too; a game belongs to the first one closed at or
+    after its end.
 
     \b
     Example:
@@ -210,10 +258,14 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        _close(ledger, name, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
+        what = f"tournament {tournament!r}, ended {ended}"
+        _close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
+        games = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(name).pool))
+        if next(games, None) is None:
+            click.echo("note: no game carries that name; names are matched exactly", err=True)
 
 
-def _close(ledger: Ledger, pool: str, make: Any, actor: str) -> None:
+def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str) -> None:
     try:
         event = make()
     except ValueError as error:
@@ -223,6 +275,6 @@ def _close(ledger: Ledger, pool: str, make: Any, actor: str) -> None:
         ledger.catch_up(bars)
     word = "was closed already" if receipt.duplicate else "closed"
     rated = ledger.pool(pool).scheme
-    click.echo(f"{pool}: {event.key} {word}; head {ledger.head()}", err=True)
+    click.echo(f"{pool}: {what} {word}; head {ledger.head()}", err=True)
     if rated.rhythm is Rhythm.GAME:
         click.echo(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this", err=True)
