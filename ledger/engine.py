@@ -47,23 +47,6 @@ class Rateable(NamedTuple):
     closing: Column = ()
 
 
-def note(
-    white: Any, black: Any, first: int, last: int, state: Any, counts: Any, history: Any, n: Any
-) -> None:
-    """Keep both players' state and game number after each of the games *first* <= game < *last*."""
-    for game in range(first, last):
-        w = white[game] * FIELDS
-        b = black[game] * FIELDS
-        row = 2 * game * FIELDS
-        for field in range(FIELDS):
-            history[row + field] = state[w + field]
-            history[row + FIELDS + field] = state[b + field]
-        counts[white[game]] += 1
-        n[2 * game] = counts[white[game]]
-        counts[black[game]] += 1
-        n[2 * game + 1] = counts[black[game]]
-
-
 def replay(
     white: Any, black: Any, score: Any, day: Any, state: Any, counts: Any, history: Any, n: Any, numbers: Any
 ) -> None:
@@ -81,75 +64,105 @@ def replay(
         numbers: the scheme's settings.
     """
     for game in range(len(white)):
-        rate_game(state, white[game] * FIELDS, black[game] * FIELDS, score[game], day[game], numbers)  # noqa: F821
-        note(white, black, game, game + 1, state, counts, history, n)
+        w = white[game] * FIELDS
+        b = black[game] * FIELDS
+        rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
+        row = 2 * game * FIELDS
+        for field in range(FIELDS):
+            history[row + field] = state[w + field]
+            history[row + FIELDS + field] = state[b + field]
+        counts[white[game]] += 1
+        n[2 * game] = counts[white[game]]
+        counts[black[game]] += 1
+        n[2 * game + 1] = counts[black[game]]
 
 
 def gather(
-    white: Any, black: Any, score: Any, first: int, last: int, tally: Any, begin: Any, roster: Any, opponent: Any,
-    result: Any, colour: Any,
+    white: Any, black: Any, score: Any, first: int, last: int, slot: Any, roster: Any, tally: Any, end: Any, side: Any,
+    opponent: Any, result: Any, colour: Any,
 ) -> int:  # fmt: skip
-    """Sort the sides of a batch by player, in order of appearance and of the games; returns the number of players.
+    """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
 
-    ``roster`` lists the players; player *i*'s games stand from ``begin[i]``, ``tally[i]`` of them.
+    ``roster`` lists the players, with room for one more, ``slot`` has each one's place and 1, ``side`` the place of
+    each side's player. The games of place *i* stand up to ``end[i]``, ``tally[i]`` of them, opponents as places.
     """
     players = 0
     for game in range(first, last):
-        w = white[game]
-        b = black[game]
-        if tally[w] == 0:
-            roster[players] = w
-            players += 1
-        tally[w] += 1
-        if tally[b] == 0:
-            roster[players] = b
-            players += 1
-        tally[b] += 1
-    place = 0
-    for i in range(players):
-        begin[roster[i]] = place
-        place += tally[roster[i]]
-        tally[roster[i]] = 0
+        for turn in range(2):
+            # written in any case, counted if new: who is new in a batch is a branch that nobody can predict
+            player = black[game] if turn else white[game]
+            known = slot[player]
+            roster[players] = player
+            players += known == 0
+            place = known if known else players
+            slot[player] = place
+            tally[place - 1] += 1
+            side[2 * (game - first) + turn] = place - 1
+    begin = 0
+    for place in range(players):
+        end[place] = begin
+        begin += tally[place]
     for game in range(first, last):
-        w = white[game]
-        b = black[game]
-        mine = begin[w] + tally[w]
+        w = side[2 * (game - first)]
+        b = side[2 * (game - first) + 1]
+        mine = end[w]
         opponent[mine] = b
         result[mine] = score[game]
         colour[mine] = 0
-        tally[w] += 1
-        mine = begin[b] + tally[b]
+        end[w] = mine + 1
+        mine = end[b]
         opponent[mine] = w
         result[mine] = 1.0 - score[game]
         colour[mine] = 1
-        tally[b] += 1
+        end[b] = mine + 1
     return players
 
 
 def rate_batch(
-    players: int, period: float, day: float, state: Any, work: Any, after: Any, tally: Any, begin: Any, roster: Any,
-    opponent: Any, result: Any, colour: Any, numbers: Any,
+    players: int, period: float, day: float, state: Any, slot: Any, roster: Any, tally: Any, end: Any, own: Any,
+    work: Any, after: Any, opponent: Any, result: Any, colour: Any, numbers: Any,
 ) -> None:  # fmt: skip
-    """Rate the gathered players of one batch; leaves their new fields in *after*."""
-    for i in range(players):
-        player = roster[i]
-        at(state, player * FIELDS, period, day, numbers)  # noqa: F821
+    """Rate the gathered players of one batch, all together in *own*, *work* and *after* by their places.
+
+    Args:
+        players: how many.
+        period: number of the period.
+        day: when the batch closed.
+        state: everybody's fields; only read.
+        slot: see ``gather``; zeros again for the next batch.
+        roster: see ``gather``, and so *tally* (zeros again), *end*, *opponent*, *result*, *colour*.
+        tally: see *roster*.
+        end: see *roster*.
+        own: filled with the players' fields brought to the batch.
+        work: filled with the work numbers.
+        after: filled with the new fields.
+        opponent: see *roster*.
+        result: see *roster*.
+        colour: see *roster*.
+        numbers: the scheme's settings.
+    """
+    for place in range(players):
+        player = roster[place]
+        for field in range(FIELDS):
+            own[place * FIELDS + field] = state[player * FIELDS + field]
+        at(own, place * FIELDS, period, day, numbers)  # noqa: F821
         for field in range(WORK):
-            work[player * WORK + field] = 0.0
+            work[place * WORK + field] = 0.0
     for one in range(STEPS):
-        for i in range(players):
-            player = roster[i]
-            first = begin[player]
+        for place in range(players):
+            last = end[place]
             rate_player(  # noqa: F821
-                one, state, work, after, player, opponent, result, colour, first, first + tally[player], period, day,
-                numbers,
-            )  # fmt: skip
+                one, own, work, after, place, opponent, result, colour, last - tally[place], last, period, day, numbers
+            )
+    for place in range(players):
+        slot[roster[place]] = 0
+        tally[place] = 0
 
 
 def replay_batches(
-    white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, work: Any, after: Any,
-    tally: Any, begin: Any, roster: Any, opponent: Any, result: Any, colour: Any, counts: Any, history: Any, n: Any,
-    numbers: Any,
+    white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, slot: Any, roster: Any,
+    tally: Any, end: Any, side: Any, own: Any, work: Any, after: Any, opponent: Any, result: Any, colour: Any,
+    counts: Any, history: Any, n: Any, numbers: Any,
 ) -> None:  # fmt: skip
     """Rate games batch by batch, keeping both players' state after the batch at each of its games.
 
@@ -161,14 +174,17 @@ def replay_batches(
         period: see *white*.
         closing: see *white*.
         state: flat, FIELDS numbers a player; changed in place.
-        work: room, WORK numbers a player.
-        after: room, FIELDS numbers a player.
-        tally: zeros, by player.
-        begin: room, by player, as *roster*.
-        roster: room, by player.
-        opponent: room for twice the games of the largest batch, as *result* and *colour*.
-        result: see *opponent*.
-        colour: see *opponent*.
+        slot: see ``rooms``, and so all up to *colour*.
+        roster: see *slot*.
+        tally: see *slot*.
+        end: see *slot*.
+        side: see *slot*.
+        own: see *slot*.
+        work: see *slot*.
+        after: see *slot*.
+        opponent: see *slot*.
+        result: see *slot*.
+        colour: see *slot*.
         counts: as in ``replay``, and so *history*, *n* and *numbers*.
         history: see *counts*.
         n: see *counts*.
@@ -177,17 +193,37 @@ def replay_batches(
     for batch in range(len(period)):
         first = starts[batch]
         last = starts[batch + 1]
-        players = gather(white, black, score, first, last, tally, begin, roster, opponent, result, colour)
+        players = gather(white, black, score, first, last, slot, roster, tally, end, side, opponent, result, colour)
         rate_batch(
-            players, period[batch], closing[batch], state, work, after, tally, begin, roster, opponent, result, colour,
-            numbers,
+            players, period[batch], closing[batch], state, slot, roster, tally, end, own, work, after, opponent, result,
+            colour, numbers,
         )  # fmt: skip
-        for i in range(players):
-            player = roster[i]
-            tally[player] = 0
-            for field in range(player * FIELDS, player * FIELDS + FIELDS):
-                state[field] = after[field]
-        note(white, black, first, last, state, counts, history, n)
+        put_back(players, state, roster, after)
+        note_batch(white, black, first, last, side, after, counts, history, n)
+
+
+def put_back(players: int, state: Any, roster: Any, after: Any) -> None:
+    """The fields of a batch's players from their places in *after* to where everybody's stand."""
+    for place in range(players):
+        for field in range(FIELDS):
+            state[roster[place] * FIELDS + field] = after[place * FIELDS + field]
+
+
+def note_batch(
+    white: Any, black: Any, first: int, last: int, side: Any, after: Any, counts: Any, history: Any, n: Any
+) -> None:
+    """Keep both players' state after the batch and game number at each of its games *first* <= game < *last*."""
+    for game in range(first, last):
+        w = side[2 * (game - first)] * FIELDS
+        b = side[2 * (game - first) + 1] * FIELDS
+        row = 2 * game * FIELDS
+        for field in range(FIELDS):
+            history[row + field] = after[w + field]
+            history[row + FIELDS + field] = after[b + field]
+        counts[white[game]] += 1
+        n[2 * game] = counts[white[game]]
+        counts[black[game]] += 1
+        n[2 * game + 1] = counts[black[game]]
 
 
 def refuse_all(
@@ -232,8 +268,8 @@ def scheme_loop(loop: Callable[..., None], scheme: Scheme, *helpers: Callable[..
 def rating_loop(scheme: Scheme) -> Callable[..., None]:
     """``replay`` or ``replay_batches`` for one scheme."""
     if scheme.rhythm is Rhythm.GAME:
-        return scheme_loop(replay, scheme, note)
-    return scheme_loop(replay_batches, scheme, note, rate_batch)
+        return scheme_loop(replay, scheme)
+    return scheme_loop(replay_batches, scheme, rate_batch, put_back, note_batch)
 
 
 @cache
@@ -285,23 +321,39 @@ def rate(
 
 
 def rooms(cols: Columns, scheme: Scheme, players: int, sides: int) -> tuple[Column, ...]:
-    """Room for *work*, *after*, *tally*, *begin*, *roster*, *opponent*, *result* and *colour* of a batch."""
+    """Room for *players* in batches of at most so many *sides*, two a game.
+
+    *slot* (by player), *roster*, *tally*, *end* (by place in the batch), *side*, *own*, *work*, *after* (by place),
+    *opponent*, *result* and *colour*. A batch's players stand close together, however many there are.
+    """
+    places = min(players, sides)
     return (
-        cols.room(players * len(scheme.work)), cols.room(players * len(scheme.state)), cols.zeros(players),
-        cols.zeros(players), cols.zeros(players), cols.zeros(sides), cols.room(sides), cols.zeros(sides),
+        cols.zeros(players), cols.zeros(places + 1), cols.zeros(places), cols.zeros(places), cols.zeros(sides),
+        cols.room(places * len(scheme.state)), cols.room(places * len(scheme.work)),
+        cols.room(places * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.zeros(sides),
     )  # fmt: skip
 
 
 def rate_one_batch(
     scheme: Scheme, numbers: Any, games: Rateable, state: list[float]
 ) -> tuple[list[float], list[float], list[float]]:
-    """One batch by itself: the states that it begins with, those after it, and its work numbers, flat by player."""
-    players = len(state) // len(scheme.state)
-    work, after, tally, *rest = rooms(FEW, scheme, players, 2 * len(games.white))
-    present = gather(games.white, games.black, games.score, 0, len(games.white), tally, *rest)
+    """One batch by itself: the states that it begins with, those after it, and its work numbers, flat by player.
+
+    Who has no game in it stays as in *state*, with work numbers of 0.
+    """
+    players, fields, noted = len(state) // len(scheme.state), len(scheme.state), len(scheme.work)
+    slot, roster, tally, end, side, own, work, after, *rest = rooms(FEW, scheme, players, 2 * len(games.white))
+    present = gather(
+        games.white, games.black, games.score, 0, len(games.white), slot, roster, tally, end, side, *rest
+    )
     loop = scheme_loop(rate_batch, scheme)
-    loop(present, games.period[0], games.closing[0], state, work, after, tally, *rest, numbers)
-    return state, after, work
+    loop(present, games.period[0], games.closing[0], state, slot, roster, tally, end, own, work, after, *rest, numbers)
+    begun, done, told = list(state), list(state), [0.0] * (players * noted)
+    for place, player in enumerate(roster[:present]):
+        begun[player * fields : (player + 1) * fields] = own[place * fields : (place + 1) * fields]
+        done[player * fields : (player + 1) * fields] = after[place * fields : (place + 1) * fields]
+        told[player * noted : (player + 1) * noted] = work[place * noted : (place + 1) * noted]
+    return begun, done, told
 
 
 def brought(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:

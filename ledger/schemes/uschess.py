@@ -39,23 +39,25 @@ from ledger.schemes.uschess_formulas import (
     bonus_b,
     bonus_eligible,
     effective_games,
+    expected_by_strength,
     expected_total,
     floor_peak,
     floor_raised,
     k_factor,
     limited,
-    points_of,
+    looked_over,
     record_after,
     special,
     start_by_age,
     start_by_age_before_2008,
+    strength,
 )
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
 RATING, GAMES, RECORD, FLOOR, PEAK, BIRTH_YEAR, START = range(7)
 FIELDS = 7
-YARDSTICK, FIRST, STEP_4, OPPONENTS, BONUS = range(5)
-WORK = 5
+YARDSTICK, FIRST, STEP_4, OPPONENTS, BONUS, WINS, DRAWS, FIRST_STRENGTH, STEP_4_STRENGTH = range(9)
+WORK = 9
 
 
 @attrs.frozen(kw_only=True)
@@ -190,13 +192,9 @@ def is_match(state: Any, p: int, q: int, numbers: Numbers) -> bool:
     return both and numbers.match_limit > 0.0 and -numbers.match_range <= apart <= numbers.match_range
 
 
-def opponents_met(opponent: Any, first: int, last: int) -> float:
-    """1.0 for who met one opponent only, 2.0 for who met more."""
-    met = 1.0
-    for g in range(first + 1, last):
-        if opponent[g] != opponent[first]:
-            met = 2.0
-    return met
+def points(work: Any, w: int) -> float:
+    """S: the player's points in the section."""
+    return work[w + WINS] + 0.5 * work[w + DRAWS]  # type: ignore[no-any-return]
 
 
 def bounded(rating: float, numbers: Numbers) -> float:
@@ -215,44 +213,50 @@ def rate_player(
     w = player * WORK
     if step == 0:
         work[w + YARDSTICK] = standing(state, p)
-        work[w + OPPONENTS] = opponents_met(opponent, first, last)
+        work[w + WINS], work[w + DRAWS], work[w + OPPONENTS] = looked_over(opponent, score, first, last)
     elif step == 1:
         # Step 3: "special formula with effective count 1 from their start rating, only as the opponents' yardstick"
         estimate = work[w + YARDSTICK]
         if state[p + GAMES] == 0.0:
-            total = points_of(score, first, last)
+            total = points(work, w)
             estimate = bounded(
                 special(estimate, NO_GAMES, 1.0, total, work, WORK, YARDSTICK, opponent, first, last), numbers
             )
         work[w + FIRST] = estimate
+        work[w + FIRST_STRENGTH] = strength(estimate)
     else:
         # Step 5: "own rating and N' still pre-event, opponents at their step-4 values"
-        field = FIRST if step == 2 else STEP_4
-        rating = rated(state, p, work, w, field, opponent, score, first, last, day, numbers)
+        rating = rated(state, p, work, w, step - 2, opponent, first, last, day, numbers)
         if step == 2:
             work[w + STEP_4] = rating
+            work[w + STEP_4_STRENGTH] = strength(rating)
         else:
             q = opponent[first]
             alone = work[w + OPPONENTS] == 1.0 and work[q * WORK + OPPONENTS] == 1.0
             if alone and is_match(state, p, q * FIELDS, numbers):
                 rating = limited(rating, state[p], numbers.match_limit)
-            finish(state, p, after, rating, score, first, last, numbers)
+            finish(state, p, after, rating, work[w + WINS], work[w + DRAWS], float(last - first), numbers)
 
 
 def rated(
-    state: Any, p: int, work: Any, w: int, field: int, opponent: Any, score: Any, first: int, last: int, day: float,
+    state: Any, p: int, work: Any, w: int, later: int, opponent: Any, first: int, last: int, day: float,
     numbers: Numbers,
 ) -> float:  # fmt: skip
-    """A rating by the opponents' work numbers *field*, before limits and floors; notes the bonus."""
+    """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors.
+
+    Notes the bonus.
+    """
     own = work[w + YARDSTICK]
     effective_n = effective_games(state[p + GAMES], own)
-    total = points_of(score, first, last)
+    total = points(work, w)
     if is_special(state[p + GAMES], state[p + RECORD], numbers):
+        field = FIRST + later
         estimate = special(own, state[p + RECORD], effective_n, total, work, WORK, field, opponent, first, last)
         return bounded(estimate, numbers)
     m = float(last - first)
-    # "R = R0 + K(S-E) + bonus"
-    expected = expected_total(own, work, WORK, field, opponent, first, last)
+    # "R = R0 + K(S-E) + bonus"; who has games is known by the rating, so FIRST is R0
+    field = FIRST_STRENGTH + later
+    expected = expected_by_strength(work[w + FIRST_STRENGTH], work, WORK, field, opponent, first, last)
     gain = k_factor(effective_n, m, own, numbers.dual_rated) * (total - expected)
     more = bonus(gain, m, numbers.bonus_b if numbers.bonus_b > 0.0 else bonus_b(day))
     if more > 0.0 and not bonus_eligible(opponent, first, last):
@@ -270,17 +274,9 @@ def lowest(absolute: float, peak: float, numbers: Numbers) -> float:
 
 
 def finish(
-    state: Any, p: int, after: Any, rating: float, score: Any, first: int, last: int, numbers: Numbers
+    state: Any, p: int, after: Any, rating: float, wins: float, draws: float, m: float, numbers: Numbers
 ) -> None:
-    """Fill a player's fields after the section: the counts, then the floors, "this event included"."""
-    wins = 0.0
-    draws = 0.0
-    for g in range(first, last):
-        if score[g] == 1.0:
-            wins += 1.0
-        elif score[g] == 0.5:
-            draws += 1.0
-    m = float(last - first)
+    """Fill a player's fields after a section of *m* games: the counts, then the floors, "this event included"."""
     absolute = floor_raised(state[p + FLOOR], wins, draws, 1.0 if m >= 3.0 else 0.0)
     games = state[p + GAMES] + m
     peak = state[p + PEAK]
@@ -387,7 +383,9 @@ SCHEME = Scheme(
     rhythm=Rhythm.EVENT,
     rate_player=rate_player,
     steps=4,
-    work=("yardstick", "first", "step_4", "opponents", "bonus"),
+    work=(
+        "yardstick", "first", "step_4", "opponents", "bonus", "wins", "draws", "first_strength", "step_4_strength",
+    ),
     expected_score=expected_score,
     explain=explain,
     at=at,

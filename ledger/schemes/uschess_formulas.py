@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import floor, sqrt
 from typing import Any
 
-from ledger.arith import logistic
+from ledger.arith import logistic, pow10
 
 NO_GAMES, ALL_WON, ALL_LOST, MIXED = 0.0, 1.0, 2.0, 3.0  # a player's record before an event
 RANGE = 400.0  # beyond it PWe is 0 or 1
@@ -68,12 +68,16 @@ def half_k_2004(effective_n: float, m: float) -> float:
     return 400.0 / (effective_n + m / 2.0)
 
 
-def points_of(score: Any, first: int, last: int) -> float:
-    """S: a player's points in the section."""
-    total = 0.0
+def looked_over(opponent: Any, score: Any, first: int, last: int) -> tuple[float, float, float]:
+    """Wins, draws, and 1 for who met one opponent only, 2 for who met more; counted without a branch."""
+    wins = 0.0
+    draws = 0.0
+    others = 0
     for g in range(first, last):
-        total += score[g]
-    return total
+        wins += score[g] == 1.0
+        draws += score[g] == 0.5
+        others += opponent[g] != opponent[first]
+    return wins, draws, 1.0 if others == 0 else 2.0
 
 
 def record_after(record: float, wins: float, draws: float, m: float) -> float:
@@ -90,12 +94,10 @@ def record_after(record: float, wins: float, draws: float, m: float) -> float:
 
 def pwe(rating: float, opponent: float) -> float:
     """Provisional winning expectancy, 0..1: linear in the difference, 0 from -400 and 1 from +400 points."""
-    difference = rating - opponent
-    if difference <= -RANGE:
-        return 0.0
-    if difference >= RANGE:
-        return 1.0
-    return 0.5 + difference / 800.0
+    # chosen, not jumped to: results decide between the three, and nobody can predict them
+    chance = 0.5 + (rating - opponent) / 800.0
+    chance = chance if chance > 0.0 else 0.0
+    return chance if chance < 1.0 else 1.0
 
 
 def special_centre(rating: float, record: float) -> float:
@@ -224,6 +226,21 @@ def expected_total(
     total = 0.0
     for g in range(first, last):
         total += logistic(rating - table[opponent[g] * width + field])
+    return total
+
+
+def strength(rating: float) -> float:
+    """10^(R/400): the expected points of two players against each other are in the ratio of their strengths."""
+    return pow10(rating / 400.0)
+
+
+def expected_by_strength(
+    own: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int
+) -> float:
+    """``expected_total`` from the ``strength`` of all: E = Σ own/(own + other), without a power in each game."""
+    total = 0.0
+    for g in range(first, last):
+        total += own / (own + table[opponent[g] * width + field])
     return total
 
 
