@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger import accuracy, engine, replaying
-from ledger.comparing import Comparison, candidate, compare
+from ledger import engine
+from ledger.comparing import Comparison, accuracy, candidate, compare, replaying
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
 from ledger.events import RatingRunClosed, TournamentClosed
 from ledger.heavy import np

@@ -11,8 +11,8 @@ import pytest
 
 from ledger import engine, schemes
 from ledger.columns import FEW, MANY
+from ledger.comparing.foresight import Foresight, foresee
 from ledger.engine import Rateable
-from ledger.foresight import Foresight, foresee
 from ledger.schemes.base import Newcomer, Rhythm, Scheme, When
 from ledger.testing.expect import bits
 

@@ -17,7 +17,8 @@ import click
 from ledger.schemes import chessworld
 
 from ..cli import main as main_command
-from . import ours, rival_documented, rival_stores, rivals, synthetic
+from . import ours, rival_documented, rival_stores, rivals, scheme_lines, synthetic
+from .schemes import PLAIN_ELO, EloNumbers, scheme_run
 from .table import Line, as_json, render
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -28,14 +29,20 @@ GIB = 1024.0**3
 
 def replay_lines(name: str, columns: synthetic.Columns) -> Iterator[Line]:
     """Replay in memory, columns to full history, one core."""
-    world = ours.replay(columns, chessworld.SCHEME, chessworld.DEFAULT)
-    elo = ours.replay(columns, ours.ELO, ours.EloNumbers(32.0))
+    measured = rivals.side_by_side(
+        len(columns["white"]),
+        {
+            "world": scheme_run(columns, chessworld.SCHEME, chessworld.DEFAULT),
+            "elo": scheme_run(columns, PLAIN_ELO, EloNumbers(32.0)),
+            "bare": rivals.numba_run(columns, history=True),
+        },
+    )
+    world, elo, bare = measured.values()
     unit, where = "games/s", f"replay {name}"
     yield Line(f"{where}: ChessWorld, history", world, "the bound of the issue", 10e6, unit, ">= 1x")
     yield Line(
         f"{where}: Elo, history", elo, "evalica's Rust core, no history", rivals.evalica_elo(columns), unit, ">= 1x"
     )
-    bare = rivals.numba_elo(columns, history=True)
     yield Line(f"{where}: Elo, history", elo, "bare Numba loop, history", bare, unit, ">= 0.5x")
     yield Line(f"{where}: Elo, history", elo, "riix, arrays, no history", rivals.riix_elo(columns), unit, ">= 1x")
     yield Line(f"{where}: Elo, history", elo, "dict loop, no history", rivals.dict_elo(columns), unit, ">= 1x")
@@ -158,6 +165,14 @@ def _all_lines(sections: set[str], count: int, players: int, data: Path, folder:
         if otb.exists():
             yield from replay_lines("otb", synthetic.otb_columns(otb))
         yield from replay_lines(f"{count / 1e6:g} M", synthetic.games(count, players, 1))
+    if "schemes" in sections:
+        if otb.exists():
+            over_the_board = synthetic.otb_columns(otb)
+            yield from scheme_lines.speed_lines("otb", over_the_board)
+            yield from scheme_lines.accuracy_lines("otb", over_the_board)
+            yield from scheme_lines.agreement_lines("otb", over_the_board)
+            del over_the_board
+        yield from scheme_lines.speed_lines(f"{count / 1e6:g} M", synthetic.games(count, players, 1))
     if "live" in sections:
         yield from live_lines(_made(folder / "live"), 3_000)
     if "pgn" in sections and (data / PGN).exists():
@@ -173,7 +188,7 @@ def _all_lines(sections: set[str], count: int, players: int, data: Path, folder:
         yield from store_lines(f"{count / 1e6:g} M", csv, _made(folder / "synthetic"))
 
 
-SECTIONS = ("replay", "live", "pgn", "start", "store")
+SECTIONS = ("replay", "schemes", "live", "pgn", "start", "store")
 
 
 @click.command()

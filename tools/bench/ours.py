@@ -16,14 +16,12 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, cast
 
-import attrs
-
 from ledger import engine, verify
 from ledger.ahead import mapped_ahead
-from ledger.arith import logistic
+from ledger.columns import MANY
 from ledger.events import GameRecorded
 from ledger.gamebook_columns import decode_bodies
-from ledger.heavy import np, pl
+from ledger.heavy import pl
 from ledger.imports import csv_games, pgn
 from ledger.imports.open import open_source
 from ledger.imports.source import Reading
@@ -31,48 +29,13 @@ from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.model import Outcome, Termination, instant_text
 from ledger.pause import collector_paused
+from ledger.periods import DAY_MS
 from ledger.schemes import chessworld
-from ledger.schemes.base import Scheme
+from ledger.schemes.base import Newcomer
 
 from .rivals import pace
-from .synthetic import Columns
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: where live games begin
-
-
-class EloNumbers(NamedTuple):
-    """The one constant of plain Elo."""
-
-    k: float
-
-
-def rate_elo(state: Any, w: int, b: int, score: float, numbers: EloNumbers) -> None:
-    """Plain Elo: both sides by K times the surprise."""
-    change = numbers.k * (score - logistic(state[w] - state[b]))
-    state[w] += change
-    state[b] -= change
-
-
-ELO: Scheme = attrs.evolve(
-    chessworld.SCHEME, name="bench-elo", numbers=EloNumbers, state=("rating",), enter=lambda _, __: (1500.0,),
-    rate_game=rate_elo,
-)  # fmt: skip
-
-
-def replay(columns: Columns, scheme: Scheme, numbers: Any, *, runs: int = 5) -> float:
-    """Games/s from columns to both players' full state after every game, compiled, one core."""
-    players = int(max(columns["white"].max(), columns["black"].max())) + 1
-    start = np.array(engine.newcomers(scheme, numbers, [None]) * players)
-    count = len(columns["white"])
-    history = np.empty(2 * count * len(scheme.state))
-    n = np.empty(2 * count, np.int32)
-    loop = engine.compiled(engine.rating_loop(scheme))
-
-    def run() -> None:
-        state, counts = start.copy(), np.zeros(players, np.int32)
-        loop(columns["white"], columns["black"], columns["score"], state, counts, history, n, numbers)
-
-    return pace(count, run, runs)
 
 
 @contextmanager
@@ -219,11 +182,11 @@ def replayed(path: Path) -> float:
         games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
         score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
         white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))
+        rateable = engine.Rateable(white, black, score, games["ended_ms"].to_numpy() / DAY_MS)
         players = int(max(white.max(), black.max())) + 1
-        state = np.array(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [None]) * players)
-        engine.rate_many(
-            chessworld.SCHEME, chessworld.DEFAULT, white, black, score, state, np.zeros(players, np.int32)
-        )
+        scheme, numbers = chessworld.SCHEME, chessworld.DEFAULT
+        state = MANY.floats(engine.newcomers(scheme, numbers, [Newcomer()]) * players)
+        engine.rate(MANY, scheme, numbers, rateable, state, MANY.zeros(players))
 
     with Ledger.open(path, read_only=True) as ledger:
         count = ledger.journal.size()

@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -53,15 +53,6 @@ def riix_elo(columns: Columns, *, limit: int = 1_000_000, runs: int = 3) -> floa
     """
     part = head(columns, limit)
     return pace(len(part["white"]), riix_run(part), runs)
-
-
-def numba_elo(columns: Columns, *, history: bool, runs: int = 5) -> float:
-    """Games per second of a bare loop compiled by Numba: no rules, no eligibility, ``pow`` of the platform.
-
-    ``history`` also writes both new ratings of each game into an array that is there already and was touched
-    in the warm-up, as was the compiler.
-    """
-    return pace(len(columns["white"]), numba_run(columns, history=history), runs)
 
 
 def dict_elo(columns: Columns, *, limit: int = 500_000, runs: int = 3) -> float:
@@ -108,6 +99,19 @@ def pace(count: int, run: Run, runs: int) -> float:
     return count / statistics.median(seconds)
 
 
+def side_by_side(count: int, runs: Mapping[str, Run], times: int = 7) -> dict[str, float]:
+    """``pace`` of several, in turns, so that what else the machine does meets them all."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(times):
+        for name, run in runs.items():
+            start = perf_counter()
+            run()
+            seconds[name].append(perf_counter() - start)
+    return {name: count / statistics.median(taken) for name, taken in seconds.items()}
+
+
 def head(columns: Columns, limit: int) -> Columns:
     """Give the first ``limit`` games."""
     return {name: column[:limit] for name, column in columns.items()}
@@ -146,7 +150,11 @@ def riix_run(columns: Columns) -> Run:
 
 
 def numba_run(columns: Columns, *, history: bool) -> Run:
-    """Prepare the compiled loop; a run returns the final rating of each player."""
+    """Prepare the bare loop compiled by Numba: no rules, no eligibility, ``pow`` of the platform.
+
+    A run returns the final rating of each player. ``history`` also writes both new ratings of each game into an array
+    that is there already and was touched in the warm-up, as was the compiler.
+    """
     white, black, score = columns["white"], columns["black"], columns["score"]
     total = players_of(columns)
     ratings_after = np.empty((len(white), 2))

@@ -1,6 +1,6 @@
 """Games to measure with, as columns: made up from a seed, or read from the over-the-board set.
 
-A set of games is a dictionary of NumPy columns in rating order, the same for both:
+A set of games is a dictionary of NumPy columns in rating order:
 
 ==============  =======  =====================================================================
 ``white``       int32    player number, dense from 0
@@ -9,6 +9,9 @@ A set of games is a dictionary of NumPy columns in rating order, the same for bo
 ``ended_at``    int64    milliseconds since 1970 UTC, ascending, whole seconds, some of them tied
 ``half_moves``  int16    -1 where the source does not say
 ``checkmate``   uint8    1 where the game ended in mate
+``event``       int32    number of the tournament's name; over-the-board games only, as the next two
+``white_elo``   int16    rating shown beside White's name, 0 where there is none
+``black_elo``   int16    the same of Black
 ==============  =======  =====================================================================
 """
 
@@ -75,9 +78,10 @@ def write_csv(columns: Columns, path: Path) -> None:
 
 def otb_columns(path: Path) -> Columns:
     """Read ``otb_replay_strict.csv.gz`` into the same columns, in its order; a date stands for midnight."""
-    names = ["date", "white_fide_id", "black_fide_id", "result", "plies"]
+    small = dict.fromkeys(("plies", "white_elo", "black_elo"), pl.Int16())
+    names = ["date", "event", "white_fide_id", "black_fide_id", "result", *small]
     with gzip.open(path) as file:
-        frame = pl.read_csv(file.read(), columns=names, schema_overrides={"plies": pl.Int16})
+        frame = pl.read_csv(file.read(), columns=names, schema_overrides=small)
     sides = [frame["white_fide_id"], frame["black_fide_id"]]
     numbers = (pl.concat(sides).rank("dense") - 1).cast(pl.Int32).to_numpy()
     scores = {word: score for score, word in RESULTS.items()}
@@ -90,7 +94,8 @@ def otb_columns(path: Path) -> Columns:
         "ended_at": days.to_numpy(),
         "half_moves": frame["plies"].fill_null(-1).to_numpy(),
         "checkmate": np.zeros(len(frame), np.uint8),
-    }
+        "event": frame["event"].fill_null("").rank("dense").cast(pl.Int32).to_numpy(),
+    } | {name: frame[name].fill_null(0).to_numpy() for name in ("white_elo", "black_elo")}
 
 
 def _parts(count: int) -> Iterator[slice]:

@@ -12,15 +12,15 @@ from typing import Any
 
 import attrs
 
-from ledger import accuracy, replaying
-from ledger.accuracy import Bin
+from ledger.comparing import accuracy, replaying
+from ledger.comparing.accuracy import Bin
+from ledger.comparing.replaying import Candidate, Replayed, Year, candidate
 from ledger.errors import UnknownNameError
 from ledger.heavy import np
 from ledger.ledger import Ledger
 from ledger.model import instant_end_ms, instant_ms
 from ledger.names import day, names
 from ledger.periods import DAY_MS, OPEN
-from ledger.replaying import Candidate, Replayed, Year, candidate
 from ledger.timeline import BEGINNING
 
 __all__ = ["Candidate", "Comparison", "candidate", "compare"]

@@ -15,7 +15,7 @@ import attrs
 
 from ledger import db, engine, schemes, views
 from ledger.columns import FEW, MANY
-from ledger.foresight import foresee
+from ledger.comparing.foresight import foresee
 from ledger.gamebook import Roster
 from ledger.heavy import np
 from ledger.model import Carry
