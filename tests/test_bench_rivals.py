@@ -6,12 +6,16 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tools.bench import rival_stores, rivals, synthetic
+from ledger import engine
+from ledger.comparing import accuracy
+from ledger.schemes import BUILT_IN, named
+from tools.bench import bare_ratings, rival_ratings, rival_stores, rivals, scheme_lines, schemes, synthetic
 from tools.bench.table import Line, as_json, render
 
 OTB = Path(__file__).parents[2] / "shared" / "data" / "otb_replay_strict.csv.gz"
@@ -121,8 +125,13 @@ class TestRatingRivals:
         expected = [by_player[player] for player in range(60)]
         for history in (True, False):
             assert np.allclose(rivals.numba_run(columns, history=history)(), expected, rtol=0, atol=1e-9)
-            assert rivals.numba_elo(columns, history=history, runs=1) > 0
         assert rivals.dict_elo(columns, runs=1, limit=100) > 0
+
+    def test_side_by_side_all_are_run_equally_often(self) -> None:
+        ran: list[str] = []
+        runs = {name: (lambda name=name: ran.append(name)) for name in "ab"}
+        assert set(rivals.side_by_side(10, runs, times=3)) == {"a", "b"}
+        assert ran == ["a", "b"] * 4
 
     def test_digests_are_counted(self) -> None:
         assert rivals.sha256_bound([b"a", b"b"], runs=1) > 0
@@ -132,6 +141,131 @@ class TestRatingRivals:
         (tmp_path / "two.pgn").write_text('[Result "1-0"]\n\n1. e4 e5 1-0\n\n' * 2)
         assert rivals.python_chess_parse(tmp_path / "two.pgn") > 0
         assert rivals.python_chess_parse(tmp_path / "two.pgn", limit=1) > 0
+
+
+def _ours(columns: synthetic.Columns, name: str, given: dict[str, int | bool | str] | None = None) -> Any:
+    scheme = named(name)
+    return schemes.ratings(schemes.scheme_run(columns, scheme, scheme.numbers_from(given or {}))(), scheme)
+
+
+def _ours_singly(columns: synthetic.Columns, name: str, given: dict[str, int | bool | str]) -> Any:
+    scheme = named(name)
+    run = schemes.rating_run(schemes.singly(columns), scheme, scheme.numbers_from(given))
+    return schemes.ratings(run(), scheme)
+
+
+class TestSchemeRivals:
+    """The packages and the bare loops compute what our schemes compute, so their figures may stand beside ours."""
+
+    def test_bare_loops_by_game_give_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
+        glicko = bare_ratings.glicko_run(columns)()[:, 0]
+        assert np.allclose(glicko, _ours_singly(columns, "glicko", {"rd_floor": 0}), rtol=0, atol=1e-9)
+        mu = bare_ratings.glicko2_run(columns)()[:, 0]
+        assert np.allclose(1500 + bare_ratings.SCALE * mu, _ours_singly(columns, "glicko2", {}), rtol=0, atol=1e-6)
+
+    def test_the_bare_weekly_loop_gives_the_ratings_of_glicko2(self, columns: synthetic.Columns) -> None:
+        mu = bare_ratings.weekly_glicko2_run(columns)()[:, 0]
+        ours = _ours(columns, "glicko2", schemes.WEEKLY["glicko2"])
+        assert np.allclose(1500 + bare_ratings.SCALE * mu, ours, rtol=0, atol=5e-4)
+
+    def test_the_bare_loop_of_us_chess_by_hand(self) -> None:
+        one: synthetic.Columns = {
+            "white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)
+        }  # fmt: skip
+        assert bare_ratings.uschess_run(one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
+
+    @needs("riix")
+    def test_riix_gives_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
+        lines = list(scheme_lines.agreement_lines("made up", columns))
+        systems = ("Glicko by week", "Glicko-2 by week", "Glicko-2 by game")
+        assert [line.what for line in lines] == [f"made up: {one}, farthest from riix" for one in systems]
+        assert all(line.holds for line in lines), render(lines)
+
+    @needs("riix")
+    def test_riix_expects_what_our_schemes_expect(self, columns: synthetic.Columns) -> None:
+        elo, score = named("elo"), columns["score"]
+        expected = rival_ratings.riix_expected(rival_ratings.riix(columns, "Elo", "game"))
+        ours = schemes.judged(columns, elo, elo.numbers_from({}))
+        assert ours == pytest.approx((accuracy.log_loss(expected, score), accuracy.brier(expected, score)), rel=1e-9)
+
+    @needs("elote")
+    def test_elote_gives_the_ratings_and_predictions_of_our_elo(self, columns: synthetic.Columns) -> None:
+        prepared = rival_ratings.elote(columns, "Elo")
+        theirs = [player.rating for player in rival_ratings.elote_run(prepared)()]
+        assert np.allclose(theirs, _ours(columns, "elo"), rtol=0, atol=1e-9)
+        elo, expected = named("elo"), rival_ratings.elote_expected(prepared)
+        assert schemes.judged(columns, elo, elo.numbers_from({}))[1] == pytest.approx(
+            accuracy.brier(expected, columns["score"]), rel=1e-9
+        )
+
+    @needs("elote")
+    @pytest.mark.parametrize("system", ["Glicko", "Glicko2", "ECF"])
+    def test_every_system_of_elote_rates_and_predicts_every_game(
+        self, columns: synthetic.Columns, system: str
+    ) -> None:
+        prepared = rival_ratings.elote(rivals.head(columns, 300), system)
+        expected = rival_ratings.elote_expected(prepared)
+        assert ((expected >= 0) & (expected <= 1)).all()
+        assert len({player.rating for player in rival_ratings.elote_run(prepared)()}) > 5
+
+    @needs("elochess")
+    def test_elochess_rates_the_games_of_a_batch_together(self) -> None:
+        games = engine.Rateable(
+            np.array([0, 0, 2]), np.array([1, 2, 1]), np.array([1.0, 1.0, 0.5]), np.zeros(3), np.array([0, 2, 3])
+        )
+        assert rival_ratings.elochess_run(games, "elo")() == [1520, 1490, 1490]
+        first, second, third = rival_ratings.elochess_run(games, "uscf")()
+        assert first > 1500 > second == third
+
+
+class TestSchemes:
+    def test_every_built_in_scheme_has_its_line(self) -> None:
+        assert {variant.scheme.name for variant in schemes.variants()} == set(BUILT_IN)
+        assert len({variant.what for variant in schemes.variants()}) == len(BUILT_IN) + len(schemes.WEEKLY)
+        assert {"glicko by week", "glicko by month"} <= {variant.what for variant in schemes.variants()}
+
+    def test_games_by_period_are_cut_where_the_period_ends(self, columns: synthetic.Columns) -> None:
+        scheme = named("glicko")
+        games = schemes.cut(columns, scheme, scheme.numbers_from({}))
+        assert (games.starts[0], games.starts[-1]) == (0, len(games.white))
+        assert (np.diff(games.period) > 0).all()
+        months = columns["ended_at"].astype("datetime64[ms]").astype("datetime64[M]")
+        assert len(games.period) == len(np.unique(months))
+        last = games.day[games.starts[1:] - 1]
+        assert (last <= games.closing).all()
+        assert (games.closing - last < 31).all()
+
+    def test_games_by_event_stand_together_month_by_month(self, columns: synthetic.Columns) -> None:
+        scheme = named("uschess")
+        event = np.arange(len(columns["white"]), dtype=np.int32) % 3
+        games = schemes.cut(columns | {"event": event}, scheme, scheme.numbers_from({}))
+        alone = schemes.cut(columns, scheme, scheme.numbers_from({}))
+        assert len(games.period) == 3 * len(alone.period)
+        assert (np.diff(games.closing) >= 0).all()
+        assert sorted(games.score) == sorted(columns["score"])
+
+    def test_players_begin_with_the_first_rating_that_is_shown(self) -> None:
+        columns = {
+            "white": np.array([0, 1, 0]), "black": np.array([1, 0, 3]),
+            "white_elo": np.array([0, 1700, 2000], np.int16), "black_elo": np.array([0, 1900, 0], np.int16),
+        }  # fmt: skip
+        assert schemes.shown(columns).tolist() == [1900.0, 1700.0, 1500.0, 1500.0]
+
+    @needs("riix")
+    @needs("elote")
+    def test_lines_of_speed_and_accuracy(self, columns: synthetic.Columns, monkeypatch: pytest.MonkeyPatch) -> None:
+        elo = [variant for variant in schemes.variants() if variant.what == "elo by game"]
+        monkeypatch.setattr(scheme_lines, "variants", lambda: elo)
+        monkeypatch.setattr(scheme_lines, "PYTHON_GAMES", 500)
+        speed = list(scheme_lines.speed_lines("made up", columns))
+        assert [line.rival_name for line in speed if line.what == "made up: elo by game"] == [
+            "bare Numba Elo, history", "Rust skillratings, another machine", "the same, brought to this one",
+            "riix Elo", "elote Elo",
+        ]  # fmt: skip
+        assert {line.what for line in speed} == {"made up: elo by game", "made up: Glicko-2, singly"}
+        lines = list(scheme_lines.accuracy_lines("made up", columns))
+        assert [line.unit for line in lines] == ["log-loss", "Brier"] * 3
+        assert [line.ratio for line in lines[2:]] == pytest.approx([1.0] * 4)
 
 
 class TestStoreRivals:

@@ -1,13 +1,19 @@
-"""What the engine takes for a kernel."""
+"""What the engine takes for a kernel, what compiled kernels do instead of calls, and how a batch is gathered."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from random import Random
+from typing import Any
 
 import pytest
 
+from ledger import engine
+from ledger.columns import FEW
 from ledger.errors import ProjectionError
 from ledger.kernels import compiled
+from ledger.schemes import named
 
 
 def made(amount: float) -> Callable[[list[float]], None]:
@@ -20,3 +26,59 @@ def made(amount: float) -> Callable[[list[float]], None]:
 def test_a_kernel_with_values_from_around_it_is_refused_by_name() -> None:
     with pytest.raises(ProjectionError, match="plain function at module level"):
         compiled(made(1.0))
+
+
+def scaled(x: float, exponent: int) -> float:
+    return math.ldexp(x, exponent)
+
+
+def scaled_by_name(x: float, exponent: int) -> float:
+    return ldexp(x, exponent)
+
+
+def parts(x: float) -> tuple[float, int]:
+    return frexp(x)
+
+
+ldexp, frexp = math.ldexp, math.frexp
+
+
+def test_powers_of_two_by_bits_are_those_of_the_c_library() -> None:
+    random = Random(5)
+    by_bits, by_call = compiled(scaled_by_name), compiled(scaled)
+    for exponent in range(-1100, 1025):
+        x = random.uniform(0.5, 0.99) * random.choice((-1.0, 1.0))
+        assert by_bits(x, exponent).hex() == by_call(x, exponent).hex() == math.ldexp(x, exponent).hex()
+
+
+@pytest.mark.parametrize("x", [1.0, -1.0, 0.75, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1])
+def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> None:
+    fast: Callable[[float], Any] = compiled(parts)
+    assert tuple(fast(x)) == math.frexp(x)
+
+
+def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
+    slot, roster, tally, end, side, _own, _work, _after, opponent, result, colour = engine.rooms(
+        FEW, named("glicko"), 9, 6
+    )
+    players = engine.gather(
+        [7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], 0, 3, slot, roster, tally, end, side, opponent, result, colour
+    )
+    assert (players, roster[:3], side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
+    assert [slot[player] for player in (7, 2, 5)] == [1, 2, 3]
+    games = [
+        list(zip(opponent[last - n : last], result[last - n : last], colour[last - n : last], strict=True))
+        for last, n in zip(end[:3], tally[:3], strict=True)
+    ]
+    assert games == [[(1, 1.0, 0), (2, 0.0, 0)], [(0, 0.0, 1), (2, 0.5, 0)], [(1, 0.5, 1), (0, 1.0, 1)]]
+
+
+def test_who_sits_a_batch_out_stays_as_before_it() -> None:
+    scheme = named("glicko")
+    numbers = scheme.numbers_from({})
+    state = [1500.0, 200.0, 3.0, 1600.0, 80.0, 3.0, 1700.0, 90.0, 3.0]
+    games = engine.Rateable([2], [0], [1.0], [0.0], [0, 1], [9.0], [0.0])
+    before, after, _work = engine.rate_one_batch(scheme, numbers, games, state)
+    assert before[3:6] == after[3:6] == state[3:6]
+    assert after[6] > 1700.0
+    assert before[1] > 200.0, "brought to the batch"

@@ -206,11 +206,12 @@ class Scheme:
         rate_game: kernel ``(state, w, b, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
         rate_player: kernel ``(step, state, work, after, player, opponent, score, colour, first, last, period, day,
             numbers)``: one player's games of one batch, called for every player of the batch in each of ``steps``
-            rounds. *state* holds everybody's fields as they were before the batch, brought to it by ``at``, and is
-            only read; player *i*'s fields stand from ``i * len(state fields)``, the work numbers from
-            ``i * len(work)`` of *work* (to be read by others in a later round; zero at the start of a batch). The
-            games are *first* <= g < *last*: ``opponent[g]`` is a player, ``score[g]`` the player's own score,
-            ``colour[g]`` 0 for White. The last round fills the player's fields in *after*.
+            rounds. A player is a number that holds for this batch alone. *state* holds the fields of all who play in
+            it as they were before it, brought to it by ``at``, and is only read; player *i*'s fields stand from
+            ``i * len(state fields)``, the work numbers from ``i * len(work)`` of *work* (to be read by others in a
+            later round; zero at the start of a batch). The games are *first* <= g < *last*: ``opponent[g]`` is a
+            player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
+            fields in *after*.
         steps: number of rounds.
         work: names of the work numbers.
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.arith import LOG2_E, exp2, log
+from ledger.arith import LOG2_E, exp2
 from ledger.schemes.base import (
     Explanation,
     Meeting,
@@ -33,6 +33,7 @@ from ledger.schemes.base import (
     refuse_common,
     setting,
 )
+from ledger.schemes.glicko2_volatility import new_volatilities, new_volatility
 
 PAPER = "Glickman, Example of the Glicko-2 system"
 FIELDS = 4
@@ -43,8 +44,6 @@ SCALE = 173.7178  # points in one unit of mu and phi (step 2)
 PER_POINT = 1.0 / SCALE
 SPREAD = 3.0 / (pi * pi * SCALE * SCALE)  # of g for an RD in points
 BITS = LOG2_E / SCALE  # e^(x/SCALE) is 2^(BITS·x)
-TOLERANCE = 1e-6  # ε, step 5.1
-MOST_ROUNDS = 1000  # never met: a guard for a loop that compiled code could not be stopped in
 NOTHING = 1e-30  # information of games between players so far apart that they tell nothing
 
 
@@ -137,94 +136,6 @@ def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:  # noqa: 
     return chance(state[p] - state[q], impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
-def series(y: float) -> float:
-    """e^y for |y| <= 1/32 by its Taylor series, which leaves out less than 2^-60."""
-    y2 = y * y
-    low = 1.0 + (y + y2 * (0.5 + y * (1.0 / 6.0)))
-    high = (1.0 / 24.0 + y * (1.0 / 120.0)) + y2 * ((1.0 / 720.0 + y * (1.0 / 5040.0)) + y2 * (1.0 / 40320.0))
-    return low + y2 * y2 * high
-
-
-def exponential(y: float) -> float:
-    """e^y as the iteration needs it, to 1e-14; nearly always y is close to 0, else the first -τ."""
-    if -0.03125 < y < 0.03125:
-        return series(y)
-    if -1.0 < y < 1.0:
-        part = series(y * 0.03125)
-        part *= part
-        part *= part
-        part *= part
-        part *= part
-        return part * part
-    return exp2(LOG2_E * y)
-
-
-def slope(ratio: float, old: float, excess: float, spread: float) -> float:
-    """The first part of f of step 5.1: e^x(Δ² - φ² - v - e^x) / 2(φ² + v + e^x)².
-
-    Args:
-        ratio: e^x over the old σ².
-        old: the old σ².
-        excess: Δ² - φ² - v.
-        spread: φ² + v.
-    """
-    e = ratio * old
-    whole = spread + e
-    return e * (excess - e) / (2.0 * whole * whole)
-
-
-def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau: float) -> float:
-    """σ' of step 5: f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
-
-    The paper's x is here y = x - ln σ²: the same iterates up to rounding, with one e^y in each and no logarithm.
-
-    Args:
-        volatility: σ.
-        phi2: φ².
-        v: estimated variance of the rating by the games (step 3).
-        delta2: Δ² (step 4).
-        tau: the system constant.
-    """
-    old = volatility * volatility
-    spread = phi2 + v
-    excess = delta2 - spread
-    per_y = 1.0 / (tau * tau)
-    # step 5.2: B = ln(Δ² - φ² - v), or a - kτ with the first k for which f is not negative
-    a = 0.0
-    ratio_a = 1.0
-    f_a = slope(1.0, old, excess, spread)
-    if excess > 0.0:
-        ratio_b = excess / old
-        b = log(ratio_b)
-        f_b = slope(ratio_b, old, excess, spread) - b * per_y
-    else:
-        b = -tau
-        ratio_b = exponential(b)
-        f_b = slope(ratio_b, old, excess, spread) - b * per_y
-        while f_b < 0.0:
-            b -= tau
-            ratio_b = exponential(b)
-            f_b = slope(ratio_b, old, excess, spread) - b * per_y
-    # steps 5.3 and 5.4
-    for _ in range(MOST_ROUNDS):
-        if abs(b - a) <= TOLERANCE or f_a == f_b:
-            break
-        c = a + (a - b) * f_a / (f_b - f_a)
-        ratio = exponential(c)
-        f_c = slope(ratio, old, excess, spread) - c * per_y
-        if f_c * f_b <= 0.0:
-            a = b
-            f_a = f_b
-            ratio_a = ratio_b
-        else:
-            f_a *= 0.5
-        b = c
-        f_b = f_c
-        ratio_b = ratio
-    # step 5.5: σ' = e^(A/2)
-    return volatility * sqrt(ratio_a)
-
-
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
     first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
@@ -261,13 +172,48 @@ def rate_side(
         periods: how many step 6 adds: 1, or 0 where RD grows by time elsewhere.
         tau: the system constant.
     """
-    phi = rd * PER_POINT
-    phi2 = phi * phi
+    phi2 = squared(rd)
     sigma = volatility
     if information > NOTHING:
         v = 1.0 / information
         delta = v * improvement
         sigma = new_volatility(volatility, phi2, v, delta * delta, tau)
+    move(after, p, rating, phi2, sigma, improvement, information, periods)
+
+
+def rate_sides(
+    after: Any, p: int, q: int, improvement: float, information: float, other_improvement: float,
+    other_information: float, tau: float,
+) -> None:  # fmt: skip
+    """``rate_side`` of both players of one game from what stands in *after*, at *p* and *q*, with no period in step 6.
+
+    The searches for their volatilities run side by side; what comes of one without information is not taken.
+    """
+    told, other_told = information > NOTHING, other_information > NOTHING
+    v, other_v = 1.0 / (information if told else 1.0), 1.0 / (other_information if other_told else 1.0)
+    delta, other_delta = v * improvement, other_v * other_improvement
+    phi2, other_phi2 = squared(after[p + RD]), squared(after[q + RD])
+    before, other_before = after[p + VOLATILITY], after[q + VOLATILITY]
+    sigma, other_sigma = new_volatilities(
+        before, phi2, v, delta * delta, other_before, other_phi2, other_v, other_delta * other_delta, tau
+    )
+    move(after, p, after[p], phi2, sigma if told else before, improvement, information, 0.0)
+    move(
+        after, q, after[q], other_phi2, other_sigma if other_told else other_before, other_improvement,
+        other_information, 0.0,
+    )  # fmt: skip
+
+
+def squared(rd: float) -> float:
+    """φ² of an RD in points."""
+    phi = rd * PER_POINT
+    return phi * phi
+
+
+def move(
+    after: Any, p: int, rating: float, phi2: float, sigma: float, improvement: float, information: float, periods: float
+) -> None:
+    """Steps 6 to 8: fills rating, RD and volatility of *after* from *p*."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
     after2 = before2 / (1.0 + before2 * information)

@@ -38,7 +38,7 @@ from ledger.schemes.base import (
     refuse_common,
     setting,
 )
-from ledger.schemes.glicko2 import SCALE, chance, check_scale, expected_score, impact, rate_side
+from ledger.schemes.glicko2 import SCALE, chance, check_scale, expected_score, impact, rate_side, rate_sides
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"
@@ -162,12 +162,20 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Num
     white_rd = state[w + RD]
     black = state[b]
     black_rd = state[b + RD]
-    play(state, w, white, white_rd, state[w + VOLATILITY], black, black_rd, score, numbers.advantage, numbers.tau)
+    improvement, information = evidence(white, black, black_rd, score, numbers.advantage)
+    to_black, of_black = evidence(black, white, white_rd, 1.0 - score, -numbers.advantage)
+    rate_sides(state, w, b, improvement, information, to_black, of_black, numbers.tau)
     hold(state, w, white, numbers)
-    play(
-        state, b, black, black_rd, state[b + VOLATILITY], white, white_rd, 1.0 - score, -numbers.advantage, numbers.tau
-    )
     hold(state, b, black, numbers)
+
+
+def evidence(
+    rating: float, opponent: float, opponent_rd: float, score: float, advantage: float
+) -> tuple[float, float]:
+    """g(s - E) and g²E(1 - E) of one side; arguments as in ``play``."""
+    weight = impact(opponent_rd)
+    expected = chance(rating - opponent + advantage, weight)
+    return weight * (score - expected), weight * weight * expected * (1.0 - expected)
 
 
 def play(
@@ -188,10 +196,8 @@ def play(
         advantage: points that the first move is worth to this side: half on its own rating, half off the other's.
         tau: the system constant.
     """
-    weight = impact(opponent_rd)
-    expected = chance(rating - opponent + advantage, weight)
-    information = weight * weight * expected * (1.0 - expected)
-    rate_side(after, p, rating, rd, volatility, weight * (score - expected), information, 0.0, tau)
+    improvement, information = evidence(rating, opponent, opponent_rd, score, advantage)
+    rate_side(after, p, rating, rd, volatility, improvement, information, 0.0, tau)
 
 
 def hold(state: Any, p: int, before: float, numbers: Numbers) -> None:

@@ -15,7 +15,8 @@ from ledger.columns import FEW
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.schemes.base import Newcomer, Scheme, When
-from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, exponential, grown, rate_internal, rate_period
+from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, grown, rate_internal, rate_period
+from ledger.schemes.glicko2_volatility import exponential, new_volatilities, new_volatility
 from ledger.testing.scheme_contract import SchemeContract
 
 SCALE = 173.7178
@@ -110,6 +111,19 @@ def test_nearly_all_periods_agree_with_the_reference_to_1e9() -> None:
 @given(st.floats(-5, 5))
 def test_the_exponential_of_the_iteration_is_good_to_1e14(y: float) -> None:
     assert exponential(y) == pytest.approx(math.exp(y), rel=1e-14)
+
+
+SEARCHES = st.tuples(
+    st.floats(1e-4, 1.0), st.floats(1e-4, 40.0), st.floats(0.5, 1e4), st.floats(0.0, 1e4)
+)  # σ, φ², v, Δ²
+
+
+@given(SEARCHES, SEARCHES, st.sampled_from((0.3, 0.5, 0.75, 1.2)))
+def test_two_searches_side_by_side_give_the_bits_of_each_by_itself(
+    one: tuple[float, float, float, float], other: tuple[float, float, float, float], tau: float
+) -> None:
+    both = new_volatilities(*one, *other, tau)
+    assert both == (new_volatility(*one, tau), new_volatility(*other, tau))
 
 
 def test_a_period_without_games_only_adds_the_volatility_to_rd() -> None:
