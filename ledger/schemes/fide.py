@@ -203,7 +203,7 @@ def rate_player(
 ) -> None:  # fmt: skip
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
 
-    The loop of ``ledger.fide.games.tournament``, written out: a call with arrays costs more than all of it.
+    The loop of ``ledger.fide.games.tournament``, written out for columns.
     """
     p, w = player * FIELDS, player * NOTES
     rules = rules_of(day, numbers)
