@@ -110,10 +110,9 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         then = queries.one(connection, queries.ROW, (*key, 1))
     else:
         then = queries.one(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
-    number, state = _state_now(ledger, rated_by, last)
-    era = rated_by.eras[number]
-    rated = queries.one(connection, queries.RATED_PLAYERS, (rated_by.pool,))
-    assert rated is not None
+    since = _in_force_since(ledger, rated_by)
+    number = max(rated_by.era_at(since), rated_by.era_at(last["ended_ms"]))
+    era, state = rated_by.eras[number], states.Players(connection, rated_by).carried(last, number)
     hera = queries.one(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
     n = last["n"]
     mean = last["rating_sum"] / n
@@ -129,8 +128,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "rating_now": round(state[0], 2) if era.scheme.listed(state, 0, era.numbers) else None,
         "provisional": era.scheme.provisional(state, 0, era.numbers),
         "state": dict(zip(era.scheme.state[1:], state[1:], strict=True)),
-        "rank": _rank(ledger, rated_by, last["player"], state[0]),
-        "rated_players": rated["n"],
+        "rank": _rank(ledger, rated_by, last["player"], state[0], since),
+        "rated_players": _counted(ledger, queries.RATED_PLAYERS, rated_by.pool),
         "games": n,
         "wins": last["wins"],
         "draws": last["draws"],
@@ -151,22 +150,19 @@ def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[
     return {"hera": round(last["hera"], 2), "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
 
 
-def _state_now(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> tuple[int, tuple[float, ...]]:
-    """The era in force after the pool's last game, and what a player's last row has become in it."""
-    since = _in_force_since(ledger, pool)
-    players = states.Players(ledger.views.connection, pool)
-    return players.carried(last, max(pool.era_at(since), pool.era_at(last["ended_ms"])))
+def _counted(ledger: Ledger, query: str, *arguments: object) -> int:
+    """The answer of a query that counts."""
+    row = queries.one(ledger.views.connection, query, arguments)
+    assert row is not None
+    return int(row["n"])
 
 
-def _rank(ledger: Ledger, pool: Pool, player: int, rating: float) -> int | None:
-    """The player's place in ``ranking``, or None for who is not in it."""
-    connection, since = ledger.views.connection, _in_force_since(ledger, pool)
+def _rank(ledger: Ledger, pool: Pool, player: int, rating: float, since: int) -> int | None:
+    """The player's place in ``ranking``, or None for who is not in it; the scheme is in force *since* then."""
     if rating == 0.0:
         return None
-    higher = queries.one(connection, queries.RANK, (pool.pool, rating))
-    assert higher is not None
     if since == BEGINNING:
-        return int(higher["n"]) + 1
+        return _counted(ledger, queries.RANK, pool.pool, rating) + 1
     rows = ranking(ledger, pool.name, limit=2**31)
     return next((row["rank"] for row in rows if row["player"] == player), None)
 

@@ -5,12 +5,13 @@ A row keeps the state after its game; what a later instant or a later scheme mak
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ledger import queries
 from ledger.gamebook import Roster
 from ledger.model import Carry
+from ledger.schemes.base import Newcomer
 from ledger.timeline import Held, Pool
 
 if TYPE_CHECKING:
@@ -25,7 +26,14 @@ class Players:
     def __init__(self, connection: sqlite3.Connection, pool: Pool) -> None:
         self._connection = connection
         self._pool = pool
-        self._roster = Roster(connection)
+
+    @cached_property
+    def _roster(self) -> Roster:
+        """Read when a newcomer or a change of scheme asks for it: most answers do not."""
+        return Roster(self._connection)
+
+    def _newcomer(self, player: int, ms: int) -> Newcomer:
+        return self._roster.newcomer(player, ms)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
@@ -47,19 +55,19 @@ class Players:
     def _in_era(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
         rated_by = self._pool.eras[era]
         if row is None:
-            return rated_by.scheme.enter(self._roster.newcomer(player, first_ms), rated_by.numbers)
-        return self._pool.carried(self.held(row), era, partial(self._roster.newcomer, player))
+            return rated_by.scheme.enter(self._newcomer(player, first_ms), rated_by.numbers)
+        return self._pool.carried(self.held(row), era, partial(self._newcomer, player))
 
-    def carried(self, row: dict[str, Any], era: int) -> tuple[int, tuple[float, ...]]:
-        """*era*, and what the state that a row keeps has become on the way into it."""
-        return era, self._in_era(row["player"], row, era, row["ended_ms"])
+    def carried(self, row: dict[str, Any], era: int) -> tuple[float, ...]:
+        """What the state that a row keeps has become on the way into *era*."""
+        return self._in_era(row["player"], row, era, row["ended_ms"])
 
     def at(self, player: int, row: dict[str, Any] | None, ms: int) -> tuple[int, tuple[float, ...]]:
         """The era of an instant, and the state that a player's last row before it has become by then."""
         if row is None:
             era = self._pool.era_at(ms)
             return era, self._in_era(player, None, era, ms)
-        return self._pool.state_at(self.held(row), ms, partial(self._roster.newcomer, player))
+        return self._pool.state_at(self.held(row), ms, partial(self._newcomer, player))
 
 
 def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict[str, Any]]:
@@ -73,7 +81,7 @@ def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict
     for row in queries.dictionaries(connection, queries.ROWS_BEFORE, (pool.pool, since_ms)):
         between = pool.eras[pool.era_at(row["ended_ms"]) + 1 : number + 1]
         if not any(one.carry is Carry.RESTART for one in between):
-            _, state = players.carried(row, number)
+            state = players.carried(row, number)
             if era.scheme.listed(state, 0, era.numbers):
                 found.append({**row, "rating": state[0]})
     return found
