@@ -23,7 +23,7 @@ from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
 from ledger.imports.source import Fault
 from ledger.instants import instant_ms_column
-from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
+from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import instant_text
 from ledger.pause import collector_paused
 from ledger.people import People, Person, commitment
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 BY_SPEED = "by-speed"
+SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
 
@@ -107,8 +108,9 @@ class GameImport:
         self._adopt(writer, frame["pool"].unique().to_list(), stamp)
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
-        if len(games):
-            self._append(writer, games, stamp)
+        games = games.with_columns(game_columns.facts(games))
+        for some in games.iter_slices(SLICE):
+            self._append(writer, some, stamp)
 
     def _with_pools(self, frame: DataFrame) -> DataFrame:
         """Give each game its pool; games that have none are left out and counted."""
@@ -131,7 +133,7 @@ class GameImport:
             event = attrs.evolve(self._scheme, pool=pool)
             if not writer.find([event.key]):
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
-                writer.append([Sealed(event.KIND, event.key, body)])
+                writer.append([event.KIND], [event.key], [body])
                 self.outcome.new_pools.append(pool)
             self._pools.add(pool)
 
@@ -142,11 +144,11 @@ class GameImport:
             for side in ("white", "black")
         ]
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
-        names = {identity: name for identity, name in met.iter_rows() if identity not in self._numbers}
-        if names:
-            self._register_new(writer, names, stamp)
-        ids = met["id"].to_list()
-        return pl.DataFrame({"id": ids, "player": [self._numbers[one] for one in ids]})
+        ids, names = met["id"].to_list(), met["name"].to_list()
+        fresh = {one: name for one, name in zip(ids, names, strict=True) if one not in self._numbers}
+        if fresh:
+            self._register_new(writer, fresh, stamp)
+        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
         persons = self._people.number(names, instant_text(rules.recorded_ms(stamp)))
@@ -160,7 +162,7 @@ class GameImport:
             assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
             for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
         ]
-        writer.append([Sealed(kind, key, body) for key, body in zip(keys, bodies, strict=True)])
+        writer.append(repeat(kind), keys, bodies)
         self.outcome.players += len(unknown)
         self._registered.update(person.player for person in fresh)
 
@@ -194,7 +196,6 @@ class GameImport:
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
-        games = games.with_columns(game_columns.facts(games))
         if not self._met_repeats:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
@@ -208,9 +209,7 @@ class GameImport:
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)
-        kind = GameRecorded.KIND
-        keys = ("game:" + fresh["game"]).to_list()
-        writer.append(list(map(Sealed._make, zip(repeat(kind), keys, bodies, strict=False))))
+        writer.append(repeat(GameRecorded.KIND), ("game:" + fresh["game"]).to_list(), bodies)
         self.outcome.recorded += len(fresh)
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))

@@ -43,6 +43,13 @@ RESTORE = "restore the file from a copy, then prove it with 'audit --since'"
 _CORRUPT = ("malformed", "not a database", "file is encrypted")
 
 
+# For a parameter that is not exactly an int, float, str or bytearray the driver asks two attributes of it and swallows
+# the two exceptions, a microsecond each time. These adapters change no value and say so at once.
+sqlite3.register_adapter(type(None), lambda nothing: nothing)
+sqlite3.register_adapter(bool, int)
+sqlite3.register_adapter(bytes, bytearray)
+
+
 def has_wal_reset_bug() -> bool:
     """True when the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
     return sqlite3.sqlite_version_info < WAL_RESET_FIXED

@@ -63,6 +63,8 @@ def _pattern(doc: str, pattern: str, *, optional: bool = False) -> Any:
 
 def is_plain_text(value: str, limit: int) -> bool:
     """True for 1 to *limit* characters in Unicode form NFC, no controls, no white space at either end."""
+    if value.isascii():  # the same in fewer steps: nearly all text is
+        return 0 < len(value) <= limit and value.isprintable() and value[0] != " " != value[-1]
     return (
         0 < len(value) <= limit
         and unicodedata.is_normalized("NFC", value)

@@ -15,6 +15,8 @@ _REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}
 
 def instant_ms_column(texts: Series) -> Series:
     """Milliseconds since 1970 of each well-formed instant (Int64); null for null and for days that do not exist."""
+    if texts.null_count() == len(texts):
+        return pl.Series("text", [None], pl.Int64).new_from_index(0, len(texts))
     text = pl.col("text")
     length = text.str.len_bytes()
     whole = pl.when(length == 20).then(text.str.slice(0, 19) + ".000").otherwise(text.str.slice(0, 23))

@@ -114,9 +114,10 @@ class People:
                     found = self.by_identity(list(named))
                 first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
                 fresh = [identity for identity in named if identity not in found]
+                salts = secrets.token_bytes(SALT_BYTES * len(fresh))
                 persons = [
-                    Person(first + i, identity, named[identity], secrets.token_bytes(SALT_BYTES), joined_at)
-                    for i, identity in enumerate(fresh)
+                    Person(first + i, one, named[one], salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
+                    for i, one in enumerate(fresh)
                 ]
                 self._connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", persons)
             found.update((person.identity or "", person) for person in persons)

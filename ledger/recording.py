@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ledger import codec, rules
 from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.journal import Journal, KeyTakenError, Sealed, Stored, Writer
+from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import Receipt
 
 
@@ -50,7 +50,9 @@ class _Batch:
         stored = dict(self._writer.find([event.key for event in events]))
         wanted = {key for event in events for key in _needs(event)} - self._known
         present = self._known.union(self._writer.find(sorted(wanted)))
-        fresh: list[Sealed] = []
+        kinds: list[str] = []
+        keys: list[str] = []
+        bodies: list[bytes] = []
         places: list[tuple[str, int, bool]] = []
         for event in events:
             key = event.key
@@ -60,15 +62,17 @@ class _Batch:
                 places.append((key, before.position, True))
                 continue
             rules.check_new(event, present, self._now_ms)
-            position = self._writer.size + len(fresh) + 1
+            position = self._writer.size + len(bodies) + 1
             body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
-            fresh.append(Sealed(event.KIND, key, body))
+            kinds.append(event.KIND)
+            keys.append(key)
+            bodies.append(body)
             stored[key] = Stored(position, body, b"")
             present.add(key)
             places.append((key, position, False))
         first = self._writer.size + 1
         try:
-            leaves = self._writer.append(fresh) if fresh else []
+            leaves = self._writer.append(kinds, keys, bodies)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
         return [

@@ -17,7 +17,6 @@ from ledger import db
 from ledger.audit import Verdict, audit, table_digests
 from ledger.errors import CorruptError, StorageError
 from ledger.events import ConversionRange, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.journal import Sealed
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger, beside
 from ledger.model import Carry, Outcome, Standing, Termination, TreeHead
@@ -294,7 +293,7 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(old: bytes, new: byt
             assert was in source
             source = source.replace(was, becomes)
         position = writer.size + 1
-        writer.append([Sealed(json.loads(source)["kind"], "game:slipped-in", source)])
+        writer.append([json.loads(source)["kind"]], ["game:slipped-in"], [source])
     (falsehood,) = audit(club).falsehoods
     assert falsehood.table == "journal"
     assert falsehood.position_or_key in {position, f"1..{position}"}

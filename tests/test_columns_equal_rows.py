@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledger import codec, game_columns
 from ledger.errors import MalformedError
-from ledger.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded
+from ledger.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded, is_plain_text
 from ledger.instants import instant_ms_column, round_order_column
 from ledger.model import Outcome, Termination, instant_ms, round_order
 from tests import strategies
@@ -204,3 +205,10 @@ def test_an_actor_who_is_not_plain_text_is_refused_by_columns_too() -> None:
     frame = frame_of([GOOD])
     with pytest.raises(MalformedError, match=r"@ \$\.actor$"):
         game_columns.bodies(game_columns.facts(frame), frame["game"], 1, "2026-11-21T03:15:13.123Z", "eve\n")
+
+
+@given(st.text(st.sampled_from([*map(chr, range(0x20)), " ", "a", "~", "\x7f"]), max_size=5))
+def test_plain_ascii_text_is_known_by_the_definition_that_holds_for_any_text(text: str) -> None:
+    outer = text.strip() != text
+    controls = any(unicodedata.category(character) == "Cc" for character in text)
+    assert is_plain_text(text, 4) == (0 < len(text) <= 4 and not outer and not controls)

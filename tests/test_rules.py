@@ -26,6 +26,7 @@ from ledger.events import (
 from ledger.imports.source import SourceGame, frames
 from ledger.ledger import Ledger
 from ledger.model import Carry, Outcome, Standing, Termination
+from tests.crash_driver import source_games
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -594,3 +595,13 @@ def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
             attempt()
         assert caught.value.rule == rule
         assert list(tmp_path.iterdir()) == []
+
+
+def test_a_frame_may_repeat_games_of_the_journal_and_its_own(club: Club, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame is appended slice by slice: what an earlier slice brought is a repeat in a later one."""
+    games = list(source_games(40))
+    monkeypatch.setattr("ledger.bulk.SLICE", 7)
+    assert club.ledger.import_games(frames(games[:3])).recorded == 3
+    outcome = club.ledger.import_games(frames([*games[:20], *games[15:], *games[30:]]))
+    assert (outcome.recorded, outcome.repeated, outcome.faults) == (37, 18, [])
+    assert club.ledger.import_games(frames(games)).repeated == 40

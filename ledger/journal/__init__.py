@@ -25,14 +25,6 @@ class Stored(NamedTuple):
     leaf: bytes
 
 
-class Sealed(NamedTuple):
-    """An entry ready to be written: its kind, its key, its raw body for the next position."""
-
-    kind: str
-    key: str
-    body: bytes
-
-
 class KeyTakenError(Exception):
     """An entry's key is known already; the caller asks ``find`` which."""
 
@@ -50,8 +42,13 @@ class Writer(Protocol):
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
 
-    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
         """Add entries at the next positions; returns their leaf hashes.
+
+        Args:
+            kinds: kind of each entry; may go on for ever.
+            keys: key of each entry.
+            bodies: raw body of each, sealed for its position.
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added, the transaction goes on.

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ledger import db
 from ledger.errors import CorruptError, StorageError
-from ledger.journal import KeyTakenError, Sealed, Stored
+from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import TILE_HEIGHT, Frontier, leaf_hashes
 from ledger.model import TreeHead
 
@@ -52,7 +53,7 @@ WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
 BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
 """
 SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
-MANY = 1_000  # entries from which an append sets the guard aside while it holds the write lock
+MANY = 1_000  # entries from which an append sets the guard aside, and a transaction lets the log grow
 
 _INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
@@ -177,10 +178,16 @@ class SqliteJournal:
             self._catch_up_frontier()
             writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at)
             yield writer
+            writer.restore_guard()
+            self._let_log_grow(LONG_LOG if writer.size - self._frontier.size >= MANY else SHORT_LOG)
         self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
 
-    def let_log_grow(self, pages: int) -> None:
-        """Write the write-ahead log back into the file when it has so many pages."""
+    def _let_log_grow(self, pages: int) -> None:
+        """Write the write-ahead log back into the file when it has so many pages.
+
+        An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
+        append is quicker in a short log that is written over and over.
+        """
         if pages != self._log_pages:
             self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
             self._log_pages = pages
@@ -221,6 +228,7 @@ class SqliteWriter:
         self._connection = connection
         self.frontier = frontier
         self._recorded_at = recorded_at
+        self._guarded = True
 
     @property
     def size(self) -> int:
@@ -238,32 +246,30 @@ class SqliteWriter:
         """The entries that bear these keys, those of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
-    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
         """Add entries at the next positions; returns their leaf hashes.
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added.
         """
-        leaves = leaf_hashes([entry.body for entry in entries])
-        if not entries:
+        leaves = leaf_hashes(bodies)
+        if not leaves:
             return []
-        first = self.size + 1
-        if len(entries) < MANY:
-            self._journal.let_log_grow(SHORT_LOG)
-        rows = list(zip(range(first, first + len(entries)), *zip(*entries, strict=True), leaves, strict=True))
-        with self._guard_aside(len(rows) >= MANY):
-            self._insert(rows)
-        self._recorded_at = _recorded_at(entries[-1].body)
+        if len(leaves) >= MANY:
+            self._set_guard_aside()
+        rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
+        self._insert(rows, len(leaves))
+        self._recorded_at = _recorded_at(bodies[-1])
         nodes = self.frontier.extend(leaves)
         if nodes:
             self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
         return leaves
 
-    def _insert(self, rows: list[tuple[int, str, str, bytes, bytes]]) -> None:
+    def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
         """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""
-        if len(rows) == 1:
+        if number == 1:
             try:
-                self._connection.execute(_INSERT, rows[0])
+                self._connection.execute(_INSERT, next(rows))
             except db.sqlite3.IntegrityError as error:
                 raise KeyTakenError from error
             return
@@ -276,19 +282,17 @@ class SqliteWriter:
             raise KeyTakenError from error
         self._connection.execute("RELEASE append")
 
-    @contextmanager
-    def _guard_aside(self, aside: bool) -> Iterator[None]:
+    def _set_guard_aside(self) -> None:
         """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
-        if aside:
-            # An import rewrites the same index pages again and again: write them back once in 64 MB. A single append
-            # is quicker in a short log that is written over and over.
-            self._journal.let_log_grow(LONG_LOG)
+        if self._guarded:
             self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
-        try:
-            yield
-        finally:
-            if aside:
-                self._connection.execute(_GUARD)
+            self._guarded = False
+
+    def restore_guard(self) -> None:
+        """Put the guard back; a transaction that is undone does so by itself."""
+        if not self._guarded:
+            self._connection.execute(_GUARD)
+            self._guarded = True
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""

@@ -11,7 +11,7 @@ from random import Random
 
 from ledger import codec
 from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
-from ledger.journal import Journal, Sealed
+from ledger.journal import Journal
 from ledger.model import Outcome, Standing, Termination
 
 RECORDED_AT = "2022-01-01T00:00:00.000Z"
@@ -68,13 +68,12 @@ def shuffled(events: Sequence[Event], seed: int) -> list[Event]:
 def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECORDED_AT, actor: str = "club") -> None:
     """Append facts in one transaction, without asking the rules."""
     with journal.writing() as writer:
-        first = writer.size + 1
-        writer.append(
-            [
-                Sealed(e.KIND, e.key, codec.assemble(first + i, recorded_at, actor, e.KIND, e.key, codec.facts(e)))
-                for i, e in enumerate(events)
-            ]
-        )
+        facts = list(events)
+        bodies = [
+            codec.assemble(position, recorded_at, actor, e.KIND, e.key, codec.facts(e))
+            for position, e in enumerate(facts, start=writer.size + 1)
+        ]
+        writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)
 
 
 def _player(number: int) -> PlayerRegistered:

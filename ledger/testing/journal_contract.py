@@ -7,14 +7,23 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from typing import NamedTuple
 
 from ledger import codec
-from ledger.journal import Journal, KeyTakenError, Sealed
+from ledger.journal import Journal, KeyTakenError, Writer
 from ledger.testing.expect import refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
 SIZES = (1, 2, 253, 1, 1_200, 3, 70)  # entries a transaction: around a full tile, and enough at once to hurry
 MANY_KEYS = 12_000
+
+
+class Sealed(NamedTuple):
+    """An entry ready to be written: its kind, its key, its raw body for the next position."""
+
+    kind: str
+    key: str
+    body: bytes
 
 
 class _GivenUpError(Exception):
@@ -28,13 +37,18 @@ def sealed(position: int, word: str = "entry") -> Sealed:
     return Sealed("test/1", key, codec.assemble(position, RECORDED_AT, "contract", "test/1", key, facts))
 
 
+def append(writer: Writer, *entries: Sealed) -> list[bytes]:
+    """Append entries and return their leaf hashes."""
+    return writer.append([e.kind for e in entries], [e.key for e in entries], [e.body for e in entries])
+
+
 def filled(journal: Journal, sizes: Sequence[int] = SIZES) -> list[Sealed]:
     """Append that many entries in as many transactions."""
     entries: list[Sealed] = []
     for size in sizes:
         batch = [sealed(len(entries) + 1 + i) for i in range(size)]
         with journal.writing() as writer:
-            writer.append(batch)
+            append(writer, *batch)
         entries += batch
     return entries
 
@@ -104,7 +118,7 @@ class JournalContract:
             for size in SIZES:
                 batch = [sealed(len(bodies) + 1 + i) for i in range(size)]
                 with journal.writing() as writer:
-                    leaves = writer.append(batch)
+                    leaves = append(writer, *batch)
                 assert leaves == [sha256(b"\x00" + entry.body).digest() for entry in batch]
                 bodies += [entry.body for entry in batch]
                 assert journal.head().size == len(bodies)
@@ -116,9 +130,9 @@ class JournalContract:
             before = journal.head()
             other = self.again(journal)
             with refused(_GivenUpError), journal.writing() as writer:
-                writer.append([sealed(4), sealed(5)])
+                append(writer, sealed(4), sealed(5))
                 writer.keep_texts([(b"\x01" * 32, b"frame")])
-                writer.append([sealed(6)])
+                append(writer, sealed(6))
                 assert (writer.size, other.size()) == (6, 3)
                 assert other.find(["entry:4"]) == {}
                 assert stored(other) == [entry.body for entry in entries]
@@ -127,7 +141,7 @@ class JournalContract:
             assert journal.find(["entry:4", "entry:6"]) == {}
             assert journal.text(b"\x01" * 32) is None
             with journal.writing() as writer:
-                writer.append([sealed(4, "instead")])
+                append(writer, sealed(4, "instead"))
             assert journal.head().root == root_of([*[e.body for e in entries], sealed(4, "instead").body])
 
     def test_a_key_that_is_known_is_refused_with_all_that_came_with_it(self) -> None:
@@ -136,24 +150,24 @@ class JournalContract:
             with self.journal() as journal:
                 entries = filled(journal, (2,))
                 with journal.writing() as writer:
-                    writer.append([sealed(3)])
+                    append(writer, sealed(3))
                     batch = [sealed(4 + i) for i in range(together)]
                     batch[-1] = Sealed(batch[-1].kind, taken, batch[-1].body)
                     with refused(KeyTakenError):
-                        writer.append(batch)
+                        append(writer, *batch)
                     assert writer.size == 3
                     assert set(writer.find(["entry:3", "entry:4"])) == {"entry:3"}
-                    writer.append([sealed(4), sealed(5)])  # the transaction goes on
+                    append(writer, sealed(4), sealed(5))  # the transaction goes on
                 bodies = [entry.body for entry in [*entries, sealed(3), sealed(4), sealed(5)]]
                 assert stored(journal) == bodies
                 assert journal.head().root == root_of(bodies)
                 with refused(KeyTakenError), journal.writing() as writer:
-                    writer.append(batch)
+                    append(writer, *batch)
                 assert stored(journal) == bodies
 
     def test_a_writer_sees_its_own_entries(self) -> None:
         with self.journal() as journal, journal.writing() as writer:
-            writer.append([sealed(1), sealed(2)])
+            append(writer, sealed(1), sealed(2))
             assert writer.size == 2
             assert writer.find(["entry:2", "entry:9"])["entry:2"].position == 2
             assert writer.last_recorded_at() == RECORDED_AT
@@ -183,7 +197,7 @@ class JournalContract:
             other = self.again(journal)
             for block in other.read(0, len(bodies)):
                 with journal.writing() as writer:
-                    writer.append([sealed(writer.size + 1, "later")])
+                    append(writer, sealed(writer.size + 1, "later"))
                 seen += block
             assert seen == bodies
 
@@ -192,10 +206,10 @@ class JournalContract:
             other = self.again(journal)
             for turn in range(1, 600, 2):
                 with journal.writing() as writer:
-                    writer.append([sealed(turn)])
+                    append(writer, sealed(turn))
                 with other.writing() as writer:
                     assert writer.size == turn
-                    writer.append([sealed(turn + 1)])
+                    append(writer, sealed(turn + 1))
             assert journal.head() == other.head()
             assert journal.head().root == root_of([sealed(i).body for i in range(1, 601)])
             if other is not journal:
@@ -212,7 +226,7 @@ class JournalContract:
                     entered.set()
                     with other.writing() as writer:
                         waited.set()
-                        writer.append([sealed(writer.size + 1)])
+                        append(writer, sealed(writer.size + 1))
                     if other is not journal:
                         other.close()
                 except BaseException as error:  # noqa: BLE001  # told to the test, which fails on it
@@ -223,7 +237,7 @@ class JournalContract:
                 thread.start()
                 assert entered.wait(30)
                 assert not waited.wait(0.2)
-                writer.append([sealed(1)])
+                append(writer, sealed(1))
             thread.join(30)
             assert not failures
             assert stored(journal) == [sealed(1).body, sealed(2).body]

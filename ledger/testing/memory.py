@@ -11,7 +11,7 @@ from threading import Lock
 
 import orjson
 
-from ledger.journal import KeyTakenError, Sealed, Stored
+from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import EMPTY_ROOT, leaf_hash, node_hash
 from ledger.model import TreeHead
 
@@ -92,20 +92,19 @@ class MemoryWriter:
         known = {**self._committed_by_key, **self.by_key}
         return {key: known[key] for key in keys if key in known}
 
-    def append(self, entries: Sequence[Sealed]) -> list[bytes]:
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
         """Add entries at the next positions; returns their leaf hashes.
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added.
         """
-        keys = [entry.key for entry in entries]
         if len(set(keys)) < len(keys) or self.find(keys):
             raise KeyTakenError
         leaves = []
-        for entry in entries:
-            stored = Stored(self.size + 1, bytes(entry.body), leaf_hash(entry.body))
+        for _, key, body in zip(kinds, keys, bodies, strict=False):
+            stored = Stored(self.size + 1, bytes(body), leaf_hash(body))
             self.entries.append(stored)
-            self.by_key[entry.key] = stored
+            self.by_key[key] = stored
             leaves.append(stored.leaf)
         return leaves
 

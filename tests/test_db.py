@@ -1,0 +1,23 @@
+"""The way to SQLite changes no value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger import db
+
+VALUES = {
+    None: "null", True: "integer", 7: "integer", 2.5: "real", "é": "text", b"": "blob", b"\x00\xff": "blob",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "kind"), VALUES.items())
+def test_a_value_comes_back_as_it_went_in(value: object, kind: str, tmp_path: Path) -> None:
+    connection = db.connect(tmp_path / "any.db")
+    assert connection.execute("SELECT ?1, typeof(?1)", (value,)).fetchone() == (value, kind)
+    connection.execute("CREATE TABLE one(value)")
+    connection.executemany("INSERT INTO one VALUES (?)", [(value,)] * 2)
+    assert connection.execute("SELECT value, typeof(value) FROM one").fetchall() == [(value, kind)] * 2
+    connection.close()
