@@ -24,6 +24,7 @@ from ledger.heavy import pl
 from ledger.journal import Journal
 from ledger.ledger import Ledger, beside
 from ledger.model import TreeHead
+from ledger.pause import collector_paused
 from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.verify import Falsehood
@@ -79,7 +80,8 @@ def audit(
         StorageError: a file is missing or not ours.
         CorruptError: a file is too damaged to be read.
     """
-    found = verify.verify_journal(str(path), since, lambda done, total: progress("journal", done, total))
+    with collector_paused():
+        found = verify.verify_journal(str(path), since, lambda done, total: progress("journal", done, total))
     if journal_only:
         return Verdict(found.head, found.entries, 0, 0, {}, found.falsehoods)
     names = verify.verify_names(str(path), str(beside(path, "people")))

@@ -166,10 +166,12 @@ def _columns_agree(
 ) -> bool:
     """True when each body begins and ends as its columns demand and recorded_at is an instant."""
     try:
-        tails = [
-            f'}},"key":{quote(key)},"kind":{quote(kind)},"position":{position},"recorded_at":"'.encode()
+        named = {kind: f',"kind":{quote(kind)},"position":' for kind in set(kinds)}
+        told = [
+            f'}},"key":{quote(key)}{named[kind]}{position},"recorded_at":"'
             for position, kind, key in zip(positions, kinds, keys, strict=True)
         ]
+        tails = "\n".join(told).encode().split(b"\n")  # a line end in a text is written as two characters
         if not all(map(bytes.endswith, bodies, tails, repeat(0), repeat(-_STAMP_LENGTH))):
             return False
     except TypeError:  # a column holds something else than its type
