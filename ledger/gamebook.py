@@ -62,6 +62,18 @@ class Placed(NamedTuple):
     event: Event
 
 
+class Played(NamedTuple):
+    """A rated game: half points of White, and who lost on time: 0 nobody, 1 White, 2 Black."""
+
+    position: int
+    white: int
+    black: int
+    half_points: int
+    time_loss: int
+    ended_ms: int
+    rated_ms: int
+
+
 @attrs.define
 class Fresh:
     """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
@@ -69,13 +81,16 @@ class Fresh:
     Attributes:
         start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
         touched: by pool, players whose games from there on are re-rated whatever the new games say.
+        only: by pool, the one game that is new; None where there is more to it.
     """
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
+    only: dict[int, Played | None] = attrs.Factory(dict)
 
-    def note(self, pool: int, rated_ms: int, players: Iterable[int] = ()) -> None:
-        """Re-rating of *pool* must begin at *rated_ms* or before."""
+    def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
+        """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
+        self.only[pool] = None if pool in self.only else played
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
 
@@ -206,7 +221,12 @@ class GameBook:
         )  # fmt: skip
         self.connection.execute(INSERT_GAME, row)
         if reason is None:
-            fresh.note(pool.pool, rated_ms)
+            won = event.outcome
+            half_points = 2 if won is Outcome.WHITE else 1 if won is Outcome.DRAW else 0
+            timed = event.termination is Termination.TIME and won is not Outcome.DRAW
+            time_loss = 0 if not timed else 1 if won is Outcome.BLACK else 2
+            played = Played(position, event.white, event.black, half_points, time_loss, ms, rated_ms)
+            fresh.note(pool.pool, rated_ms, played=played)
 
     def _judge(
         self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,

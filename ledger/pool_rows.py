@@ -1,13 +1,13 @@
 """The rows of one pool in the views: reading a player's state at a cut, writing and dropping rows. SQL only.
 
 The statements are put together once, for a live game runs each of them. Which rows, and what is in them, is decided
-in ``projection``.
+in ``projection`` and ``live_games``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEVER = -(2**62)  # before any game, milliseconds
 
+_LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 _WRITE_CURRENT = (
@@ -54,6 +55,20 @@ class _Statements:
         )
 
 
+class Snapshot(NamedTuple):
+    """A player after a rated game.
+
+    Attributes:
+        ended_ms: when it ended.
+        scheme_state: every state field of the pool, None where its scheme does not know it.
+        kept: the running state of each projector.
+    """
+
+    ended_ms: int
+    scheme_state: dict[str, Any]
+    kept: list[list[float]]
+
+
 class PoolRows:
     """The rows of one pool in one views database."""
 
@@ -70,6 +85,8 @@ class PoolRows:
         """
         self._connection = connection
         self._pool = pool
+        self._projectors = tuple(projectors)
+        self._fields = tuple(scheme_state)
         self._statements = {p.name: _Statements.of(p, scheme_state) for p in projectors}
         history = next(projector.name for projector in projectors if projector.keeps_scheme_state)
         self._before = (
@@ -91,18 +108,31 @@ class PoolRows:
         row = self._connection.execute(self._before, (self._pool, player, ms)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def state(self, projector: Projector, player: int, n: int) -> list[Any]:
-        """The state that the player's *n*-th row keeps; where the table has it, its end and the scheme's state first.
+    def is_last(self, position: int, rated_ms: int) -> bool:
+        """True when the rated game at this position and place has no other beside or after it in rating order."""
+        return self._connection.execute(_LATER, (self._pool, rated_ms, position)).fetchone() is None
+
+    def snapshot(self, player: int, n: int) -> Snapshot:
+        """What the player's *n*-th rows keep.
 
         Raises:
             ProjectionError: there is no such row.
         """
+        ended_ms, state, kept = 0, [], []
+        for projector in self._projectors:
+            row = self._state(projector, player, n)
+            if projector.keeps_scheme_state:
+                ended_ms, state, row = row[0], row[1 : len(self._fields) + 1], row[len(self._fields) + 1 :]
+            kept.append([one.start if v is None else v for one, v in zip(projector.state, row, strict=True)])
+        return Snapshot(ended_ms, dict(zip(self._fields, state, strict=True)), kept)
+
+    def _state(self, projector: Projector, player: int, n: int) -> list[Any]:
         row = self._connection.execute(self._statements[projector.name].state, (self._pool, player, n)).fetchone()
         if row is None:
             raise ProjectionError(projector.name, f"has no row for player {player}, game {n}; run 'rebuild'")
         return list(row)
 
-    def write(self, projector: Projector, rows: Iterator[tuple[Any, ...]]) -> None:
+    def write(self, projector: Projector, rows: Iterable[Sequence[Any]]) -> None:
         """Insert rows in the order of the table's columns."""
         self._connection.executemany(self._statements[projector.name].insert, rows)
 

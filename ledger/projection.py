@@ -1,8 +1,9 @@
 """Rated games to rows: rate what is new, re-rate what a late or changed game touches, and write both.
 
-One way serves live updates, rebuilds and corrections: games in rating order from some instant on, of which some are
-fresh. A game is re-rated when it is fresh or one of its players was touched before it; everybody else's rows stand.
-The state of a player before the first re-rated game is a row, so nothing before it is read or computed again.
+One way serves rebuilds, backlogs, late games and corrections: games in rating order from some instant on, of which
+some are fresh. A game is re-rated when it is fresh or one of its players was touched before it; everybody else's rows
+stand. The state of a player before the first re-rated game is a row, so nothing before it is read or computed again.
+A single fresh game at the end of that order takes the shorter way of ``live_games``.
 Few games run as lists and plain Python, many as columns and compiled kernels. No rule of any scheme lives here.
 """
 
@@ -16,10 +17,11 @@ import attrs
 
 from ledger import engine
 from ledger.columns import FEW, MANY, Column, Columns
-from ledger.gamebook import Fresh, GameBook, Roster
+from ledger.gamebook import Fresh, GameBook, Played, Roster
 from ledger.heavy import np
 from ledger.kernels import compiled
-from ledger.pool_rows import PoolRows
+from ledger.live_games import LiveGames
+from ledger.pool_rows import PoolRows, Snapshot
 from ledger.projector import Projector
 from ledger.rated_games import Games, Rated, as_games, joined, sides_at, touch
 from ledger.schemes.base import Newcomer
@@ -69,6 +71,7 @@ class PoolProjection:
         self._roster = roster
         self._projectors = projectors
         self._rows = PoolRows(connection, pool.pool, projectors, pool.state_fields)
+        self._live = LiveGames(pool, roster, projectors, self._rows)
 
     def from_scratch(self, games: Games, after_player: int, progress: Progress) -> Iterator[int]:
         """Rate all games of the pool and write the rows of players above *after_player*, some players at a time.
@@ -92,6 +95,10 @@ class PoolProjection:
             progress("rating history", rated.starts[last], rated.starts[-1])
             first = last
 
+    def take(self, game: Played) -> bool:
+        """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
+        return self._live.take(game)
+
     def update(self, games: list[tuple[int, ...]], checkpoint: int, start_ms: int, concerned: set[int]) -> int:
         """Re-rate what fresh games touch, from *start_ms* on, and write it.
 
@@ -104,6 +111,7 @@ class PoolProjection:
         Returns:
             The number of games rated.
         """
+        self._live.forget()
         few = len(games) < engine.COMPILE_FROM
         cols = FEW if few else MANY
         table = as_games(cols, games, checkpoint, self.pool)
@@ -156,7 +164,6 @@ class PoolProjection:
             first_ms.setdefault(white, ms)
             first_ms.setdefault(black, ms)
         who = [self._roster.newcomer(player, first_ms[player]) for player in players]
-        fields = self.pool.state_fields
         base: list[int] = []
         held: list[Held | None] = []
         rewound: list[tuple[int, int]] = []
@@ -172,22 +179,16 @@ class PoolProjection:
                 for projector in self._projectors:
                     kept[projector.name] += [one.start for one in projector.state]
                 continue
-            for projector in self._projectors:
-                row = self._rows.state(projector, player, n)
-                if projector.keeps_scheme_state:
-                    held.append(self._held(row[0], row[1 : len(fields) + 1], n))
-                    row = row[len(fields) + 1 :]
-                kept[projector.name] += [
-                    one.start if value is None else value for one, value in zip(projector.state, row, strict=True)
-                ]
+            snapshot = self._rows.snapshot(player, n)
+            held.append(self._held(snapshot, n))
+            for projector, mine in zip(self._projectors, snapshot.kept, strict=True):
+                kept[projector.name] += mine
         flats = {name: cols.floats(flat) for name, flat in kept.items()}
         return Before(players, cols.small(base), held, who, flats, rewound)
 
-    def _held(self, ended_ms: int, values: list[Any], n: int) -> Held:
-        """The state in a row, whose game ended at *ended_ms*."""
-        era = self.pool.era_at(ended_ms)
-        known = dict(zip(self.pool.state_fields, values, strict=True))
-        return Held(era, tuple(known[name] for name in self.pool.eras[era].scheme.state), n)
+    def _held(self, snapshot: Snapshot, n: int) -> Held:
+        era = self.pool.era_at(snapshot.ended_ms)
+        return Held(era, tuple(snapshot.scheme_state[name] for name in self.pool.eras[era].scheme.state), n)
 
     def _rate(
         self, cols: Columns, games: Games, players: Column, white: Column, black: Column, before: Before
@@ -321,6 +322,10 @@ class PoolProjections:
             if projection is None or projection.pool is not pool:  # a scheme was adopted, a run closed
                 projection = PoolProjection(self._book.connection, pool, self._book.roster, self._projectors)
                 self._by_pool[number] = projection
+            only = fresh.only.get(number)
+            if only is not None and projection.take(only):
+                rated += 1
+                continue
             games = self._book.in_order(number, start_ms)
             rated += projection.update(games, checkpoint, start_ms, fresh.touched.get(number, set()))
         return rated

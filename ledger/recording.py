@@ -6,8 +6,10 @@ Whole files of games take the way of ``bulk``. Which keys the journal holds is r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from ledger import codec, rules
+from ledger.errors import RejectedError
 from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import Receipt
@@ -28,12 +30,13 @@ class Recorder:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        batch = list(events)
-        with self._journal.writing() as writer:
-            now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
-            receipts = _Batch(writer, self._known, actor, now).append(batch)
-        self._known.update(key for event in batch for key in _needs(event))
-        return receipts
+        try:
+            with self._journal.writing() as writer:
+                now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+                return _Batch(writer, self._known, actor, now).append(list(events))
+        except BaseException:
+            self._known.clear()  # some of it may have been undone
+            raise
 
 
 class _Batch:
@@ -47,9 +50,19 @@ class _Batch:
         self._stamp = rules.recorded_text(now_ms)
 
     def append(self, events: Sequence[Event]) -> list[Receipt]:
-        stored = dict(self._writer.find([event.key for event in events]))
-        wanted = {key for event in events for key in _needs(event)} - self._known
-        present = self._known.union(self._writer.find(sorted(wanted)))
+        """Append what is new; one event by itself is nearly always new and is tried before its key is looked up."""
+        try:
+            if len(events) == 1:
+                with suppress(RejectedError, KeyTakenError):
+                    return self._append(events, {})
+            return self._append(events, dict(self._writer.find([event.key for event in events])))
+        except KeyTakenError as error:
+            raise rules.refuses_new_key(error) from error
+
+    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
+        wanted = {key for event in events for key in _needs(event) if key not in self._known}
+        if wanted:
+            self._known.update(self._writer.find(sorted(wanted)))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
@@ -61,20 +74,18 @@ class _Batch:
                 rules.check_repeat(event, before)
                 places.append((key, before.position, True))
                 continue
-            rules.check_new(event, present, self._now_ms)
+            rules.check_new(event, self._known, self._now_ms)
             position = self._writer.size + len(bodies) + 1
             body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
             kinds.append(event.KIND)
             keys.append(key)
             bodies.append(body)
             stored[key] = Stored(position, body, b"")
-            present.add(key)
+            if event.KIND != GameRecorded.KIND:  # nothing is asked to know a game
+                self._known.add(key)
             places.append((key, position, False))
         first = self._writer.size + 1
-        try:
-            leaves = self._writer.append(kinds, keys, bodies)
-        except KeyTakenError as error:
-            raise rules.refuses_new_key(error) from error
+        leaves = self._writer.append(kinds, keys, bodies)
         return [
             Receipt(
                 position=position,

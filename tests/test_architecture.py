@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine", "views", "queries"),
     ("projectors", "timeline"),
     ("gamebook", "gamebook_columns", "pool_rows", "rated_games"),
+    ("live_games",),
     ("projection",),
     ("catching_up",),
     ("rules",),
