@@ -50,11 +50,10 @@ class _Batch:
         self._stamp = rules.recorded_text(now_ms)
 
     def append(self, events: Sequence[Event]) -> list[Receipt]:
-        """Append what is new; one event by itself is nearly always new and is tried before its key is looked up."""
+        """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
+        with suppress(RejectedError, KeyTakenError):
+            return self._append(events, {})
         try:
-            if len(events) == 1:
-                with suppress(RejectedError, KeyTakenError):
-                    return self._append(events, {})
             return self._append(events, dict(self._writer.find([event.key for event in events])))
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
