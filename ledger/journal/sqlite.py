@@ -257,7 +257,8 @@ class SqliteWriter:
             return []
         if len(leaves) >= MANY:
             self._set_guard_aside()
-        rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
+        blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
+        rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
         self._insert(rows, len(leaves))
         self._recorded_at = _recorded_at(bodies[-1])
         nodes = self.frontier.extend(leaves)

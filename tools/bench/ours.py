@@ -69,11 +69,13 @@ def import_csv(folder: Path, csv: Path) -> Imported:
 
 
 def audit_cpu_rate(path: Path) -> tuple[float, list[bytes]]:
-    """Entries per second of CPU time of the audit of the journal alone, and the first million bodies."""
-    begun = process_time()
-    verdict = audit(path, journal_only=True)
-    rate = verdict.entries / (process_time() - begun)
-    assert not verdict.falsehoods
+    """Entries per second of CPU time of the audit of the journal alone, best of two, and the first million bodies."""
+    rate = 0.0
+    for _ in range(2):
+        begun = process_time()
+        verdict = audit(path, journal_only=True)
+        rate = max(rate, verdict.entries / (process_time() - begun))
+        assert not verdict.falsehoods
     bodies: list[bytes] = []
     with Ledger.open(path, read_only=True) as ledger:
         for block in ledger.journal.read(0, 1_000_000):
