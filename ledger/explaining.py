@@ -12,7 +12,7 @@ from ledger import engine, queries
 from ledger.engine import Rateable
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
-from ledger.names import RESULT, names
+from ledger.names import RESULT, names, shown
 from ledger.people import Person
 from ledger.periods import DAY_MS
 from ledger.schemes.base import Meeting, Rhythm, Side, When
@@ -51,7 +51,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
     mine = queries.one(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if mine is None:
-        raise UnknownNameError(f"player of game {game!r} named", person.name or str(person.player))
+        raise UnknownNameError(f"player of game {game!r} named", shown(person))
     number = pool.era_at(row["ended_ms"])
     era, players = pool.eras[number], Players(connection, pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
@@ -59,11 +59,11 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     told = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
     rated = era.scheme.listed(part.side.before, 0, era.numbers)
     before = part.side.before[0] if rated else None
-    shown = names(ledger, set(part.opponents))
+    opponents = names(ledger, set(part.opponents))
     return {
         "game": game,
-        "player": person.name,
-        "opponent": shown[mine["opponent"]],
+        "player": shown(person),
+        "opponent": opponents[mine["opponent"]],
         "result": RESULT[mine["half_points"]],
         "pool": pool.name,
         "scheme": era.scheme.name,
@@ -79,7 +79,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "rounding": told.rounding,
         "source": told.source,
         "meetings": [
-            _met(place, shown[opponent], meeting)
+            _met(place, opponents[opponent], meeting)
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     }

@@ -180,6 +180,17 @@ class Ledger:
         self.append(event, actor=actor)
         return person.player
 
+    def erase(self, player: int) -> bool:
+        """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
+
+        Returns:
+            False where nothing was known of the number, or no longer.
+
+        Raises:
+            StorageError: the file refuses, or another process reads it.
+        """
+        return self.people.erase(player)
+
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
         actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ledger.ledger import Ledger
 from ledger.model import Precision, instant_text
+from ledger.people import Person
 
 ERASED = "(erased)"
 RESULT = {2: "win", 1: "draw", 0: "loss"}
@@ -14,7 +15,12 @@ def day(ms: int) -> str:
     return instant_text(ms, Precision.DAY)
 
 
+def shown(person: Person) -> str:
+    """What a person is called; an erased one keeps the number only."""
+    return person.name or f"{ERASED} {person.player}"
+
+
 def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
-    """Names to show by player number; an erased player keeps the number only."""
+    """``shown`` by player number; who stands in no people file is taken for erased."""
     known = ledger.people.by_number(sorted(players))
-    return {p: (known[p].name if p in known else None) or f"{ERASED} {p}" for p in players}
+    return {p: shown(known[p]) if p in known else f"{ERASED} {p}" for p in players}

@@ -30,6 +30,9 @@ CREATE TABLE people(
 """
 
 
+_ERASE = "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = ? AND salt IS NOT NULL"
+
+
 class Person(NamedTuple):
     """A row of people; identity, name and salt are None once erased."""
 
@@ -122,6 +125,26 @@ class People:
                 self._connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", persons)
             found.update((person.identity or "", person) for person in persons)
         return found
+
+    def erase(self, player: int) -> bool:
+        """Forget identity, name and salt of a player for good; False where nothing was known any more.
+
+        The bytes are overwritten, in the file and in its write-ahead log. The number stays, and the commitment in the
+        journal, which without the salt says nothing.
+
+        Raises:
+            StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
+        """
+        with db.storage_errors(self.path):
+            self._connection.execute("PRAGMA secure_delete=ON")
+            with db.immediate(self._connection, self.path):
+                found = self._connection.execute(_ERASE, (player,)).rowcount
+            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StorageError(
+                self.path, "another process is reading it, so its log still holds the erased bytes; erase again later"
+            )
+        return bool(found)
 
     def _version(self) -> int:
         """A number that changes when another process has written the file since it was last asked for."""

@@ -14,7 +14,7 @@ from ledger import engine, queries, states
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.model import instant_end_ms
-from ledger.names import ERASED, RESULT, day, names
+from ledger.names import RESULT, day, names, shown
 from ledger.people import Person
 from ledger.timeline import BEGINNING, Pool
 
@@ -46,7 +46,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
             "rank": place,
             "player": row["player"],
             "name": shown[row["player"]],
-            "rating": round(row["rating"], 2),
+            "rating": row["rating"],
             "games": row["n"],
             "last_game": day(row["ended_ms"]),
         }
@@ -118,14 +118,14 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     mean = last["rating_sum"] / n
     return {
         "player": person.player,
-        "name": person.name or f"{ERASED} {person.player}",
+        "name": shown(person),
         "identity": person.identity,
         "joined": person.joined_at[:10],
         "pool": rated_by.name,
         "scheme": era.scheme.name,
-        "rating_then": None if then is None else round(then["rating"], 2),
+        "rating_then": None if then is None else then["rating"],
         "then": at if at is not None or then is None else day(then["ended_ms"]),
-        "rating_now": round(state[0], 2) if era.scheme.listed(state, 0, era.numbers) else None,
+        "rating_now": state[0] if era.scheme.listed(state, 0, era.numbers) else None,
         "provisional": era.scheme.provisional(state, 0, era.numbers),
         "state": dict(zip(era.scheme.state[1:], state[1:], strict=True)),
         "rank": _rank(ledger, rated_by, last["player"], state[0], since),
@@ -136,8 +136,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "losses": last["losses"],
         "time_losses": last["time_losses"],
         **_hera(rated_by, last, hera),
-        "mean_rating": round(mean, 2),
-        "rating_sd": round(sqrt(max(0.0, last["rating_squares"] / n - mean * mean)), 2),
+        "mean_rating": mean,
+        "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
         "last_game": day(last["ended_ms"]),
     }
 
@@ -147,7 +147,7 @@ def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[
     if row is None:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
     scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
-    return {"hera": round(last["hera"], 2), "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
+    return {"hera": last["hera"], "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
 
 
 def _counted(ledger: Ledger, query: str, *arguments: object) -> int:
@@ -170,7 +170,7 @@ def _rank(ledger: Ledger, pool: Pool, player: int, rating: float, since: int) ->
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
     row = queries.one(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
     if row is None:
-        raise UnknownNameError("rated game of", person.name or str(person.player), f"pool {pool.name!r} has none")
+        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row
 
 
@@ -180,7 +180,7 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    shown = names(ledger, {row["opponent"] for row in rows})
+    opponents = names(ledger, {row["opponent"] for row in rows})
     return [
         {
             "n": row["n"],
@@ -189,11 +189,11 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
             "colour": "black" if row["colour"] else "white",
             "result": RESULT[row["half_points"]],
             "termination": row["termination"],
-            "rating": round(row["rating"], 2),
-            "rating_now": round(row["rating_now"], 2),
-            "opponent": shown[row["opponent"]],
-            "opponent_rating": round(row["opponent_rating"], 2),
-            "opponent_rating_now": round(row["opponent_rating_now"], 2),
+            "rating": row["rating"],
+            "rating_now": row["rating_now"],
+            "opponent": opponents[row["opponent"]],
+            "opponent_rating": row["opponent_rating"],
+            "opponent_rating_now": row["opponent_rating_now"],
             "tournament": row["tournament"],
         }
         for row in rows
@@ -233,7 +233,7 @@ def predict(
         UnknownNameError: both are one person.
     """
     if person.player == opponent.player:
-        raise UnknownNameError("opponent", opponent.name or str(opponent.player), "nobody plays himself")
+        raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     if at is None:
         latest = queries.one(ledger.views.connection, queries.LATEST_END, (rated_by.pool,))
@@ -245,8 +245,8 @@ def predict(
     when = rated_by.when(rated_by.era_at(ms), ms, ms)
     after = engine.predict(era.scheme, era.numbers, own, theirs, when)
     return {
-        "player": person.name,
-        "opponent": opponent.name,
+        "player": shown(person),
+        "opponent": shown(opponent),
         "pool": rated_by.name,
         "scheme": era.scheme.name,
         "as_of": day(ms),

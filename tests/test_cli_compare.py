@@ -5,31 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from ledger.db import connect
-from tools import cli, pictures
+from tests.conftest import Run
+from tools import pictures
 from tools.commands import REFUSED, USAGE
 
-CLUB = Path(__file__).parents[1] / "tools" / "sample" / "club.pgn"
 RATED = 888  # of the club's 900 games
 MAIN = ["scheme", "log_loss", "brier", "bias", "games", "players", "mean", "spread", "seconds"]
-
-
-class Done(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
 
 
 class Missing:
@@ -37,34 +23,6 @@ class Missing:
 
     def __getattr__(self, name: str) -> None:
         raise ModuleNotFoundError(name)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run one command, which must never end in a traceback."""
-
-    def run(*words: str | Path) -> Done:
-        capsys.readouterr()
-        code = cli.main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return Done(code, out, err)
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("compared")
-    assert cli.main(["init", str(folder / "club.db")]) == 0
-    assert cli.main(["import", str(folder / "club.db"), str(CLUB)]) == 0
-    return folder
-
-
-@pytest.fixture
-def club(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
 
 
 def test_json_holds_everything(club: Path, run: Run) -> None:

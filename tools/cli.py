@@ -34,6 +34,7 @@ COMMANDS = {
     "runs": "schemes.runs",
     "close-run": "schemes.close_run",
     "close-tournament": "schemes.close_tournament",
+    "erase": "writing.erase",
     "audit": "proving.audit",
     "head": "proving.head",
     "rebuild": "writing.rebuild",

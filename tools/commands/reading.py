@@ -10,6 +10,7 @@ import click
 from ledger import explaining, reports
 from ledger.ledger import Ledger
 from ledger.model import instant_ms
+from ledger.names import shown
 
 from .. import output
 from ..terminal_graph import draw
@@ -128,7 +129,7 @@ def graph(db_path: str, player: str, pool: str | None) -> None:
     with level(db_path) as ledger:
         person = ledger.player(player)
         rows = reports.graph(ledger, person, pool)
-        click.echo(f"{person.name}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
+        click.echo(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
         click.echo(draw([row["rating"] for row in rows], changes=changes))
         for place in changes:

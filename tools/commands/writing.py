@@ -16,6 +16,8 @@ from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
 from . import DB, REFUSED, settings_given
 
+COPIES = "copies of this file may still tell"
+
 
 @click.command()
 @DB
@@ -94,6 +96,32 @@ def _pair(word: str, usage: str) -> tuple[str, str]:
     if not (divided and first and second):
         raise click.UsageError(f"{usage}, got {word!r}")
     return first, second
+
+
+@click.command()
+@DB
+@click.argument("player")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+def erase(db_path: str, player: str, yes: bool) -> None:
+    """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
+
+    PLAYER is a name, an identity such as lichess:ann, or a number. Copies of the people file keep the name until
+    they expire; who comes back gets a new number.
+
+    \b
+    Example:
+      rating-ledger erase club.db lichess:ann
+      rating-ledger erase club.db 1017 --yes
+    """
+    with Ledger.open(db_path) as ledger:
+        person = ledger.player(player)
+        if person.salt is not None and not yes:
+            if not sys.stdin.isatty():
+                raise click.UsageError("nobody can be asked here: give --yes")
+            click.confirm(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", abort=True)
+        erased = ledger.erase(person.player)
+    found = "is forgotten" if erased else "was forgotten before"
+    click.echo(f"{beside(db_path, 'people')}: who player {person.player} was {found}; {COPIES}", err=True)
 
 
 @click.command()
