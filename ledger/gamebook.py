@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
+_HALF_POINTS: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0}
 STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
 
 INSERT_GAME = (
@@ -72,6 +73,14 @@ class Played(NamedTuple):
     time_loss: int
     ended_ms: int
     rated_ms: int
+
+    @classmethod
+    def of(cls, position: int, event: GameRecorded, ended_ms: int, rated_ms: int) -> Played:
+        """A recorded game, as ``_IN_ORDER`` tells it of a stored one."""
+        half_points = _HALF_POINTS[event.outcome]
+        timed = event.termination is Termination.TIME and event.outcome is not Outcome.DRAW
+        time_loss = (1 if event.outcome is Outcome.BLACK else 2) if timed else 0
+        return cls(position, event.white, event.black, half_points, time_loss, ended_ms, rated_ms)
 
 
 @attrs.define
@@ -221,12 +230,7 @@ class GameBook:
         )  # fmt: skip
         self.connection.execute(INSERT_GAME, row)
         if reason is None:
-            won = event.outcome
-            half_points = 2 if won is Outcome.WHITE else 1 if won is Outcome.DRAW else 0
-            timed = event.termination is Termination.TIME and won is not Outcome.DRAW
-            time_loss = 0 if not timed else 1 if won is Outcome.BLACK else 2
-            played = Played(position, event.white, event.black, half_points, time_loss, ms, rated_ms)
-            fresh.note(pool.pool, rated_ms, played=played)
+            fresh.note(pool.pool, rated_ms, played=Played.of(position, event, ms, rated_ms))
 
     def _judge(
         self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,
