@@ -108,7 +108,6 @@ class GameImport:
         self._adopt(writer, frame["pool"].unique().to_list(), stamp)
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
-        games = games.with_columns(game_columns.facts(games))
         for some in games.iter_slices(SLICE):
             self._append(writer, some, stamp)
 
@@ -208,7 +207,7 @@ class GameImport:
             raise rules.refuses_new_key(error) from error
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
-        bodies = game_columns.bodies(fresh["facts"], fresh["game"], writer.size + 1, stamp, self._actor)
+        bodies = game_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
         writer.append(repeat(GameRecorded.KIND), ("game:" + fresh["game"]).to_list(), bodies)
         self.outcome.recorded += len(fresh)
         if "movetext" in fresh.columns:
@@ -219,7 +218,8 @@ class GameImport:
         stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
         known = {key[len("game:") :]: _facts_text(one) for key, one in stored.items()}
         flags: list[bool] = []
-        for name, given, line in games.select("game", "facts", "line").iter_rows():
+        told = games.select("game", game_columns.facts(games), "line")
+        for name, given, line in told.iter_rows():
             before = known.setdefault(name, given)
             flags.append(before is not given)
             if before is given:

@@ -80,43 +80,44 @@ def _wrong(frame: DataFrame, name: str, schema: dict[str, Any]) -> tuple[Expr, s
 
 def facts(frame: DataFrame) -> Series:
     """The canonical bytes of each row's facts, as text. The rows must have passed ``faults``."""
-    sealed = frame.with_columns(_sealed(name) for name in _FREE_TEXT)
+    return frame.select(pl.concat_str(_parts(frame, "{", "}")).alias("facts"))["facts"]
+
+
+def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
+    """What makes the facts when joined, with *head* and *tail* around the members."""
     parts: list[Expr] = []
-    written = ""  # what stands between the values so far and the next
+    written = head  # what stands between the values so far and the next
     for name in sorted(set(_FIELDS) - {"game"}):
-        missing = sealed[name].null_count()
-        if missing == len(sealed) and missing:
+        missing = frame[name].null_count()
+        if missing == len(frame) and missing:
             continue
-        quote = '"' if name in _QUOTED and name not in _FREE_TEXT else ""
-        value, opening = pl.col(name).cast(pl.String), f',"{name}":{quote}'
+        comma = "," if parts else ""  # the first field of all is never missing
+        quote = '"' if name in _QUOTED else ""
+        value = _escaped(name) if name in _FREE_TEXT else pl.col(name).cast(pl.String)
         if missing:
-            member = pl.concat_str(pl.lit(opening), value, pl.lit(quote)).fill_null("")
+            member = pl.concat_str(pl.lit(f'{comma}"{name}":{quote}'), value, pl.lit(quote)).fill_null("")
             parts += [pl.lit(written), member]
             written = ""
         else:
-            parts += [pl.lit(written + opening), value]
+            parts += [pl.lit(f'{written}{comma}"{name}":{quote}'), value]
             written = quote
-    parts.append(pl.lit(written + "}"))
-    return sealed.select(("{" + pl.concat_str(parts).str.slice(1)).alias("facts"))["facts"]
+    return [*parts, pl.lit(written + tail)]
 
 
-def _sealed(name: str) -> Expr:
-    """Each text as JSON text. Of what ``faults`` lets pass, only these two characters are escaped."""
-    escaped = pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
-    return pl.concat_str(pl.lit('"'), escaped, pl.lit('"')).alias(name)
+def _escaped(name: str) -> Expr:
+    """Each text as it stands in JSON. Of what ``faults`` lets pass, only these two characters are escaped."""
+    return pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
 
 
-def bodies(facts_column: Series, games: Series, first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries around facts, at positions from *first* on, in order."""
-    head = pl.lit(f'{{"actor":{seal_actor(actor)},"facts":')
-    tail = pl.lit(f',"recorded_at":"{recorded_at}"}}')
-    frame = pl.DataFrame({"facts": facts_column, "game": games}).with_columns(
-        position=pl.int_range(first, first + len(games), dtype=pl.Int64)
-    )
+def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
+    """Whole entries, at positions from *first* on, in order. The rows must have passed ``faults``."""
     body = pl.concat_str(
-        head, pl.col("facts"), pl.lit(',"key":"game:'), pl.col("game"),
-        pl.lit(f'","kind":"{GameRecorded.KIND}","position":'), pl.col("position").cast(pl.String), tail,
-    )  # fmt: skip
+        *_parts(frame, f'{{"actor":{seal_actor(actor)},"facts":{{', '},"key":"game:'),
+        pl.col("game"),
+        pl.lit(f'","kind":"{GameRecorded.KIND}","position":'),
+        pl.int_range(first, first + len(frame), dtype=pl.Int64).cast(pl.String),
+        pl.lit(f',"recorded_at":"{recorded_at}"}}'),
+    )
     return frame.select(body.cast(pl.Binary).alias("body"))["body"].to_list()
 
 

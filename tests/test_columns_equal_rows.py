@@ -171,7 +171,7 @@ def test_columns_write_the_bytes_of_the_codec(
     assert game_columns.faults(frame).to_list() == [None] * len(games)
     facts = game_columns.facts(frame)
     assert [one.encode() for one in facts.to_list()] == [codec.facts(game) for game in games]
-    bodies = game_columns.bodies(facts, frame["game"], first, recorded_at, actor)
+    bodies = game_columns.bodies(frame, first, recorded_at, actor)
     assert bodies == [
         codec.assemble(first + i, recorded_at, actor, game.KIND, game.key, codec.facts(game))
         for i, game in enumerate(games)
@@ -204,7 +204,7 @@ def test_control_characters_come_through_neither_way(name: str, control: str) ->
 def test_an_actor_who_is_not_plain_text_is_refused_by_columns_too() -> None:
     frame = frame_of([GOOD])
     with pytest.raises(MalformedError, match=r"@ \$\.actor$"):
-        game_columns.bodies(game_columns.facts(frame), frame["game"], 1, "2026-11-21T03:15:13.123Z", "eve\n")
+        game_columns.bodies(frame, 1, "2026-11-21T03:15:13.123Z", "eve\n")
 
 
 @given(st.text(st.sampled_from([*map(chr, range(0x20)), " ", "a", "~", "\x7f"]), max_size=5))
