@@ -149,6 +149,13 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
         ]
 
 
+def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        assert plan(ledger.views.connection, pool_rows._LATER) == [
+            "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
+        ]
+
+
 def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         statement = f"{gamebook._JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
