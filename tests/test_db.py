@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger import db
+from ledger.errors import CorruptError
 
 VALUES = {
     None: "null", True: "integer", 7: "integer", 2.5: "real", "é": "text", b"": "blob", b"\x00\xff": "blob",
@@ -21,3 +22,11 @@ def test_a_value_comes_back_as_it_went_in(value: object, kind: str, tmp_path: Pa
     connection.executemany("INSERT INTO one VALUES (?)", [(value,)] * 2)
     assert connection.execute("SELECT value, typeof(value) FROM one").fetchall() == [(value, kind)] * 2
     connection.close()
+
+
+def test_what_the_driver_says_of_a_damaged_schema_becomes_one_line() -> None:
+    with pytest.raises(CorruptError) as told, db.storage_errors("club.views.db"):
+        raise db.sqlite3.DatabaseError("malformed database schema (games) - near\n  'key': syntax error" + " x" * 500)
+    assert str(told.value).startswith("club.views.db: malformed database schema (games) - near 'key': syntax error")
+    assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 400
