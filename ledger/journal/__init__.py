@@ -46,12 +46,13 @@ class Writer(Protocol):
         """Add entries at the next positions; returns their leaf hashes.
 
         Args:
-            kinds: kind of each entry; may go on for ever.
+            kinds: kind of each entry; as many as bodies or more, such as ``repeat(kind)``.
             keys: key of each entry.
             bodies: raw body of each, sealed for its position.
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added, the transaction goes on.
+            ValueError: not as many keys as bodies; none was added.
         """
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:

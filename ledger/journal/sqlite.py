@@ -251,7 +251,10 @@ class SqliteWriter:
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added.
+            ValueError: not as many keys as bodies; none was added.
         """
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
         leaves = leaf_hashes(bodies)
         if not leaves:
             return []

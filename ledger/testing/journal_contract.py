@@ -165,6 +165,14 @@ class JournalContract:
                     append(writer, *batch)
                 assert stored(journal) == bodies
 
+    def test_every_body_has_its_key(self) -> None:
+        with self.journal() as journal, journal.writing() as writer:
+            first, second = sealed(1), sealed(2)
+            for keys, bodies in (([first.key], [first.body, second.body]), ([first.key, second.key], [first.body])):
+                with refused(ValueError):
+                    writer.append(itertools.repeat("test/1"), keys, bodies)
+            assert writer.size == 0
+
     def test_a_writer_sees_its_own_entries(self) -> None:
         with self.journal() as journal, journal.writing() as writer:
             append(writer, sealed(1), sealed(2))

@@ -97,7 +97,10 @@ class MemoryWriter:
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added.
+            ValueError: not as many keys as bodies; none was added.
         """
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
         if len(set(keys)) < len(keys) or self.find(keys):
             raise KeyTakenError
         leaves = []
