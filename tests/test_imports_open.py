@@ -7,16 +7,17 @@ import gzip
 import io
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import StorageError
-from ledger.imports.open import CHUNK, MAX_LINE, detect, open_lines, open_source
+from ledger.imports.open import _ARCHIVES, CHUNK, MAX_LINE, detect, open_lines, open_source
 from ledger.imports.source import Reading
 
 TEXT = b"".join(b"line %d of a file\n" % n for n in range(20_000))
@@ -172,8 +173,11 @@ MAGIC = st.sampled_from([b"\x1f\x8b\x08", b"BZh91AY&SY", b"\x28\xb5\x2f\xfd", b"
 
 
 @given(MAGIC, st.binary(max_size=300))
-def test_no_content_raises(magic: bytes, data: bytes) -> None:
+@example(b"", b"\xfd7zXZ\x00")
+def test_no_content_raises_but_an_archive_s(magic: bytes, data: bytes) -> None:
+    archive = (magic + data).startswith(tuple(_ARCHIVES))
+    refusal = pytest.raises(StorageError, match="archive: unpack it and give the file inside")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(magic + data)))
-        with open_lines("-") as (lines, _):
+        with refusal if archive else nullcontext(), open_lines("-") as (lines, _):
             list(lines)
