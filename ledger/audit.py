@@ -18,7 +18,7 @@ import orjson
 from ledger import db, queries, verify, views
 from ledger.catching_up import Views
 from ledger.codec import decode
-from ledger.errors import CorruptError, MalformedError
+from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.gamebook_columns import strange_bodies
 from ledger.heavy import pl
 from ledger.journal import Journal
@@ -148,8 +148,8 @@ def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
             except MalformedError as fault:
                 message = f"is sealed as it stands, but is no event: {'; '.join(fault.problems)}; {_FOREIGN}"
                 return Falsehood("journal", position, message)
-    words = " ".join(str(error).split())[:200]
-    return Falsehood("journal", f"1..{size}", f"nothing can be derived from these entries: {words}; {_FOREIGN}")
+    message = f"nothing can be derived from these entries: {one_line(error)}; {_FOREIGN}"
+    return Falsehood("journal", f"1..{size}", message)
 
 
 def table_digests(connection: sqlite3.Connection) -> dict[str, str]:

@@ -194,11 +194,6 @@ def facts_mapping(event: Event) -> dict[str, Any]:
     return plain
 
 
-def seal_text(value: str) -> str:
-    """*value* as JSON text with its quotation marks."""
-    return orjson.dumps(value).decode()
-
-
 @lru_cache(maxsize=256)
 def _is_actor(actor: str) -> bool:
     return type(actor) is str and is_plain_text(actor, MAX_ACTOR)
@@ -213,7 +208,7 @@ def seal_actor(actor: str) -> str:
     """
     if not _is_actor(actor):
         raise MalformedError([f"expected {_ACTOR_WANTED}, got {actor!r} @ $.actor"])
-    return seal_text(actor)
+    return orjson.dumps(actor).decode()
 
 
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import CorruptError, StorageError, one_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,7 +29,6 @@ else:
 
 __all__ = ["check_identity", "connect", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole"]
 
-MESSAGE_LENGTH = 200
 WAL_RESET_FIXED = (3, 51, 3)
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 
@@ -78,7 +77,7 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
             raise CorruptError(str(self._path), 0, f"{error}; {self._remedy}") from error
         if not isinstance(error, sqlite3.DatabaseError):
             return
-        text = " ".join(str(error).split())[:MESSAGE_LENGTH]  # a damaged schema is told with the whole statement
+        text = one_line(error)  # a damaged schema is told with the whole statement
         if any(word in text.lower() for word in _CORRUPT):
             raise CorruptError(str(self._path), 0, f"{text}; {self._remedy}") from error
         for words, remedy in _REMEDIES:

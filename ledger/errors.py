@@ -17,6 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def one_line(words: object) -> str:
+    """What a library says of its failure, which may be many lines, as part of a sentence of ours."""
+    return " ".join(str(words).split())[:200]
+
+
 class LedgerError(Exception):
     """Base of everything that the ledger refuses or cannot do."""
 

@@ -15,7 +15,7 @@ import attrs
 
 from ledger import engine, game_columns
 from ledger.codec import decode
-from ledger.errors import CorruptError, MalformedError
+from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.events import GameRecorded, PlayerRegistered
 from ledger.gamebook import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook
 from ledger.heavy import np, pl
@@ -80,8 +80,7 @@ def _unfit_entries() -> Iterator[None]:
     try:
         yield
     except pl.exceptions.PolarsError as error:
-        words = " ".join(str(error).split())[:200]
-        raise CorruptError("journal", 0, f"entries cannot be read ({words}); run 'audit'") from error
+        raise CorruptError("journal", 0, f"entries cannot be read ({one_line(error)}); run 'audit'") from error
 
 
 def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:

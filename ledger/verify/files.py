@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -113,8 +113,3 @@ def shown(value: object) -> str:
     """A value for a message, on one line and never long."""
     text = value.hex() if isinstance(value, bytes) and len(value) == 32 else ascii(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
-
-
-def one_line(words: object) -> str:
-    """What SQLite or zstd says, which may be many lines."""
-    return " ".join(str(words).split())[:200]

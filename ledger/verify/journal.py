@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.errors import CorruptError
+from ledger.errors import CorruptError, one_line
 from ledger.model import TreeHead
-from ledger.verify.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, one_line, opened, shown
+from ledger.verify.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, opened, shown
 from ledger.verify.tree import EMPTY_ROOT, TILE, leaf_of_anything, leaves_of, root_of, tile_roots
 
 if TYPE_CHECKING:

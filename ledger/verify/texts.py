@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from ledger.errors import one_line
 from ledger.heavy import zstandard
-from ledger.verify.files import FIRST_FALSEHOODS, Falsehood, one_line, opened, shown
+from ledger.verify.files import FIRST_FALSEHOODS, Falsehood, opened, shown
 from ledger.verify.names import facts_of
 
 if TYPE_CHECKING:

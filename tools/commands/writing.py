@@ -16,8 +16,6 @@ from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
 from . import DB, REFUSED, settings_given
 
-COPIES = "copies of this file may still tell"
-
 
 @click.command()
 @DB
@@ -120,8 +118,8 @@ def erase(db_path: str, player: str, yes: bool) -> None:
                 raise click.UsageError("nobody can be asked here: give --yes")
             click.confirm(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", abort=True)
         erased = ledger.erase(person.player)
-    found = "is forgotten" if erased else "was forgotten before"
-    click.echo(f"{beside(db_path, 'people')}: who player {person.player} was {found}; {COPIES}", err=True)
+    told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
+    click.echo(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell", err=True)
 
 
 @click.command()
