@@ -106,7 +106,7 @@ def _audit_views(
         tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder,
     ):
         standing = ledger.views
-        aside = Views(Path(folder) / "views.db", standing.projectors)
+        aside = Views(Path(folder) / "views.db", standing.projectors, ledger.journal)
         reached = standing.position()
         held = ledger.journal.size()
         if reached > held:
@@ -131,7 +131,7 @@ def _build(aside: Views, journal: Journal, until: int, progress: Progress) -> li
         for bodies in journal.read(0, until):
             if strange_bodies(bodies):
                 raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
-        aside.build_until(journal, until, progress)
+        aside.build_until(until, progress)
     except (CorruptError, MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
         return [_no_event(journal, until, error)]
     return []

@@ -7,6 +7,7 @@ transaction: rows and checkpoint together.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,12 @@ from filelock import FileLock
 from ledger import db, views
 from ledger.ahead import mapped_ahead
 from ledger.codec import decode
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.gamebook import Fresh, GameBook, Placed
 from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
 from ledger.journal import Journal
+from ledger.journal.merkle import EMPTY_ROOT
 from ledger.pause import collector_paused
 from ledger.projection import PoolProjection, PoolProjections, Progress, silent
 from ledger.projector import Projector
@@ -38,11 +40,13 @@ BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what i
 
 
 class Views:
-    """The views of one ledger on disk."""
+    """The views of one journal on disk."""
 
-    def __init__(self, path: str | Path, projectors: Sequence[Projector]) -> None:
+    def __init__(self, path: str | Path, projectors: Sequence[Projector], journal: Journal) -> None:
+        """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing."""
         self.path = Path(path)
         self.projectors = tuple(projectors)
+        self.journal = journal
         self._building = self.path.with_name(self.path.name + ".building")
         self._lock = FileLock(str(self.path) + ".lock")
         self._connection: sqlite3.Connection | None = None
@@ -55,17 +59,41 @@ class Views:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open views.
+        """The open views, which are those of this journal.
 
         Raises:
             StorageError: they cannot be opened.
+            CorruptError: they are damaged, or were derived from another journal.
         """
         if self._connection is None:
             if not self.path.exists():  # opening would make an empty file
-                raise StorageError(str(self.path), "there are no views yet; make them with 'catch-up'")
+                raise StorageError(str(self.path), "there are no views yet; make them with 'rebuild'")
             self._inode = self.path.stat().st_ino
-            self._connection = views.open_views(self.path)
+            connection = views.open_views(self.path)
+            try:
+                self._check_journal(views.checkpoint(connection))
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
         return self._connection
+
+    def _check_journal(self, checkpoint: views.Checkpoint) -> None:
+        """Raise CorruptError when the views were derived from another journal, or from more than this one holds."""
+        held = self.journal.size()
+        if checkpoint.position > held:
+            raise CorruptError(
+                str(self.path), 0,
+                f"knows {checkpoint.position} entries, the journal holds {held}: the journal was cut or an older copy "
+                "restored; prove it with 'audit --since', then 'rebuild' the views",
+            )  # fmt: skip
+        if self.journal.root_at(checkpoint.position) != checkpoint.root:
+            raise CorruptError(
+                str(self.path), 0,
+                f"was derived from another journal: its first {checkpoint.position} entries are not those of the "
+                "journal beside it; put back the files that belong together, or, where 'audit --since' proves the "
+                "journal, 'rebuild' the views",
+            )  # fmt: skip
 
     def close(self) -> None:
         """Release the file."""
@@ -85,53 +113,47 @@ class Views:
         """How far the journal is folded in; 0 where there are no views yet."""
         return views.position(self.connection) if self.path.exists() else 0
 
-    def is_level(self, journal: Journal) -> bool:
+    def is_level(self) -> bool:
         """True when there is nothing to fold in, asked without the lock and without writing."""
-        return self._usable() and views.position(self.connection) == journal.size()
+        return self._usable() and views.position(self.connection) == self.journal.size()
 
-    def catch_up(self, journal: Journal, progress: Progress = silent) -> int:
+    def catch_up(self, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 
         Raises:
-            CorruptError: the views know more entries than the journal holds.
+            CorruptError: the views are damaged, or are not of this journal.
             StorageError: a file refuses.
         """
         while True:
             if self._is_there():
-                reached = self._fold_in(journal)
+                reached = self._fold_in()
                 if reached is not None:
                     return reached
             with self._alone():
-                if not self._usable() or self._is_far_behind(views.position(self.connection), journal.size()):
-                    self._build(journal, progress)  # nobody else has built them meanwhile
+                if not self._usable() or _is_far_behind(views.position(self.connection), self.journal.size()):
+                    self._build(progress)  # nobody else has built them meanwhile
 
-    def refuse_if_ahead(self, journal: Journal) -> None:
-        """Raise CorruptError, before anything is written, when the views know more entries than the journal holds."""
+    def refuse_foreign(self) -> None:
+        """Raise CorruptError, before anything is written, when there are views that are not of this journal."""
         if self._is_there():
-            self._is_far_behind(views.position(self.connection), journal.size())
+            self._check_journal(views.checkpoint(self.connection))
 
-    def _is_far_behind(self, done: int, size: int) -> bool:
-        """True when building aside is cheaper than folding in."""
-        if done > size:
-            raise CorruptError(
-                str(self.path), 0,
-                f"knows {done} entries, the journal holds {size}: the journal was cut or an older copy "
-                "restored; prove it with 'audit --since', then 'rebuild' the views",
-            )  # fmt: skip
-        return size - done >= BUILD_FROM and size - done > done
-
-    def rebuild(self, journal: Journal, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         with self._alone():
             self._discard_build()
-            self._build(journal, progress)
-        return self.catch_up(journal, progress)
+            self._build(progress)
+        return self.catch_up(progress)
 
-    def build_until(self, journal: Journal, until: int, progress: Progress = silent) -> None:
+    def build_until(self, until: int, progress: Progress = silent) -> None:
         """Build the views anew as they stood when the journal had *until* entries, and leave them there."""
         with self._alone():
             self._discard_build()
-            self._build(journal, progress, until)
+            self._build(progress, until)
+
+    def can_be_written(self) -> bool:
+        """Whether the folder, and the file where there is one, may be written."""
+        return os.access(self.path.parent, os.W_OK) and (not self.path.exists() or os.access(self.path, os.W_OK))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -160,20 +182,20 @@ class Views:
     def _usable(self) -> bool:
         return self._is_there() and views.are_current(self.connection, self.projectors)
 
-    def _fold_in(self, journal: Journal) -> int | None:
+    def _fold_in(self) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
         Returns the position reached, or None, and does nothing, where building aside is cheaper or must be.
         """
         connection = self.connection
         try:
-            with db.immediate(connection, self.path):
+            with db.immediate(connection, self.path, views.REBUILD):
                 done = self._done(connection)
-                size = journal.size()  # asked second: the journal only grows
-                if done is None or self._is_far_behind(done, size):
+                size = self.journal.size()  # asked second: the journal only grows
+                if done is None or _is_far_behind(done, size):
                     return None
                 if done < size:
-                    self._fold(journal, done, size)
+                    self._fold(done, size)
         except BaseException as error:
             self._book = None  # what it remembers was rolled back
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
@@ -189,12 +211,13 @@ class Views:
                 return None
             done = views.position(connection)
             if self._book is None or self._book_at != done:
-                self._book = GameBook(connection, self.projectors)
+                with views.reading(self.path):
+                    self._book = GameBook(connection, self.projectors)
                 self._pools = PoolProjections(self._book, self.projectors)
             self._book_at, self._version = done, version
         return self._book_at
 
-    def _fold(self, journal: Journal, done: int, size: int) -> None:
+    def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
         fresh = Fresh()
         recorded = self._recorded
@@ -202,22 +225,22 @@ class Views:
             self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
             recorded.clear()
         else:
-            self._fold_read(journal, done, size, fresh)
+            self._fold_read(done, size, fresh)
         self._pools.update(fresh, done)
-        views.set_position(self.connection, size)
+        views.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size
 
-    def _fold_read(self, journal: Journal, done: int, size: int, fresh: Fresh) -> None:
+    def _fold_read(self, done: int, size: int, fresh: Fresh) -> None:
         assert self._book is not None
-        for bodies in journal.read(done, size):
+        for bodies in self.journal.read(done, size):
             if size - done <= FEW_ENTRIES:
                 self._book.take(map(decode, bodies), fresh)
             else:
                 take_decoded(self._book, decode_bodies(bodies), fresh)
 
-    def _build(self, journal: Journal, progress: Progress, until: int | None = None) -> None:
-        build = _Build(self._building, self.projectors)
-        build.run(journal, journal.size() if until is None else until, progress)
+    def _build(self, progress: Progress, until: int | None = None) -> None:
+        build = _Build(self._building, self.projectors, self.journal)
+        build.run(self.journal.size() if until is None else until, progress)
         self.close()
         views.put_in_place(self._building, self.path)
 
@@ -226,25 +249,32 @@ class Views:
             leftover.unlink()
 
 
+def _is_far_behind(done: int, size: int) -> bool:
+    """True when building aside is cheaper than folding in."""
+    return size - done >= BUILD_FROM and size - done > done
+
+
 class _Build:
     """A build aside: fold the journal into games, rate them, write the rows; resumable after each step."""
 
-    def __init__(self, path: Path, projectors: Sequence[Projector]) -> None:
+    def __init__(self, path: Path, projectors: Sequence[Projector], journal: Journal) -> None:
         self._path = path
         self._projectors = projectors
+        self._journal = journal
 
-    def run(self, journal: Journal, until: int, progress: Progress) -> None:
+    def run(self, until: int, progress: Progress) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it."""
         with db.storage_errors(self._path), collector_paused():
-            self._run(journal, until, progress)
+            self._run(until, progress)
 
-    def _run(self, journal: Journal, until: int, progress: Progress) -> None:
+    def _run(self, until: int, progress: Progress) -> None:
         connection = self._open()
         try:
             book = GameBook(connection, self._projectors)
-            target, folded, written_pool, written_player = connection.execute("SELECT * FROM build").fetchone()
+            query = "SELECT target, folded, pool, player FROM build"
+            target, folded, written_pool, written_player = connection.execute(query).fetchone()
             target = target or until
-            games = self._fold(connection, book, journal, folded, target, progress)
+            games = self._fold(connection, book, folded, target, progress)
             ordered_pools = sorted(book.pools.values(), key=lambda pool: pool.pool)
             pools = [pool for pool in ordered_pools if pool.pool >= written_pool]
             while games is not None and pools:
@@ -258,7 +288,7 @@ class _Build:
                 self._write(connection, pool.pool, steps)
             with db.immediate(connection, self._path):
                 views.create_indexes(connection)
-                views.set_position(connection, target)
+                views.set_checkpoint(connection, target, self._journal.root_at(target))
                 connection.execute("DROP TABLE build")
         finally:
             connection.close()
@@ -266,34 +296,45 @@ class _Build:
     def _open(self) -> sqlite3.Connection:
         if self._path.exists():
             connection = db.connect(self._path)
-            with db.storage_errors(self._path):
-                if self._resumable(connection):
-                    return connection
-                connection.close()
-            self._path.unlink()
+            if self._resumable(connection):
+                return connection
+            connection.close()
+            for leftover in self._path.parent.glob(f"{self._path.name}*"):  # a hot log of it would spoil the new one
+                leftover.unlink()
         connection = views.create(self._path, self._projectors)
-        connection.execute("CREATE TABLE build(target INTEGER, folded INTEGER, pool INTEGER, player INTEGER)")
-        connection.execute("INSERT INTO build VALUES (0, 0, 0, 0)")
+        connection.execute(
+            "CREATE TABLE build(target INTEGER, folded INTEGER, root BLOB, pool INTEGER, player INTEGER)"
+        )
+        connection.execute("INSERT INTO build VALUES (0, 0, ?, 0, 0)", (EMPTY_ROOT,))
         return connection
 
     def _resumable(self, connection: sqlite3.Connection) -> bool:
-        made = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'build'").fetchone()[0]
-        started = made and connection.execute("SELECT count(*) FROM build").fetchone()[0]
-        return bool(started) and views.are_current(connection, self._projectors)
+        """True for a build by the same projectors of the same journal; any other, or a damaged one, is begun anew."""
+        try:
+            with views.reading(self._path):
+                made = connection.execute("SELECT target, folded, root FROM build").fetchall()
+                if len(made) != 1 or not views.are_current(connection, self._projectors):
+                    return False
+                target, folded, root = made[0]
+                if not folded <= target <= self._journal.size():
+                    return False
+                return bool(self._journal.root_at(folded) == root)
+        except LedgerError:
+            return False
 
     def _fold(
-        self, connection: sqlite3.Connection, book: GameBook, journal: Journal, folded: int, target: int,
-        progress: Progress,
-    ) -> DataFrame | None:  # fmt: skip
+        self, connection: sqlite3.Connection, book: GameBook, folded: int, target: int, progress: Progress
+    ) -> DataFrame | None:
         """The games that count, of the blocks folded before and of the rest."""
         frames = [_stored_games(connection)] if folded else []
         judged_again = False
-        for bodies, block in mapped_ahead(decode_bodies, journal.read(folded, target)):
+        for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
             with db.immediate(connection, self._path):
                 frames.append(_compact(take_decoded(book, block, fresh)))
                 folded += len(bodies)
-                connection.execute("UPDATE build SET target = ?, folded = ?", (target, folded))
+                done = (target, folded, self._journal.root_at(folded))
+                connection.execute("UPDATE build SET target = ?, folded = ?, root = ?", done)
             judged_again = judged_again or any(fresh.touched.values())
             progress("game book", folded, target)
         if judged_again:  # a change of standing reached back into earlier blocks

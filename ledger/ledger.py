@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -29,6 +30,7 @@ from ledger.projector import Projector
 from ledger.projectors import available
 from ledger.recording import Recorder
 from ledger.timeline import Pool
+from ledger.views import reading
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -41,9 +43,18 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def beside(path: str | Path, word: str) -> Path:
-    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``."""
+def journal_file(path: str | Path) -> Path:
+    """The journal's own file: where *path* is a symbolic link, what the link leads to, for its neighbours are there."""
     journal = Path(path)
+    try:
+        return journal.resolve() if journal.is_symlink() else journal
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        raise StorageError(str(path), f"is a symbolic link that leads nowhere ({error}); check the link") from error
+
+
+def beside(path: str | Path, word: str) -> Path:
+    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, beside the journal's own file."""
+    journal = journal_file(path)
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
@@ -57,7 +68,8 @@ class Ledger:
         self.path = Path(path)
         self.journal = journal
         self.people = people
-        self.views = Views(beside(path, "views"), projectors)
+        self.views = Views(beside(path, "views"), projectors, journal)
+        self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._recorder = Recorder(journal, self.now_ms)
 
@@ -89,7 +101,7 @@ class Ledger:
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():
             raise StorageError(str(beside(path, "views")), "exists already, though the journal does not")
-        people = beside(path, "people")
+        path, people = journal_file(path), beside(path, "people")
         if not people.exists():
             with db.whole(people) as making:
                 People.create(making).close()
@@ -119,6 +131,7 @@ class Ledger:
             StorageError: a file is missing, locked, or not ours.
             CorruptError: a file is damaged.
         """
+        path = journal_file(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         return cls(path, journal, people, available() if projectors is None else projectors, clock)
@@ -126,6 +139,9 @@ class Ledger:
     def close(self) -> None:
         """Release all files."""
         self.views.close()
+        if self._aside is not None:
+            self._aside.cleanup()
+            self._aside = None
         self.people.close()
         self.journal.close()
 
@@ -234,11 +250,40 @@ class Ledger:
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Bring the views level with the journal; returns the position reached."""
-        return self.views.catch_up(self.journal, progress)
+        return self.views.catch_up(progress)
+
+    def level(self, progress: Progress = silent) -> None:
+        """Make sure that the views are level with the journal before questions are asked.
+
+        Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
+        for as long as this ledger is open.
+
+        Raises:
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        if self.views.is_level():
+            return
+        if self.views.can_be_written():
+            self.catch_up(progress)
+        else:
+            self.derive_aside(progress)
+
+    def derive_aside(self, progress: Progress = silent) -> int:
+        """Derive everything anew from the journal in a temporary file, and answer from that until the ledger is closed.
+
+        Returns:
+            The number of entries that it was derived from.
+        """
+        self.views.close()
+        self._aside = TemporaryDirectory(prefix="ledger-aside-")
+        self.views = Views(Path(self._aside.name) / "views.db", self.views.projectors, self.journal)
+        size = self.journal.size()
+        self.views.build_until(size, progress)
+        return size
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
-        return self.views.rebuild(self.journal, progress)
+        return self.views.rebuild(progress)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -272,7 +317,8 @@ class Ledger:
 
     def pools(self) -> list[Pool]:
         """Every pool with its timeline, in order of their first schemes."""
-        return stored_pools(self.views.connection)
+        with reading(self.views.path):
+            return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number.

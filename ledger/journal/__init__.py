@@ -71,6 +71,13 @@ class Journal(Protocol):
     def head(self) -> TreeHead:
         """Size and Merkle root of the committed entries."""
 
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes.
+
+        Raises:
+            ValueError: the journal holds fewer.
+        """
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 

@@ -27,6 +27,7 @@ APPLICATION_ID = 0x43524C4A  # "CRLJ"
 LAYOUT = 1
 BLOCK = 50_000  # bodies a read hands out at once
 KEYS_A_QUERY = 5_000
+TILE = 1 << TILE_HEIGHT
 
 _SCHEMA = """
 CREATE TABLE journal(
@@ -137,10 +138,30 @@ class SqliteJournal:
         with db.storage_errors(self.path):
             self._connection.execute("BEGIN")  # one snapshot for the size and the nodes
             try:
-                self._catch_up_frontier()
+                self._catch_up_frontier(self.size())
             finally:
                 self._connection.execute("COMMIT")
         return self._frontier.head()
+
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+
+        Raises:
+            ValueError: the journal holds fewer.
+            CorruptError: tree nodes are missing.
+        """
+        if size == self._frontier.size:
+            return self._frontier.head().root
+        with db.storage_errors(self.path):
+            held = self.size()
+            if not 0 <= size <= held:
+                raise ValueError(f"{size} entries of {held}")
+            if size > self._frontier.size:
+                self._catch_up_frontier(size)
+                return self._frontier.head().root
+            past = Frontier()
+            past.restore(self._edge_hashes(size), size)
+        return past.head().root
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
@@ -175,7 +196,7 @@ class SqliteJournal:
     def writing(self) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error."""
         with db.immediate(self._connection, self.path):
-            self._catch_up_frontier()
+            self._catch_up_frontier(self.size())
             writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at)
             yield writer
             writer.restore_guard()
@@ -192,12 +213,21 @@ class SqliteJournal:
             self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
             self._log_pages = pages
 
-    def _catch_up_frontier(self) -> None:
-        """Rebuild the right edge when another process appended: at most 255 hashes of each level are read."""
-        size = self.size()
+    def _catch_up_frontier(self, size: int) -> None:
+        """Bring the right edge to *size* entries when another process appended."""
         if size == self._frontier.size:
             return
         self._recorded_at = None
+        if 0 < size - self._frontier.size <= TILE:
+            query = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
+            leaves = [leaf for (leaf,) in self._connection.execute(query, (self._frontier.size, size))]
+            if len(leaves) == size - self._frontier.size:
+                self._frontier.extend(leaves)
+                return
+        self._frontier.restore(self._edge_hashes(size), size)
+
+    def _edge_hashes(self, size: int) -> list[list[bytes]]:
+        """For each level of tiles, the hashes after the last full tile of a tree of *size* leaves: at most 255."""
         levels: list[list[bytes]] = []
         while level_size := size >> (len(levels) * TILE_HEIGHT):
             level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
@@ -215,7 +245,7 @@ class SqliteJournal:
             if len(hashes) != level_size - whole:
                 raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
             levels.append(hashes)
-        self._frontier.restore(levels, size)
+        return levels
 
 
 class SqliteWriter:

@@ -46,6 +46,12 @@ class MemoryJournal:
         entries = self._entries
         return TreeHead(len(entries), _root([entry.leaf for entry in entries]))
 
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* entries; ValueError where there are fewer."""
+        if not 0 <= size <= len(self._entries):
+            raise ValueError(f"{size} entries of {len(self._entries)}")
+        return _root([entry.leaf for entry in self._entries[:size]])
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
         entries = self._entries[max(after, 0) : until]

@@ -28,6 +28,5 @@ def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
 def level(path: str) -> Ledger:
     """Open a ledger with its views level with the journal."""
     ledger = Ledger.open(path)
-    if not ledger.views.is_level(ledger.journal):
-        ledger.catch_up()
+    ledger.level()
     return ledger

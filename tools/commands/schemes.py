@@ -162,8 +162,7 @@ def adopt(
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
-    if not ledger.views.is_level(ledger.journal):
-        ledger.catch_up()
+    ledger.level()
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:

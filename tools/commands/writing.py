@@ -79,7 +79,7 @@ def import_(
     for name in {*by_variant.values(), *([pool] if pool is not None else [])}:
         _check_words(name)
     with Ledger.open(db_path) as ledger:
-        ledger.views.refuse_if_ahead(ledger.journal)
+        ledger.views.refuse_foreign()
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
