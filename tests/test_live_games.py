@@ -162,7 +162,7 @@ def test_what_a_failed_transaction_had_rated_is_forgotten(
     stream = games(30)
     play(club, stream[:15])
     with monkeypatch.context() as broken:
-        broken.setattr("ledger.views.set_position", _no_room)
+        broken.setattr("ledger.views.set_checkpoint", _no_room)
         club.append(stream[15])
         with pytest.raises(StorageError):
             club.catch_up()

@@ -92,7 +92,7 @@ def cut(small: Path, run: Run, tmp_path: Path) -> None:
 
 
 def put_back(position: int) -> Callable[[Path, Run, Path], None]:
-    return lambda small, run, tmp_path: edit(beside(small, "views"), f"UPDATE progress SET position = {position}")
+    return lambda small, _run, _folder: edit(beside(small, "views"), f"UPDATE progress SET position = {position}")
 
 
 MISFITS: dict[str, Callable[[Path, Run, Path], None]] = {

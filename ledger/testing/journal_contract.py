@@ -90,6 +90,15 @@ class JournalContract:
         finally:
             made.close()
 
+    def test_the_root_at_any_size_is_that_of_the_entries_before_it(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            for size in (0, 1, 2, 255, 256, 257, 511, 512, 600, 1_457, len(bodies) - 1, len(bodies)):
+                assert journal.root_at(size) == root_of(bodies[:size]), size
+            for size in (-1, len(bodies) + 1):
+                with refused(ValueError):
+                    journal.root_at(size)
+
     def test_an_empty_journal_has_nothing(self) -> None:
         with self.journal() as journal:
             assert journal.size() == 0
