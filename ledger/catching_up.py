@@ -18,7 +18,7 @@ from filelock import FileLock
 from ledger import db, views
 from ledger.ahead import mapped_ahead
 from ledger.codec import decode
-from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.gamebook import Fresh, GameBook, Placed
 from ledger.gamebook_columns import RATED_COLUMNS, decode_bodies, take_decoded
 from ledger.heavy import np, pl
@@ -199,7 +199,12 @@ class Views:
         except BaseException as error:
             self._book = None  # what it remembers was rolled back
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
-                views.check_sound(connection, self.path)  # a row that is not what was written may be the cause
+                views.check_sound(connection, self.path)
+                raise CorruptError(
+                    str(self.path), 0,
+                    f"going on from its rows failed ({type(error).__name__}: {one_line(error)}): where 'audit' names a "
+                    "false row, 'rebuild' the views; where it does not, a scheme or a projector is at fault",
+                ) from error  # fmt: skip
             raise
         return size
 

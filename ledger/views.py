@@ -218,10 +218,27 @@ def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector])
     stored = dict(connection.execute("SELECT name, identity FROM projections"))
     if stored.pop(_ARITHMETIC[0], None) != _ARITHMETIC[1]:
         return False
-    by_schemes = {name: stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
-    return stored == {projector.name: projector.identity for projector in projectors} and all(
-        int(version) == schemes.named(name.removeprefix(_SCHEME)).version for name, version in by_schemes.items()
-    )
+    by_schemes = {name.removeprefix(_SCHEME): stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
+    if stored != {projector.name: projector.identity for projector in projectors}:
+        return False
+    known = [schemes.named(name) for name in by_schemes]
+    if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
+        return False
+    state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
+    for projector in projectors:
+        _check_columns(connection, projector, state)
+    return True
+
+
+def _check_columns(connection: sqlite3.Connection, projector: Projector, scheme_state: Sequence[str]) -> None:
+    """Refuse a projector's table that has other columns than the projector and the schemes in use ask for."""
+    whole = [("pool", "INTEGER"), ("player", "INTEGER"), ("n", "INTEGER")]
+    wanted = {*whole, *((name, kind.split()[0]) for name, kind in table_columns(projector, scheme_state))}
+    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+    if found != wanted:
+        names = sorted({name for name, _ in found ^ wanted})
+        message = f"table {projector.name!r} is not as it was made: columns {names}; {REBUILD}"
+        raise CorruptError("the views", 0, message)
 
 
 def note_scheme(connection: sqlite3.Connection, scheme: Scheme) -> None:

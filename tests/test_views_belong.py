@@ -162,6 +162,10 @@ SPOILS = {
     "a conversion that is none": ("UPDATE eras SET conversion = '[{\"a\": 1}]'",),
     "an unknown carry": ("UPDATE eras SET carry = 'x'",),
     "no era": ("DELETE FROM eras",),
+    "no pool": ("DELETE FROM pools",),
+    "a column of the history renamed": ("ALTER TABLE history RENAME COLUMN draws TO drawn",),
+    "a column of the scheme renamed": ("ALTER TABLE history RENAME COLUMN points TO sums",),
+    "a column of the history more": ("ALTER TABLE history ADD COLUMN more TEXT",),
 }  # fmt: skip
 
 
