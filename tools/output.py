@@ -33,36 +33,19 @@ RAW = "tools.output.raw"  # under this name a command's context keeps whether --
 ALARM = (213, 94, 0)
 
 
-class UndeliveredError(Exception):
-    """Standard output takes no more.
-
-    Attributes:
-        reason: what the system said.
-    """
-
-    def __init__(self, reason: OSError) -> None:
-        self.reason = reason
-        super().__init__(str(reason))
+_refusals: list[OSError] = []  # by standard output, in the command that runs
 
 
 # -- words for people ----------------------------------------------------------------------------------------------
 
 
 def answer(text: str = "") -> None:
-    """One line of an answer, to standard output.
-
-    Raises:
-        UndeliveredError: it cannot be written.
-    """
+    """One line of an answer, to standard output."""
     _put(f"{_for_people(text)}\n")
 
 
 def answer_lines(text: str) -> None:
-    """Several lines of an answer; what is foreign in them must be on one line already.
-
-    Raises:
-        UndeliveredError: they cannot be written.
-    """
+    """Several lines of an answer; what is foreign in them must be on one line already."""
     for line in text.split("\n"):
         answer(line)
 
@@ -96,8 +79,7 @@ def _cut(text: str) -> str:
 
 def _tell(line: str) -> None:
     """A line to standard error, after what was answered before it; where nobody takes it, the work goes on."""
-    with suppress(OSError):  # at the end of the command it is tried again, and told
-        sys.stdout.flush()
+    _flush()
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     with suppress(OSError):
         click.echo(_fitting(line, sys.stderr), err=True, color=False if plain else None)
@@ -121,11 +103,35 @@ def _fitting(text: str, stream: Any, unwritable: str = "backslashreplace") -> st
 
 
 def _put(text: str) -> None:
-    """Write to standard output what is clean and fits already."""
-    try:
-        sys.stdout.write(text)
-    except OSError as reason:
-        raise UndeliveredError(reason) from None
+    """Write to standard output what is clean and fits already.
+
+    Where it is refused, the command goes on, for it may have more to do and to say, and ends with what ``undelivered``
+    tells.
+    """
+    if not _refusals:
+        try:
+            sys.stdout.write(text)
+        except OSError as refusal:
+            _refusals.append(refusal)
+
+
+def _flush() -> None:
+    if not _refusals:
+        try:
+            sys.stdout.flush()
+        except OSError as refusal:
+            _refusals.append(refusal)
+
+
+def begin() -> None:
+    """Forget what standard output refused to an earlier command of this process."""
+    _refusals.clear()
+
+
+def undelivered() -> OSError | None:
+    """Why standard output did not take the whole answer; None when it has it."""
+    _flush()
+    return _refusals[0] if _refusals else None
 
 
 # -- rows ----------------------------------------------------------------------------------------------------------
@@ -159,7 +165,6 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
     """Write *rows*, all with the same columns, in one of ``FORMATS``; None is JSON.
 
     Raises:
-        UndeliveredError: standard output takes no more.
         ClickException: its encoding cannot write a cell of CSV or TSV, where nothing can be escaped.
     """
     match fmt or "json":

@@ -35,7 +35,8 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
     "grid.color": "#E6E6E6", "grid.linewidth": 0.8, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
     "xtick.major.size": 0, "ytick.major.size": 0, "svg.hashsalt": "rating-ledger", "svg.fonttype": "path",
-    "text.parse_math": False, "backend": "agg", "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.1,
+    "text.parse_math": False, "backend": "agg",
+    "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.1,
 }  # fmt: skip
 
 

@@ -38,14 +38,12 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         name: what the command is called in its usage.
     """
     hold_standard_streams()
+    output.begin()
     try:
         ended = command.main(args=arguments, prog_name=name, standalone_mode=False)
         code = ended if isinstance(ended, int) else 0  # help and version end so
     except SystemExit as stop:
         code = int(stop.code or 0)
-    except output.UndeliveredError as failure:
-        _give_up(failure.reason)
-        code = REFUSED
     except (LedgerError, OSError, UnicodeEncodeError) as failure:
         _tell_failure(failure)
         code = REFUSED
@@ -55,7 +53,11 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     except click.ClickException as failure:
         _tell_misuse(failure)
         code = failure.exit_code
-    return code if _delivered() else code or REFUSED
+    refusal = output.undelivered()
+    if refusal is None:
+        return code
+    _give_up(refusal)
+    return code or REFUSED
 
 
 def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
@@ -66,10 +68,11 @@ def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
     elif isinstance(failure, UnicodeEncodeError):
         word = ascii(failure.object[failure.start : failure.end])
         output.error(f"{word} cannot be written in {failure.encoding}")
-    elif isinstance(failure, OSError) and failure.filename is None and not _delivered():
-        return  # it was standard output that failed, under click's own hands: that is told
-    elif isinstance(failure, OSError) and failure.filename is not None:
-        output.error(f"{os.fsdecode(failure.filename)}: {failure.strerror}")
+    elif isinstance(failure, OSError):
+        if failure.filename is None and output.undelivered() is not None:
+            return  # it was standard output, under click's own hands (--help): the end tells
+        what = "a file, or standard output" if failure.filename is None else os.fsdecode(failure.filename)
+        output.error(f"{what}: {failure.strerror or failure}")
     else:
         output.error(str(failure))
 
@@ -108,25 +111,15 @@ def hold_standard_streams() -> None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
-def _delivered() -> bool:
-    """True when standard output has taken all of the answer; otherwise that is told and the rest given up."""
-    try:
-        sys.stdout.flush()
-    except OSError as failure:
-        _give_up(failure)
-        return False
-    return True
-
-
-def _give_up(failure: OSError) -> None:
+def _give_up(refusal: OSError) -> None:
     """Say why the answer is not whole, and let what is left of it go nowhere, or Python tries again on its way out.
 
     A pipe without a reader is told to nobody: whoever reads with ``head`` has what they want.
     """
-    if failure.errno == errno.EBADF:
+    if refusal.errno == errno.EBADF:
         output.error("standard output is closed, the answer is lost: leave it open, or send it to a file")
-    elif failure.errno != errno.EPIPE:
-        output.error(f"standard output: {failure.strerror}; the answer is not whole: send it elsewhere")
+    elif refusal.errno != errno.EPIPE:
+        output.error(f"standard output: {refusal.strerror}; the answer is not whole: send it elsewhere")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

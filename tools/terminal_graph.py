@@ -9,7 +9,8 @@ from math import isfinite
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 SCALE, CORNER, AXIS, CHANGE = "│", "└", "─", "┼"
 DRAWN = EIGHTHS + SCALE + CORNER + AXIS + CHANGE
-ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-x", strict=True))  # for terminals whose encoding has no such characters
+# For terminals whose encoding has no such characters.
+ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-x", strict=True))
 
 
 def draw(

@@ -98,22 +98,13 @@ def _parts_joined_letters(text: str, place: int) -> bool:
 
 # -- JSON ----------------------------------------------------------------------------------------------------------
 
-
-class _JsonEscapes:
-    r"""For ``str.translate``: hidden characters as ``\u202e``, those above U+FFFF as two surrogates."""
-
-    @staticmethod
-    @lru_cache(maxsize=4096)
-    def _of(code: int) -> str:
-        if code == 0x0A or not _is_hidden(chr(code)):
-            return chr(code)
-        return json_escape(chr(code))
-
-    def __getitem__(self, code: int) -> str:
-        return self._of(code)
-
-
-_JSON_ESCAPES = _JsonEscapes()
+# All controls but the line feed between the parts of a text, separators of lines and paragraphs, lone surrogates, and
+# what nobody sees (Default_Ignorable_Code_Point), bidi controls among it.
+_HIDDEN_IN_JSON = re.compile(
+    "[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
 
 
 def json_escape(text: str) -> str:
@@ -128,9 +119,9 @@ def in_json(text: str) -> str:
     Args:
         text: JSON, line feeds between its parts; every other hidden character stands within a string of it.
     """
-    if text.isprintable() and (text.isascii() or _IGNORABLE.search(text) is None):
+    if text.isascii() and text.isprintable():
         return text
-    return text.translate(_JSON_ESCAPES)
+    return _HIDDEN_IN_JSON.sub(lambda found: json_escape(found[0]), text)
 
 
 # -- spreadsheets --------------------------------------------------------------------------------------------------
@@ -148,6 +139,7 @@ def _formula_in(dividers: str) -> re.Pattern[str]:
 
 # A file divided by commas or tabs may be opened as if by others, and then a cell begins after them, too.
 _FORMULA_IN = {"csv": _formula_in(";\n"), "tsv": _formula_in(";,\n")}
+_DIVIDERS = {"csv": re.compile("[;\n]"), "tsv": re.compile("[;,\n]")}
 
 
 def in_cell(text: str, kind: str) -> str:
@@ -157,4 +149,6 @@ def in_cell(text: str, kind: str) -> str:
         text: a cell of text; numbers are nobody's formula and stay.
         kind: ``csv`` or ``tsv``.
     """
+    if text[:1].isalnum() and _DIVIDERS[kind].search(text) is None:
+        return text  # nearly every cell
     return _FORMULA_IN[kind].sub(r"\1'", text)
