@@ -12,6 +12,7 @@ from ledger.ledger import Ledger
 from ledger.model import TreeHead
 from ledger.verify import FIRST_FALSEHOODS
 
+from .. import output
 from ..progress import Bars
 from . import DB, FALSE
 
@@ -37,21 +38,21 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
     head = kept if since is None else _head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
-    click.echo(f"head {verdict.head}")
+    output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
-        click.echo(f"{table} {digest}")
+        output.answer(f"{table} {digest}")
     for falsehood in verdict.falsehoods:
-        click.secho(f"FALSE {db_path} {falsehood}", fg="magenta", err=True)
+        output.error(f"{db_path} {falsehood}", word="FALSE")
     if len(verdict.falsehoods) >= FIRST_FALSEHOODS:
-        click.echo("there may be more: each check names its first 20", err=True)
+        output.remark("there may be more: each check names its first 20")
     if verdict.falsehoods:
         sys.exit(FALSE)
     erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
     rows = "every derived row" if verdict.compared else "no derived row, for there are no views yet"
     scope = "journal" if journal_only else f"journal, {verdict.names_checked:,} names{erased}, and {rows}"
-    click.echo(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}", err=True)
+    output.remark(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}")
     if save_head:
-        Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")
+        output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
 def _head_in(word: str) -> TreeHead:
@@ -75,6 +76,6 @@ def head(db_path: str) -> None:
       rating-ledger head club.db >> heads.txt
     """
     with Ledger.open(db_path) as ledger:
-        click.echo(str(ledger.head()))
+        output.answer(str(ledger.head()))
 
 

@@ -13,7 +13,7 @@ from ledger.model import instant_ms
 from ledger.names import shown
 
 from .. import output
-from ..terminal_graph import draw
+from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
 from . import DB, POOL, level
 
 
@@ -35,9 +35,9 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
         rows = reports.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
         output.write(rows[:limit], fmt)
         if len(rows) > limit:
-            click.echo(f"the first {limit}; there are more: --limit", err=True)
+            output.remark(f"the first {limit}; there are more: --limit")
         elif not rows and (filled := [row["pool"] for row in reports.pools(ledger) if row["players"]]):
-            click.echo(f"nobody in this pool; there are players in: {', '.join(filled)}", err=True)
+            output.remark(f"nobody in this pool; there are players in: {', '.join(filled)}")
 
 
 @click.command()
@@ -129,12 +129,14 @@ def graph(db_path: str, player: str, pool: str | None) -> None:
     with level(db_path) as ledger:
         person = ledger.player(player)
         rows = reports.graph(ledger, person, pool)
-        click.echo(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
+        output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
-        click.echo(draw([row["rating"] for row in rows], changes=changes))
+        in_ascii = not output.can_write(DRAWN)
+        output.answer_lines(draw([row["rating"] for row in rows], changes=changes, in_ascii=in_ascii))
+        mark = ASCII[CHANGE] if in_ascii else CHANGE
         for place in changes:
             row = rows[place]
-            click.echo(f"{'':8}┼ game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
+            output.answer(f"{'':8}{mark} game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
 
 
 @click.command()
@@ -155,10 +157,10 @@ def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
         if fmt == "table":
             terms, meetings = told.pop("terms"), told.pop("meetings")
             output.write_one({name: _exact(value) for name, value in told.items() if value is not None}, "table")
-            click.echo()
+            output.answer()
             output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
             if told["rated_with"] != "this game":
-                click.echo()
+                output.answer()
                 output.write(meetings, "table")
         else:
             output.write_one(told, fmt)

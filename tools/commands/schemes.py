@@ -66,7 +66,7 @@ def show(name: str, fmt: str | None) -> None:
     rows = _settings_of(one)
     if fmt == "table":
         output.write_one(_described(one), "table")
-        click.echo()
+        output.answer()
     if fmt is None:
         output.write_one({**_described(one), "settings": rows}, None)
     else:
@@ -157,7 +157,7 @@ def adopt(
             ledger.catch_up(bars)
         word = "was adopted already" if receipt.duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
-        click.echo(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}", err=True)
+        output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
@@ -179,10 +179,9 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
     old, new = before.scheme, known.named(event.scheme)
     if old.scale != new.scale:
-        click.echo(
+        output.remark(
             f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "
-            "--carry convert would map it",
-            err=True,
+            "--carry convert would map it"
         )
 
 
@@ -235,7 +234,7 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
         _close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
         era = ledger.pool(name).eras[-1]
         if era.scheme.rhythm is Rhythm.PERIOD and not ledger.pool(name).by_runs:
-            click.echo(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this", err=True)
+            output.remark(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this")
 
 
 @click.command("close-tournament")
@@ -261,7 +260,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         _close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
         games = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(name).pool))
         if next(games, None) is None:
-            click.echo("note: no game carries that name; names are matched exactly", err=True)
+            output.remark("note: no game carries that name; names are matched exactly")
 
 
 def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str) -> None:
@@ -274,6 +273,6 @@ def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], acto
         ledger.catch_up(bars)
     word = "was closed already" if receipt.duplicate else "closed"
     rated = ledger.pool(pool).scheme
-    click.echo(f"{pool}: {what} {word}; head {ledger.head()}", err=True)
+    output.remark(f"{pool}: {what} {word}; head {ledger.head()}")
     if rated.rhythm is Rhythm.GAME:
-        click.echo(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this", err=True)
+        output.remark(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this")

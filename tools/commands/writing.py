@@ -12,6 +12,7 @@ from ledger.events import SchemeAdopted
 from ledger.imports.csv_games import PREFIX
 from ledger.ledger import Ledger, beside
 
+from .. import output
 from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
 from . import DB, REFUSED, settings_given
@@ -35,7 +36,7 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
     _check_words(pool, scheme, chosen)
     with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
-        click.echo(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}", err=True)
+        output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
 
 
 def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
@@ -114,12 +115,13 @@ def erase(db_path: str, player: str, yes: bool) -> None:
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         if person.salt is not None and not yes:
-            if not sys.stdin.isatty():
+            if sys.stdin is None or not sys.stdin.isatty():
                 raise click.UsageError("nobody can be asked here: give --yes")
-            click.confirm(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", abort=True)
+            if not output.agreed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?"):
+                raise click.Abort
         erased = ledger.erase(person.player)
     told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
-    click.echo(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell", err=True)
+    output.remark(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell")
 
 
 @click.command()
@@ -133,6 +135,6 @@ def rebuild(db_path: str) -> None:
     """
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
-        click.echo(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries", err=True)
+        output.remark(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries")
 
 
