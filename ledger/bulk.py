@@ -22,7 +22,7 @@ from ledger.codec import assemble, facts
 from ledger.errors import ConflictError
 from ledger.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
-from ledger.imports.source import KEPT_FAULTS, Fault, shown
+from ledger.imports.source import KEPT_FAULTS, Fault, bounded, shown
 from ledger.instants import instant_ms_column
 from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import instant_text
@@ -79,7 +79,7 @@ class Outcome:
         """Note one fault."""
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, message))
+            self.faults.append(Fault(line, bounded(message)))
 
     def leave_out(self, variant: str, count: int) -> None:
         """Count games of a variant that has no pool."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 KEPT_FAULTS = 10_000  # of one file; the others are counted
+MAX_MESSAGE = 1_000  # characters of a fault
 MAX_TEXT = 2**20  # characters of movetext
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
 
@@ -68,6 +69,13 @@ class Fault(NamedTuple):
     message: str
 
 
+class Faults(NamedTuple):
+    """What is wrong with a part of a file: the first faults, and how many more there are."""
+
+    first: list[Fault]
+    more: int = 0
+
+
 @attrs.define
 class Reading:
     """The running account of one file.
@@ -90,7 +98,13 @@ class Reading:
         """Note one fault."""
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, message))
+            self.faults.append(Fault(line, bounded(message)))
+
+    def take(self, *parts: Faults) -> None:
+        """Note the faults of the next part of the file, in the order of their lines."""
+        for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
+            self.fault(*fault)
+        self.fault_count += sum(part.more for part in parts)
 
 
 def frame_schema() -> dict[str, type]:
@@ -105,6 +119,11 @@ def frame_schema() -> dict[str, type]:
 def shown(value: object) -> str:
     """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
     return _SHOWN.repr(value)
+
+
+def bounded(message: str) -> str:
+    """*message*, cut where it is longer than anybody reads."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 
 def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
