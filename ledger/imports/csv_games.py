@@ -85,7 +85,7 @@ def frames(
     for given in (key_prefix, player_namespace):
         if given is not None and PREFIX.fullmatch(given) is None:
             raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
-    rows = RowReader(stream, size)
+    rows = RowReader(stream, size, reading)
     try:
         layout = read_header(rows.header())
     except ValueError as error:

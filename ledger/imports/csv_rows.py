@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ledger.heavy import np, pl
 from ledger.imports.csv_header import Layout
-from ledger.imports.source import KEPT_FAULTS, Fault, Faults
+from ledger.imports.source import KEPT_FAULTS, Fault, Faults, Reading
 
 if TYPE_CHECKING:
     from typing import Any
@@ -136,10 +136,14 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 
 
 class RowReader:
-    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time."""
+    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
 
-    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV) -> None:
+    Where *reading* tells, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
         self._stream = stream
+        self._reading = reading
         self._size = max(1, size)
         self._rest = b""
         self._ended = False
@@ -156,7 +160,8 @@ class RowReader:
         self._ended = wanted > 0
         text = b"".join(parts)
         if self._ended and text and not text.endswith(b"\n"):
-            text += b"\n"
+            is_cut = self._reading is not None and self._reading.is_cut
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text + b"\n"
         self._rest = text.replace(b"\r\n", b"\n")
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")

@@ -84,7 +84,7 @@ class Source:
             if held:
                 yield b"".join(held)
             return
-        self.reading.fault(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
+        self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
     def stream(self) -> io.BufferedReader:
         """The bytes as a file to read from, for readers that want one (CSV)."""
@@ -220,7 +220,7 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
         yield chunk
     else:
         return
-    reading.fault(line, f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
+    reading.cut(line, f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
                         "the rest is not read: take the blank lines out")
 
 

@@ -133,7 +133,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 def _game(case: _Case, reading: Reading) -> SourceGame | None:
     draft, moves = case.draft, case.moves
-    _check_whole(case)
+    _check_whole(case, reading)
     termination_tag = case.tag("Termination").lower()
     outcome = _outcome(case)
     if not case.problems and (outcome == "none" or termination_tag == "unterminated"):
@@ -179,7 +179,7 @@ def _leave_out_long_tags(case: _Case) -> None:
                 case.bad(name, f"{name} has {len(value)} characters, more than {MAX_UNTIDY}, the limit of a tag")
 
 
-def _check_whole(case: _Case) -> None:
+def _check_whole(case: _Case, reading: Reading) -> None:
     """Note what makes the raw text of a game unfit to be read."""
     draft, moves = case.draft, case.moves
     if draft.open_at:
@@ -188,7 +188,7 @@ def _check_whole(case: _Case) -> None:
         offset, what = moves.trouble
         line = draft.moves_line + case.text.count("\n", 0, offset)
         case.problems.append((line, f"{what}; correct the movetext"))
-    elif draft.final and not moves.results and (draft.moves_line or _ends_in_tags(case)):
+    elif draft.final and not moves.results and (draft.moves_line or reading.is_cut or _ends_in_tags(case)):
         line = draft.line + len(draft.head) + len(draft.moves) - 1
         case.problems.append((line, "the file ends inside this game, before its result: fetch it again"))
     if len(moves.moves) > MAX_HALF_MOVES:

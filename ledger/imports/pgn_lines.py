@@ -64,6 +64,13 @@ class Draft:
         if b"{" in line or b"}" in line:
             self.open_at = _open_after(line, number, self.open_at)
 
+    def take_blank(self) -> None:
+        """What ``take`` does with an empty line once there are tags."""
+        self.among_tags = False
+        self.size += 1
+        if self.size <= MAX_GAME:
+            (self.moves if self.moves_line else self.head).append(b"\n")
+
     def _is_head(self, number: int, line: bytes) -> bool:
         """Keep *line* if it belongs above the moves, or above the first game where nothing counts."""
         if not self.head:
@@ -109,6 +116,9 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
             draft.head.append(line)  # what take() would do; most lines of most files end here
             draft.size += len(line)
+            continue
+        if line == b"\n" and draft.head:
+            draft.take_blank()
             continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901

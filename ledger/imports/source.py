@@ -86,6 +86,7 @@ class Reading:
         fault_count: how many faults there are in all.
         skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
+        is_cut: True when the file was not read to its end, so that the last game read may not be whole.
     """
 
     name: str
@@ -93,6 +94,12 @@ class Reading:
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     fault_count: int = 0
+    is_cut: bool = False
+
+    def cut(self, line: int, message: str) -> None:
+        """Note the fault for which the rest of the file is not read."""
+        self.is_cut = True
+        self.fault(line, message)
 
     def fault(self, line: int, message: str) -> None:
         """Note one fault."""

@@ -156,7 +156,7 @@ def _unpacked(
                 try:
                     piece = next(pieces, None)
                 except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
-                    reading.fault(line, _damage(kind, str(error)))
+                    reading.cut(line, _damage(kind, str(error)))
                     return
                 if piece is None:
                     break
@@ -164,12 +164,12 @@ def _unpacked(
                 line += piece.count(b"\n")
                 yield piece
                 if total > RATIO_FROM and total > MAX_RATIO * reading.bytes_read:
-                    reading.fault(line, _bomb(kind))
+                    reading.cut(line, _bomb(kind))
                     return
             data = member.unused_data if member.eof else b""
             member = None if member.eof else member
     if member is not None:
-        reading.fault(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
+        reading.cut(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
 
 
 def _damage(kind: str, error: str) -> str:
