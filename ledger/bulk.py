@@ -6,6 +6,7 @@ faults with the line of the file. No file format is known here.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,9 +20,9 @@ import orjson
 from ledger import game_columns, rules
 from ledger.codec import assemble, facts
 from ledger.errors import ConflictError
-from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
-from ledger.imports.source import Fault
+from ledger.imports.source import KEPT_FAULTS, Fault, bounded, shown
 from ledger.instants import instant_ms_column
 from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import instant_text
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 BY_SPEED = "by-speed"
+MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
+MAX_REASONS = 40  # for which games are left out, told one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
 
@@ -51,7 +55,17 @@ class PoolChoice:
 
 @attrs.define
 class Outcome:
-    """What became of imported games."""
+    """What became of imported games.
+
+    Attributes:
+        recorded: games that are in the journal now and were not before.
+        repeated: games that were known already.
+        players: players met for the first time.
+        left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
+        new_pools: pools met for the first time.
+        faults: games that could not be taken, the first ``KEPT_FAULTS``.
+        fault_count: how many could not be taken in all.
+    """
 
     recorded: int = 0
     repeated: int = 0
@@ -59,6 +73,19 @@ class Outcome:
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
     faults: list[Fault] = attrs.Factory(list)
+    fault_count: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+    def leave_out(self, variant: str, count: int) -> None:
+        """Count games of a variant that has no pool."""
+        reason = f"variant {variant}"
+        known = reason in self.left_out or len(self.left_out) < MAX_REASONS
+        self.left_out[reason if known else "other variants"] += count
 
 
 class GameImport:
@@ -102,10 +129,9 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        frame = self._with_pools(frame)
+        frame = self._adopt(writer, self._with_pools(frame), stamp)
         if not len(frame):
             return
-        self._adopt(writer, frame["pool"].unique().to_list(), stamp)
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
         for some in games.iter_slices(SLICE):
@@ -123,18 +149,32 @@ class GameImport:
         frame = frame.with_columns(pool=pool)
         homeless = frame.filter(pl.col("pool").is_null())
         for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
-            self.outcome.left_out["no time control" if is_standard else f"variant {name}"] += count
+            if is_standard:
+                self.outcome.left_out["no time control"] += count
+            else:
+                self.outcome.leave_out(name, count)
         return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
 
-    def _adopt(self, writer: Writer, pools: list[str], stamp: str) -> None:
-        """Pools met for the first time adopt the ledger's scheme."""
-        for pool in sorted(set(pools) - self._pools):
+    def _adopt(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
+        """Pools met for the first time adopt the ledger's scheme; games whose pool cannot be made are faults."""
+        met = set(frame["pool"].unique().to_list()) - self._pools
+        named = sorted(pool for pool in met if _NAME.fullmatch(pool))
+        known = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
+        for pool in named:
             event = attrs.evolve(self._scheme, pool=pool)
-            if not writer.find([event.key]):
+            if event.key not in known:
+                if len(self.outcome.new_pools) == MAX_NEW_POOLS:
+                    continue
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
                 writer.append([event.KIND], [event.key], [body])
                 self.outcome.new_pools.append(pool)
             self._pools.add(pool)
+        if met <= self._pools:
+            return frame
+        homeless = pl.col("pool").is_in(list(met - self._pools))
+        for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
+            self.outcome.fault(line, _no_pool(pool))
+        return frame.filter(~homeless)
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
         """The frame's identities with their player numbers (id, player); new players are registered."""
@@ -190,7 +230,8 @@ class GameImport:
         bad = malformed.is_not_null() | (refused.is_not_null() & ~again)
         words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
         faulty = games.select("line").with_columns(words).filter(bad)
-        self.outcome.faults += [Fault(line, text) for line, text in faulty.iter_rows()]
+        for line, text in faulty.iter_rows():
+            self.outcome.fault(line, text)
         return games.filter(~bad)
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
@@ -228,8 +269,17 @@ class GameImport:
             if conflict is None:
                 self.outcome.repeated += 1
             else:
-                self.outcome.faults.append(Fault(line, conflict))
+                self.outcome.fault(line, conflict)
         return pl.Series(flags, dtype=pl.Boolean)
+
+
+def _no_pool(pool: str) -> str:
+    if _NAME.fullmatch(pool):
+        return (
+            f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
+            "give the games of a variant a pool by --variant VARIANT=POOL"
+        )
+    return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
 
 
 def _refusal(games: DataFrame, now: int) -> Series:

@@ -236,10 +236,11 @@ class Ledger:
                     with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
                         job.take(frame, writer)
                     advance(len(frame))
-                if strict and (job.outcome.faults or faults_so_far()):
+                if strict and (job.outcome.fault_count or faults_so_far()):
                     raise _NothingRecordedError  # noqa: TRY301  # only an exception undoes the transaction
         except _NothingRecordedError:
             job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
+            job.outcome.new_pools.clear()
         return job.outcome
 
     def now_ms(self) -> int:

@@ -57,7 +57,7 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         try:
             outcome = ledger.import_games(
                 _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict, actor=wish.actor,
-                faults_so_far=lambda: len(source.reading.faults), advance=bar.advance,
+                faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
@@ -75,8 +75,9 @@ def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
     faults = sorted([*source.reading.faults, *outcome.faults])
     for fault in faults[:FAULTS_SHOWN]:
         output.remark(f"{name}:{fault.line}: {fault.message}")
-    if len(faults) > FAULTS_SHOWN:
-        output.remark(f"{name}: and {len(faults) - FAULTS_SHOWN} more faults")
+    count = source.reading.fault_count + outcome.fault_count
+    if count > FAULTS_SHOWN:
+        output.remark(f"{name}: and {count - FAULTS_SHOWN:,} more faults")
     words = [f"{outcome.recorded:,} games recorded", f"{outcome.repeated:,} known already"]
     if outcome.players:
         words.append(f"{outcome.players:,} new players")
@@ -84,7 +85,7 @@ def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
         words.append(f"new pools: {', '.join(outcome.new_pools)}")
     left_out = source.reading.skipped + outcome.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
-    if faults:
-        words.append(f"{len(faults):,} faults" + (": nothing recorded (--strict)" if strict else ""))
+    if count:
+        words.append(f"{count:,} faults" + (": nothing recorded (--strict)" if strict else ""))
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
-    return not faults
+    return not count

@@ -17,7 +17,8 @@ from ledger.heavy import pl
 if TYPE_CHECKING:
     from polars import Expr, Series
 
-_REMEMBERED = 200_000  # distinct values kept from block to block, so that memory stays constant
+_REMEMBERED = 2**24  # characters of distinct values kept from block to block, so that memory stays constant
+_OF_EACH = 64  # characters that a value counts for besides its own
 # All days of the calendar but 29 February, which is left to the slow way; to the second or to the day.
 _PLAIN_INSTANT = (
     r"^[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
@@ -52,8 +53,10 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
+        self._size = 0  # characters of both
 
     def _learn(self, text: str) -> None:
+        self._size += len(text) + _OF_EACH
         try:
             self._known[text] = self._one(text)
         except ValueError as error:
@@ -61,9 +64,10 @@ class Meaning:
 
     def _map(self, text: Series) -> tuple[Series, dict[str, str]]:
         distinct = text.unique().drop_nulls().to_list()
-        if len(self._known) + len(self._bad) > _REMEMBERED:
+        if self._size > _REMEMBERED:
             self._known.clear()
             self._bad.clear()
+            self._size = 0
         for one in distinct:
             if one not in self._known and one not in self._bad:
                 self._learn(one)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ledger.heavy import np, pl
 from ledger.imports.csv_header import Layout
-from ledger.imports.source import Fault
+from ledger.imports.source import KEPT_FAULTS, Fault, Faults, Reading
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slower, for want of cache
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
 _STRETCH = 1 << 18  # bytes that are walked before columns are tried again
+_MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer
+_DENSE = 1 << 19  # bytes of a block of many marks that are looked at at once, for want of memory
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
@@ -58,6 +60,8 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     quoted = b'"' in block
     if quoted:
         wanted |= data == _QUOTE
+    if len(block) > _DENSE and np.count_nonzero(wanted) > _MANY_MARKS:
+        return _find_rows(block[:_DENSE], delimiter)
     marks = np.flatnonzero(wanted)
     kinds = data[marks]
     newlines = kinds == _NEWLINE
@@ -132,10 +136,14 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 
 
 class RowReader:
-    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time."""
+    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
 
-    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV) -> None:
+    Where *reading* tells, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
         self._stream = stream
+        self._reading = reading
         self._size = max(1, size)
         self._rest = b""
         self._ended = False
@@ -152,7 +160,8 @@ class RowReader:
         self._ended = wanted > 0
         text = b"".join(parts)
         if self._ended and text and not text.endswith(b"\n"):
-            text += b"\n"
+            is_cut = self._reading is not None and self._reading.is_cut
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text + b"\n"
         self._rest = text.replace(b"\r\n", b"\n")
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
@@ -179,7 +188,7 @@ class RowReader:
         self._line += 1
         return decode(first)
 
-    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, list[Fault]]]:
+    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, Faults]]:
         """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
         moved = True
         while True:
@@ -196,15 +205,18 @@ class RowReader:
             yield taken or self._walk(layout)
             moved = len(self._rest) < before
 
-    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, list[Fault]] | None:
+    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, Faults] | None:
         """All rows of a block in order; None where Polars does not see the same rows as we do."""
         end = int(rows.ends[-1]) if len(rows.ends) else 0
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
+        bad = [  # a blank line is no row
+            row
+            for row in odd[rows.ends[odd] - rows.starts[odd] > 1].tolist()
+            if block[rows.starts[row] : rows.ends[row]].strip()
+        ]
         faults = [
-            _miscounted(self._line + int(rows.lines[row]), int(rows.fields[row]), layout)
-            for row in odd.tolist()
-            if block[rows.starts[row] : rows.ends[row]].strip()  # a blank line is no row
+            _miscounted(self._line + int(rows.lines[row]), int(rows.fields[row]), layout) for row in bad[:KEPT_FAULTS]
         ]
         good = np.delete(rows.lines, odd) if len(odd) else rows.lines
         frame = _empty(layout)
@@ -215,31 +227,34 @@ class RowReader:
         frame = frame.with_columns(pl.Series("line", good + self._line, pl.Int64))
         self._rest = self._rest[end:]
         self._line += rows.lines_after
-        return frame, faults
+        return frame, Faults(faults, len(bad) - len(faults))
 
-    def _walk(self, layout: Layout) -> tuple[DataFrame, list[Fault]]:
+    def _walk(self, layout: Layout) -> tuple[DataFrame, Faults]:
         """The rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
         rows: list[list[Any]] = []
-        faults = []
+        faults: list[Fault] = []
+        count = 0
         while place < min(len(block), _STRETCH):
             end, fields = _fields(block, place, layout.delimiter)
             if end < 0:
                 if not self._ended:
                     break
                 end = block.find(b"\n", place) + 1
-            if isinstance(fields, str):
-                faults.append(Fault(line, fields))
-            elif len(fields) == layout.width:
+            if not isinstance(fields, str) and len(fields) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
-            elif block[place:end].strip():
-                faults.append(_miscounted(line, len(fields), layout))
+            elif block[place:end].strip() or isinstance(fields, str):
+                count += 1
+                if count <= KEPT_FAULTS:
+                    wrong = isinstance(fields, str)
+                    faults.append(Fault(line, fields) if wrong else _miscounted(line, len(fields), layout))
             if end == 0:
                 self._skipping, end = True, len(block)
             line += block.count(b"\n", place, end)
             place = end
         self._rest, self._line = block[place:], line
-        return pl.DataFrame(rows, schema=_empty(layout).schema, orient="row"), faults
+        frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
+        return frame, Faults(faults, count - len(faults))
 
 
 def _miscounted(line: int, fields: int, layout: Layout) -> Fault:

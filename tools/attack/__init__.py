@@ -1,0 +1,1 @@
+"""Attacks from outside, for longer runs than the test suite makes."""
