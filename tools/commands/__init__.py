@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import click
@@ -31,3 +32,16 @@ def level(path: str) -> Ledger:
     if not ledger.views.is_level(ledger.journal):
         ledger.catch_up()
     return ledger
+
+
+def confirmed(question: str, *, yes: bool) -> None:
+    """Ask, unless *yes* was given; a no ends the command.
+
+    Raises:
+        click.UsageError: nobody can be asked.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("nobody can be asked here: give --yes")
+    click.confirm(question, abort=True)
