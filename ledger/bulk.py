@@ -24,10 +24,11 @@ from ledger.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAd
 from ledger.heavy import pl, zstandard
 from ledger.imports.source import KEPT_FAULTS, Fault, bounded, shown
 from ledger.instants import instant_ms_column
-from ledger.journal import Journal, KeyTakenError, Stored, Writer
+from ledger.journal import KeyTakenError, Stored, Writer
 from ledger.model import instant_text
 from ledger.pause import collector_paused
-from ledger.people import People, Person, commitment
+from ledger.people import Person, commitment
+from ledger.sealed_names import SealedNames
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -88,33 +89,40 @@ class Outcome:
         self.left_out[reason if known else "other variants"] += count
 
 
+@attrs.define
+class _Taken:
+    """What the journal took in a transaction that is not committed yet; the fields are those of ``Outcome``."""
+
+    recorded: int = 0
+    repeated: int = 0
+    players: int = 0
+    new_pools: list[str] = attrs.Factory(list)
+
+
 class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, journal: Journal, people: People, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
-        clock_ms: Callable[[], int],
+        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int]
     ) -> None:  # fmt: skip
         """Prepare an import.
 
         Args:
-            journal: where the games go.
-            people: where their players' names go.
+            names: where the players' numbers come from.
             choice: which pool a game goes to.
             scheme: what a pool that is new adopts.
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
         """
-        self._journal = journal
-        self._people = people
+        self._names = names
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
         self._clock_ms = clock_ms
         self._numbers: dict[str, int] = {}
-        self._registered: set[int] = set()
         self._pools: set[str] = set()
         self._met_repeats = False
+        self._taken = _Taken()
         self.outcome = Outcome()
 
     def take(self, frame: DataFrame, writer: Writer) -> None:
@@ -122,9 +130,18 @@ class GameImport:
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
         """
         with collector_paused():
             self._take(frame, writer)
+
+    def committed(self) -> None:
+        """What was taken since the last call is in the file: only from now on does the outcome count it."""
+        self.outcome.recorded += self._taken.recorded
+        self.outcome.repeated += self._taken.repeated
+        self.outcome.players += self._taken.players
+        self.outcome.new_pools += self._taken.new_pools
+        self._taken = _Taken()
 
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
@@ -163,11 +180,11 @@ class GameImport:
         for pool in named:
             event = attrs.evolve(self._scheme, pool=pool)
             if event.key not in known:
-                if len(self.outcome.new_pools) == MAX_NEW_POOLS:
+                if len(self.outcome.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
                     continue
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
                 writer.append([event.KIND], [event.key], [body])
-                self.outcome.new_pools.append(pool)
+                self._taken.new_pools.append(pool)
             self._pools.add(pool)
         if met <= self._pools:
             return frame
@@ -190,20 +207,17 @@ class GameImport:
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
-        persons = self._people.number(names, instant_text(rules.recorded_ms(stamp)))
-        self._numbers.update((identity, person.player) for identity, person in persons.items())
-        fresh = sorted(person for person in persons.values() if person.player not in self._registered)
-        known = writer.find([f"player:{person.player}" for person in fresh])
-        unknown = [person for person in fresh if f"player:{person.player}" not in known]
+        """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
+        persons, registered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
+        unknown = sorted(person for person in persons.values() if person.player not in registered)
         kind, first = PlayerRegistered.KIND, writer.size + 1
         keys = [f"player:{person.player}" for person in unknown]
         bodies = [
             assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
             for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
         ]
-        writer.append(repeat(kind), keys, bodies)
-        self.outcome.players += len(unknown)
-        self._registered.update(person.player for person in fresh)
+        self._taken.players += len(writer.append(repeat(kind), keys, bodies))
+        self._numbers.update((identity, person.player) for identity, person in persons.items())
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
@@ -249,8 +263,8 @@ class GameImport:
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         bodies = game_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
-        writer.append(repeat(GameRecorded.KIND), ("game:" + fresh["game"]).to_list(), bodies)
-        self.outcome.recorded += len(fresh)
+        keys = ("game:" + fresh["game"]).to_list()
+        self._taken.recorded += len(writer.append(repeat(GameRecorded.KIND), keys, bodies))
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
 
@@ -267,7 +281,7 @@ class GameImport:
                 continue
             conflict = None if before == given else _conflict(name, before, given)
             if conflict is None:
-                self.outcome.repeated += 1
+                self._taken.repeated += 1
             else:
                 self.outcome.fault(line, conflict)
         return pl.Series(flags, dtype=pl.Boolean)

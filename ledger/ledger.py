@@ -6,7 +6,7 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.gamebook import Placed, stored_pools
 from ledger.heavy import sqlite_utils, zstandard
+from ledger.journal import listing
 from ledger.journal.sqlite import SqliteJournal
 from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
@@ -29,6 +30,7 @@ from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.projectors import available
 from ledger.recording import Recorder
+from ledger.sealed_names import SealedNames
 from ledger.timeline import Pool
 from ledger.views import reading
 
@@ -67,7 +69,8 @@ class Ledger:
     ) -> None:  # fmt: skip
         self.path = Path(path)
         self.journal = journal
-        self.people = people
+        self._people = people
+        self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
@@ -142,8 +145,17 @@ class Ledger:
         if self._aside is not None:
             self._aside.cleanup()
             self._aside = None
-        self.people.close()
+        self._people.close()
         self.journal.close()
+
+    @property
+    def people(self) -> People:
+        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
+
+        Raises:
+            StorageError: it is the people file of another ledger, or one of the two rows was changed.
+        """
+        return self._names.people()
 
     def __enter__(self) -> Self:
         return self
@@ -168,6 +180,12 @@ class Ledger:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = list(events)
+        registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
+        if registrations:
+            self._names.check_registrations(registrations)
+        return self._append(batch, actor)
+
+    def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         receipts = self._recorder.append_many(batch, actor)
         self.views.expect(
             Placed(receipt.position, event)
@@ -184,8 +202,10 @@ class Ledger:
 
         Raises:
             RejectedError: the identity was registered with something else.
+            StorageError: the people file and the journal do not belong together.
         """
-        person = self.people.number({identity: name}, instant_text(self.now_ms()))[identity]
+        joined_at = instant_text(self.now_ms())
+        person = self._names.number({identity: name}, joined_at, self.journal.find).persons[identity]
         event = PlayerRegistered(
             player=person.player,
             joined_at=person.joined_at,
@@ -194,7 +214,7 @@ class Ledger:
             birth_year=birth_year,
             commitment=commitment(person.salt or b"", identity, person.name or ""),
         )
-        self.append(event, actor=actor)
+        self._append([event], actor)
         return person.player
 
     def erase(self, player: int) -> bool:
@@ -204,9 +224,9 @@ class Ledger:
             False where nothing was known of the number, or no longer.
 
         Raises:
-            StorageError: the file refuses, or another process reads it.
+            StorageError: the file refuses, another process reads it, or it still tells: nothing is promised then.
         """
-        return self.people.erase(player)
+        return self._people.erase(player)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
@@ -225,22 +245,21 @@ class Ledger:
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
         """
         first = self.first_scheme()
-        job = GameImport(
-            self.journal, self.people, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms
-        )
-        try:
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms)
+        with suppress(_NothingRecordedError):
             with self.journal.writing() if strict else nullcontext() as whole:
                 for frame in ahead(frames):
                     with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
                         job.take(frame, writer)
+                    if whole is None:
+                        job.committed()
                     advance(len(frame))
                 if strict and (job.outcome.fault_count or faults_so_far()):
-                    raise _NothingRecordedError  # noqa: TRY301  # only an exception undoes the transaction
-        except _NothingRecordedError:
-            job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
-            job.outcome.new_pools.clear()
+                    raise _NothingRecordedError  # only an exception undoes the transaction
+            job.committed()
         return job.outcome
 
     def now_ms(self) -> int:
@@ -328,11 +347,20 @@ class Ledger:
             UnknownNameError: nobody, or several: their identities are listed.
         """
         found = list(self.people.by_number([int(wanted)]).values()) if wanted.isdecimal() else []
-        found = found or self.people.named(wanted)
+        found = found or self.people.named(wanted) or self._nameless(wanted)
         if len(found) == 1:
             return found[0]
         hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
         raise UnknownNameError("player", wanted, hint)
+
+    def _nameless(self, wanted: str) -> list[Person]:
+        """A number that the journal registered and of which the people file, as it stands, knows nothing."""
+        stored = self.journal.find([f"player:{wanted}"]) if wanted.isdecimal() else {}
+        return [Person(int(wanted), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored.values()]
+
+    def people_row(self, player: int) -> Person | None:
+        """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
+        return self._people.by_number([player]).get(player)
 
     def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
         """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
@@ -363,7 +391,19 @@ class Ledger:
         stored = self.journal.find([f"game:{game.removeprefix('game:')}"])
         if not stored:
             raise UnknownNameError("game", game, "give the key as 'games' shows it")
-        return [orjson.loads(one.body) for one in stored.values()]
+        return [orjson.loads(entry.body) for entry in stored.values()]
+
+    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
+        """Entries of the journal in order, as plain values, read as they are asked for.
+
+        Args:
+            kind: only those of this kind, with its version (``clock-accepted/1``) or without.
+            last: only so many, the newest of them.
+
+        Raises:
+            UnknownNameError: there is no such kind.
+        """
+        return map(orjson.loads, listing.bodies(self.journal, kind, last))
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""

@@ -482,6 +482,7 @@ ON_A_LEDGER = {
     "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
+    "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
 }  # fmt: skip
 
 

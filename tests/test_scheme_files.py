@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.base import numbers_of, setting, with_settings
+from ledger.schemes.base import Scheme, numbers_of, setting, with_settings
 
 ROOT = Path(__file__).parents[1]
 COMPILE = """
@@ -48,7 +48,7 @@ def test_a_name_that_is_no_scheme_is_not_looked_for_among_the_shared_files() -> 
 
 
 @pytest.mark.parametrize("scheme", schemes.built_in(), ids=lambda scheme: scheme.name)
-def test_the_numbers_of_kernels_are_the_settings_in_their_order(scheme: schemes.Scheme) -> None:
+def test_the_numbers_of_kernels_are_the_settings_in_their_order(scheme: Scheme) -> None:
     numbers = scheme.numbers_from({})
     fields = attrs.fields_dict(scheme.settings)
     assert numbers._fields == tuple(fields)

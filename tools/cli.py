@@ -33,6 +33,8 @@ COMMANDS = {
     "close-run": "schemes.close_run",
     "close-tournament": "schemes.close_tournament",
     "erase": "writing.erase",
+    "accept-lost-names": "mending.accept_lost_names_",
+    "accept-clock": "mending.accept_clock",
     "audit": "proving.audit",
     "head": "proving.head",
     "rebuild": "writing.rebuild",

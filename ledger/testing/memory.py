@@ -63,6 +63,11 @@ class MemoryJournal:
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
 
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        low, high = first.encode(), last.encode()
+        yield from sorted(key for key in self._by_key if low <= key.encode() < high)
+
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""
         return self._texts.get(sha256)

@@ -19,6 +19,7 @@ from random import Random
 
 import click
 
+from .. import output
 from . import importers, mutation
 from .findings import Findings, counts_file
 
@@ -52,9 +53,9 @@ def main(name: str, runs: int, seconds: int, seed: int, keep: str, *, blind: boo
     started = time.monotonic()
     done, coverage, sorts = (_run_blind if blind else _run_guided)(name, runs, seconds, seed, folder)
     took = time.monotonic() - started
-    click.echo(f"{name}: {done:,} runs in {took:,.0f} s, {coverage}; {len(sorts)} sorts of findings")
+    output.answer(f"{name}: {done:,} runs in {took:,.0f} s, {coverage}; {len(sorts)} sorts of findings")
     for sort, count in sorted(sorts.items()):
-        click.echo(f"  {sort}: {count:,} times")
+        output.answer(f"  {sort}: {count:,} times")
     sys.exit(1 if sorts else 0)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import click
 
 from ledger.ledger import Ledger
+
+from .. import output
 
 DB = click.argument("db_path", metavar="DB", type=click.Path())
 POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
@@ -30,3 +33,17 @@ def level(path: str) -> Ledger:
     ledger = Ledger.open(path)
     ledger.level()
     return ledger
+
+
+def confirmed(question: str, *, yes: bool) -> None:
+    """Ask, unless *yes* was given; a no ends the command.
+
+    Raises:
+        click.UsageError: nobody can be asked.
+    """
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise click.UsageError("nobody can be asked here: give --yes")
+    if not output.agreed(question):
+        raise click.Abort

@@ -16,6 +16,9 @@ from .. import output
 from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
 from . import DB, POOL, level
 
+LISTED_IN_A_TABLE = 50  # entries, where the reader does not say how many
+_ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
+
 
 @click.command()
 @DB
@@ -193,19 +196,41 @@ def predict(db_path: str, player: str, opponent: str, pool: str | None, at: str 
 
 @click.command()
 @DB
-@click.option("--game", required=True, metavar="KEY", help="The game's key, as 'games' shows it.")
+@click.option("--game", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
+@click.option("--kind", metavar="KIND", help="Entries of this kind, such as clock-accepted.")
+@click.option("--last", type=click.IntRange(1), metavar="N", help="The newest N; all by default, in a table 50.")
 @output.format_options
-def log(db_path: str, game: str, fmt: str | None) -> None:
-    """Every journal entry about a game, in order.
+def log(db_path: str, game: str | None, kind: str | None, last: int | None, fmt: str | None) -> None:
+    """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
     \b
     Example:
       rating-ledger log club.db --game lichess:Mxzwh32Z
+      rating-ledger log club.db --kind clock-accepted
+      rating-ledger log club.db --last 20 -t
     """
+    if game is not None and (kind is not None or last is not None):
+        raise click.UsageError("give --game, or --kind and --last")
     with Ledger.open(db_path) as ledger:
-        entries = ledger.log(game)
-        if fmt in {"csv", "tsv", "table"}:
-            entries = [{**entry.pop("facts"), **entry} for entry in entries]
-        output.write(entries, fmt)
+        if game is not None:
+            entries = ledger.log(game)
+            if fmt in {"csv", "tsv", "table"}:
+                entries = [{**entry.pop("facts"), **entry} for entry in entries]
+            output.write(entries, fmt)
+        elif fmt == "nl":
+            for entry in ledger.entries(kind, last):  # of any number, without holding them
+                output.write([entry], fmt)
+        else:
+            _listed(ledger, kind, last, fmt)
 
 
+def _listed(ledger: Ledger, kind: str | None, last: int | None, fmt: str | None) -> None:
+    """Entries of any kinds: in rows their facts are one cell."""
+    shown = last or (LISTED_IN_A_TABLE if fmt == "table" else None)
+    entries = list(ledger.entries(kind, shown and shown + 1))
+    chosen = entries if shown is None else entries[-shown:]
+    if fmt is not None:
+        chosen = [{name: entry[name] for name in _ENTRY_COLUMNS} for entry in chosen]
+    output.write(chosen, fmt)
+    if len(chosen) < len(entries) and last is None:
+        output.remark(f"the newest {shown}; there are more: --last")

@@ -15,7 +15,7 @@ from ledger.ledger import Ledger, beside
 from .. import output
 from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
-from . import DB, REFUSED, settings_given
+from . import DB, REFUSED, confirmed, settings_given
 
 
 @click.command()
@@ -113,12 +113,10 @@ def erase(db_path: str, player: str, yes: bool) -> None:
       rating-ledger erase club.db 1017 --yes
     """
     with Ledger.open(db_path) as ledger:
-        person = ledger.player(player)
-        if person.salt is not None and not yes:
-            if sys.stdin is None or not sys.stdin.isatty():
-                raise click.UsageError("nobody can be asked here: give --yes")
-            if not output.agreed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?"):
-                raise click.Abort
+        person = ledger.people_row(int(player)) if player.isdecimal() else None
+        person = person or ledger.player(player)
+        if person.salt is not None:
+            confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
         erased = ledger.erase(person.player)
     told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell")
