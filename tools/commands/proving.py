@@ -33,8 +33,8 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
     """
-    kept = None if save_head is None or not Path(save_head).is_file() else _head_in(save_head)
-    head = kept if since is None else _head_in(since)
+    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head)
+    head = kept if since is None else head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     click.echo(f"head {verdict.head}")
@@ -54,7 +54,7 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
         Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")
 
 
-def _head_in(word: str) -> TreeHead:
+def head_in(word: str) -> TreeHead:
     """A head, or the last line of a file that keeps them."""
     try:
         if " " in word.strip() and not Path(word).exists():
