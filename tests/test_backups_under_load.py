@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from ledger.audit import audit
-from ledger.backups import backup, manifest, restore
+from ledger.backups import Backup, backup, manifest, restore
 from ledger.errors import StorageError
 from ledger.imports.source import frames
 from ledger.ledger import Ledger
@@ -125,15 +125,15 @@ def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Pa
     ):
         assert importing.stdout is not None
         assert importing.stdout.readline() == b"opened\n"
-        made = [backup(club, tmp_path / f"b{number}") for number in range(BACKUPS)]
-        assert importing.poll() is None  # it was at work all the time
+        made: list[Backup] = []
+        while len(made) < BACKUPS or not made[-1].erased or made[-1].head.size == made[0].head.size:
+            assert importing.poll() is None  # it is at work all the time
+            made.append(backup(club, tmp_path / f"b{len(made)}"))
         importing.terminate()
         (tmp_path / "stop").touch()
         assert (erasing.communicate(timeout=60)[1], erasing.returncode) == (b"", 0)
     sizes = [copied.head.size for copied in made]
     assert sizes == sorted(sizes)
-    assert len(set(sizes)) > BACKUPS // 2
-    assert made[-1].erased > made[0].erased
     for number, copied in enumerate(made):
         assert copied.views is not None
         restored = restore(copied.folder, tmp_path / f"restored-{number}.db")

@@ -205,12 +205,29 @@ def _holds_something(folder: Path) -> bool:
 def _write_plan(place: Path, aside: Path | None) -> None:
     new = sorted(file.name for file in (place / SET).iterdir())
     words = orjson.dumps({"aside": None if aside is None else aside.name, "new": new})
-    with files.new_file(place / f"{PLAN}.making", files.USUAL) as file:
-        file.write(words)
-    files.flush(place / f"{PLAN}.making")
-    files.move(place / f"{PLAN}.making", place / PLAN)
+    making = place / f"{PLAN}.making"
+    with files.errors_named(making):
+        making.unlink(missing_ok=True)  # of a process that was killed here
+        with files.new_file(making, files.USUAL) as file:
+            file.write(words)
+    files.flush(making)
+    files.move(making, place / PLAN)
     files.flush(place)
     files.flush(place.parent)
+
+
+def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
+    """The folder for the replaced files, where there are any, and the names of the new ones."""
+    try:
+        with files.errors_named(place / PLAN):
+            plan = orjson.loads((place / PLAN).read_bytes())
+        return (None if plan["aside"] is None else path.with_name(plan["aside"])), list(plan["new"])
+    except (ValueError, TypeError, LookupError) as error:
+        raise StorageError(
+            str(place / PLAN),
+            f"is damaged; move back by hand what is in the newest {path.stem}.replaced-N, {path.name} last, and take "
+            f"{place.name} away",
+        ) from error
 
 
 def undo(place: Path, path: Path) -> bool:
@@ -222,14 +239,12 @@ def undo(place: Path, path: Path) -> bool:
     """
     if not (place / PLAN).exists():
         return False
-    with files.errors_named(place / PLAN):
-        plan = orjson.loads((place / PLAN).read_bytes())
+    aside, new = _read_plan(place, path)
     moved = not path.exists()
     if moved:
-        for name in plan["new"]:
+        for name in new:
             _take_back(place / SET / name, path.with_name(name))
-    if plan["aside"] is not None:
-        aside = path.with_name(plan["aside"])
+    if aside is not None:
         if moved and aside.exists():
             _bring_back(aside, path)
         if aside.exists() and not any(aside.iterdir()):
