@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 DEFAULT_ACTOR = "ledger"
+RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)
 
 
@@ -58,6 +60,19 @@ def beside(path: str | Path, word: str) -> Path:
     """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, beside the journal's own file."""
     journal = journal_file(path)
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
+
+
+def restoring(path: str | Path) -> Path:
+    """The folder in which a restore of the ledger at *path* is made ready."""
+    journal = Path(path).resolve()
+    return journal.with_name(f"{journal.name}.restoring")
+
+
+def _refuse_half_restored(path: str | Path) -> None:
+    if not Path(path).exists() and (restoring(path) / RESTORE_PLAN).exists():
+        raise StorageError(
+            str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
+        )
 
 
 class Ledger:
@@ -80,7 +95,7 @@ class Ledger:
     def create(
         cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
         settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -100,6 +115,7 @@ class Ledger:
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
+        _refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():
@@ -120,7 +136,7 @@ class Ledger:
     @classmethod
     def open(
         cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Open an existing ledger.
 
@@ -135,6 +151,7 @@ class Ledger:
             CorruptError: a file is damaged.
         """
         path = journal_file(path)
+        _refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         return cls(path, journal, people, available() if projectors is None else projectors, clock)

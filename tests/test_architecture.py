@@ -47,6 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ledger",),
     ("names", "states"),
     ("audit", "comparing", "explaining", "lists", "reports", "exports", "testing"),
+    ("backups",),
     ("",),  # the package itself: the public names
 )
 HEAVY = {"matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "sqlite_utils", "zstandard"}

@@ -38,6 +38,8 @@ COMMANDS = {
     "audit": "proving.audit",
     "head": "proving.head",
     "rebuild": "writing.rebuild",
+    "backup": "copying.backup",
+    "restore": "copying.restore",
 }
 
 

@@ -26,12 +26,13 @@ class Bars:
         if not self._shown:
             return
         if what != self._what or self._bar is None:
-            self._close()
+            self.close()
             self._what = what
             self._bar = tqdm(total=total, desc=visible(what), unit="", unit_scale=True, file=sys.stderr, leave=False)
         self._bar.update(done - self._bar.n)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Take the bar away, as before a question."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -42,7 +43,7 @@ class Bars:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()
+        self.close()
 
 
 class ReadingBar:

@@ -34,8 +34,8 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
     """
-    kept = None if save_head is None or not Path(save_head).is_file() else _head_in(save_head)
-    head = kept if since is None else _head_in(since)
+    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head)
+    head = kept if since is None else head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     output.answer(f"head {verdict.head}")
@@ -55,7 +55,7 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
         output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
-def _head_in(word: str) -> TreeHead:
+def head_in(word: str) -> TreeHead:
     """A head, or the last line of a file that keeps them."""
     try:
         if " " in word.strip() and not Path(word).exists():
