@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 DEFAULT_ACTOR = "ledger"
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """What time it is; the only look at a clock in the library."""
     return datetime.now(UTC)
 
 
@@ -65,7 +66,7 @@ class Ledger:
     def create(
         cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
         settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -105,7 +106,7 @@ class Ledger:
     @classmethod
     def open(
         cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Open an existing ledger.
 

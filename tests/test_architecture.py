@@ -44,7 +44,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bulk",),
     ("ledger",),
     ("names", "states"),
-    ("audit", "comparing", "explaining", "lists", "reports", "exports", "testing"),
+    ("sealed",),
+    ("derived",),
+    ("audit", "comparing", "explaining", "lists", "proven", "reports", "exports", "testing"),
     ("",),  # the package itself: the public names
 )
 HEAVY = {"matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "sqlite_utils", "zstandard"}
