@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from math import copysign
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +201,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     for table in queries.tables(true.connection):
         if table != "progress":
             progress(f"table {table}", 0, 1)
-            found += _compared(standing, true.connection, table)
+            found += table_falsehoods(standing, true.connection, table)
     return found, ""
 
 
@@ -227,7 +228,7 @@ def _is_earlier(stood: object, wanted: str) -> bool:
         return False
 
 
-def _compared(standing: Snapshot, true: sqlite3.Connection, table: str) -> list[Falsehood]:
+def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str) -> list[Falsehood]:
     """The first row of a table that does not follow from the journal, if any."""
     try:
         try:
@@ -244,7 +245,7 @@ def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: s
     if not set(names) <= set(_columns(standing, table)[1]):
         return []  # its lack of a column, or of all, is named already
     found = _first_difference(_rows(standing, table, key, names), _rows(true, table, key, names), table, key, names)
-    return [found] if found else _zeros(standing, true, table, key)
+    return [found] if found else _negative_zeros(standing, table, key)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
@@ -291,24 +292,24 @@ def _first_difference(
         return Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
 
 
-def _zeros(standing: sqlite3.Connection, true: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
-    """The first row with a zero of the wrong sign: 0.0 and -0.0 are equal, and not the same."""
-    info = true.execute(f'PRAGMA table_info("{table}")').fetchall()
-    reals = [row[1] for row in info if row[2] == "REAL"]
+def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
+    """The first row with a zero below zero, which equals zero: SQLite never writes one, other programs may."""
+    info = standing.execute(f'PRAGMA table_info("{table}")').fetchall()
+    reals = [f'"{row[1]}"' for row in info if row[2] == "REAL"]
     if not reals:
         return []
-    negative = " OR ".join(f'("{name}" = 0 AND CAST("{name}" AS TEXT) LIKE \'-%\')' for name in reals)
-    query = f'SELECT {", ".join(key)} FROM "{table}" WHERE {negative} ORDER BY {", ".join(key)}'
-    wrong = set(standing.execute(query).fetchall()) ^ set(true.execute(query).fetchall())
-    if not wrong:
-        return []
-    message = f"a zero has not the sign that the journal gives; {REMEDY}"
-    return [Falsehood(table, _label(key, min(wrong)), message)]
+    zero = " OR ".join(f"{name} = 0" for name in reals)
+    ordered = ", ".join(key)
+    query = f'SELECT {ordered}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {ordered}'
+    for row in standing.execute(query):
+        if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):
+            return [Falsehood(table, _label(key, row), f"holds a zero below zero, the journal gives 0; {REMEDY}")]
+    return []
 
 
 def _label(key: Sequence[str], where: Sequence[Any]) -> str:
     """A row by its key: ``pool 1, player 8, n 3``."""
-    return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=True))
+    return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=False))
 
 
 def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
