@@ -46,7 +46,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bulk",),
     ("ledger",),
     ("names", "states"),
-    ("audit", "comparing", "explaining", "lists", "reports", "exports", "testing"),
+    ("sealed",),
+    ("derived",),
+    ("audit", "comparing", "explaining", "lists", "proven", "reports", "exports", "testing"),
     ("backups",),
     ("",),  # the package itself: the public names
 )

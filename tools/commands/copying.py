@@ -9,6 +9,7 @@ import click
 from ledger import backups
 from ledger.backups import Loss, Restored
 
+from .. import output
 from ..progress import Bars
 from . import DB
 from .proving import head_in
@@ -30,13 +31,13 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
     """
     with Bars() as bars:
         made = backups.backup(db_path, folder, with_views=not without_views, progress=bars)
-    click.echo(str(made.head))
+    output.answer(str(made.head))
     if made.left_out:
-        click.echo(f"the views are not in the backup: {made.left_out}; 'rebuild' makes them anew", err=True)
+        output.remark(f"the views are not in the backup: {made.left_out}; 'rebuild' makes them anew")
     held = f"{made.head.size:,} entries, {made.names:,} names" + (f", {made.erased:,} erased" if made.erased else "")
     if made.views is not None:
         held += f", views at {made.views:,}"
-    click.echo(f"{made.folder}: {held}; {made.bytes / 1e6:,.1f} MB", err=True)
+    output.remark(f"{made.folder}: {held}; {made.bytes / 1e6:,.1f} MB")
 
 
 @click.command()
@@ -61,7 +62,7 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
 
     def approve(loss: Loss) -> None:
         bars.close()
-        click.echo(f"{db_path}: {words_of(loss)}", err=True)
+        output.remark(f"{db_path}: {words_of(loss)}")
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError("nobody can be asked here: give --yes")
@@ -98,16 +99,16 @@ def words_of(loss: Loss) -> str:
 
 def _tell(db_path: str, done: Restored) -> None:
     if done.undone:
-        click.echo("an earlier restore had been stopped on its way; it was undone first", err=True)
+        output.remark("an earlier restore had been stopped on its way; it was undone first")
     if done.left_out:
-        click.echo(f"the backup's views were left out: {done.left_out}", err=True)
+        output.remark(f"the backup's views were left out: {done.left_out}")
     if done.erased:
         players = ", ".join(map(str, done.erased))
-        click.echo(f"erased again, for they were erased since the backup was made: players {players}", err=True)
+        output.remark(f"erased again, for they were erased since the backup was made: players {players}")
     if done.erased_unknown:
-        click.echo("who was erased since the backup was made cannot be read here: erase them again", err=True)
+        output.remark("who was erased since the backup was made cannot be read here: erase them again")
     if done.replaced is not None:
-        click.echo(f"the files that stood there are in {done.replaced}", err=True)
+        output.remark(f"the files that stood there are in {done.replaced}")
     rows = "with its views" if done.views else "without views, which the next command builds"
-    click.echo(f"{db_path}: restored, {done.head.size:,} entries, {done.names:,} names, {rows}", err=True)
-    click.echo(str(done.head))
+    output.remark(f"{db_path}: restored, {done.head.size:,} entries, {done.names:,} names, {rows}")
+    output.answer(str(done.head))

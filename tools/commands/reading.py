@@ -14,7 +14,7 @@ from ledger.names import shown
 
 from .. import output
 from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
-from . import DB, POOL, level
+from . import DB, POOL, VERIFY, level
 
 LISTED_IN_A_TABLE = 50  # entries, where the reader does not say how many
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
@@ -25,8 +25,9 @@ _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 @POOL
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players.")
 @click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@VERIFY
 @output.format_options
-def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None) -> None:
+def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None, verify: bool) -> None:
     """The ranking of a pool now, best first.
 
     \b
@@ -34,7 +35,7 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
       rating-ledger ratings club.db --limit 20 -t
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = reports.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
         output.write(rows[:limit], fmt)
         if len(rows) > limit:
@@ -45,15 +46,16 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
 
 @click.command()
 @DB
+@VERIFY
 @output.format_options
-def pools(db_path: str, fmt: str | None) -> None:
+def pools(db_path: str, fmt: str | None, verify: bool) -> None:
     """Every pool: its scheme and settings, its players and rated games.
 
     \b
     Example:
       rating-ledger pools club.db -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write(reports.pools(ledger), fmt)
 
 
@@ -62,8 +64,9 @@ def pools(db_path: str, fmt: str | None) -> None:
 @click.argument("player")
 @POOL
 @click.option("--at", metavar="INSTANT", help="Show the rating on that day beside the present one.")
+@VERIFY
 @output.format_options
-def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
     """One player: rating then and now, results, HERA and its date, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number.
@@ -73,7 +76,7 @@ def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger show club.db 'jishanshaikh4'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write_one(reports.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
 
 
@@ -91,15 +94,16 @@ def _instant(text: str | None) -> str | None:
 @click.argument("player")
 @POOL
 @click.option("--last", default=50, show_default=True, type=click.IntRange(1), help="How many, newest first.")
+@VERIFY
 @output.format_options
-def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None) -> None:
+def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None, verify: bool) -> None:
     """A player's rated games: both ratings at the end of each, the current ones in brackets.
 
     \b
     Example:
       rating-ledger games club.db ann --last 50 -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = reports.games(ledger, ledger.player(player), pool, last=last)
         output.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt)
 
@@ -122,14 +126,15 @@ def _with_brackets(row: output.Row) -> output.Row:
 @DB
 @click.argument("player")
 @POOL
-def graph(db_path: str, player: str, pool: str | None) -> None:
+@VERIFY
+def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
     """A player's rating graph, drawn in the terminal.
 
     \b
     Example:
       rating-ledger graph club.db ann
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
         rows = reports.graph(ledger, person, pool)
         output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
@@ -146,8 +151,9 @@ def graph(db_path: str, player: str, pool: str | None) -> None:
 @DB
 @click.argument("player")
 @click.argument("game")
+@VERIFY
 @output.format_options
-def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
+def explain(db_path: str, player: str, game: str, fmt: str | None, verify: bool) -> None:
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     \b
@@ -155,7 +161,7 @@ def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
       rating-ledger explain club.db ann lichess:Mxzwh32Z
       rating-ledger explain club.db ann lichess:Mxzwh32Z -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         told = explaining.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             terms, meetings = told.pop("terms"), told.pop("meetings")
@@ -179,15 +185,18 @@ def _exact(value: Any) -> Any:
 @click.argument("opponent")
 @POOL
 @click.option("--at", metavar="INSTANT", help="On that day; by default at the time of the pool's last game.")
+@VERIFY
 @output.format_options
-def predict(db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+def predict(
+    db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None, verify: bool
+) -> None:
     """What a win, a draw and a loss would bring PLAYER against OPPONENT.
 
     \b
     Example:
       rating-ledger predict club.db ann bob -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt is not None:
             told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})

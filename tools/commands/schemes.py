@@ -17,7 +17,7 @@ from ledger.schemes.base import Rhythm, Scheme
 
 from .. import output
 from ..progress import Bars
-from . import DB, POOL, level, settings_given
+from . import DB, POOL, VERIFY, level, settings_given
 
 ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 
@@ -99,15 +99,16 @@ def _settings_of(one: Scheme) -> list[dict[str, Any]]:
 
 @scheme.command()
 @DB
+@VERIFY
 @output.format_options
-def eras(db_path: str, fmt: str | None) -> None:
+def eras(db_path: str, fmt: str | None, verify: bool) -> None:
     """Which scheme rates each pool from when on, with which settings, and what players brought along.
 
     \b
     Example:
       rating-ledger scheme eras club.db -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write(reports.eras(ledger), fmt)
 
 
@@ -198,8 +199,9 @@ def _range(word: str) -> ConversionRange:
 @click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
 @click.option("--last", default=20, show_default=True, type=click.IntRange(1), help="How many runs, the latest.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players of a list.")
+@VERIFY
 @output.format_options
-def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None) -> None:
+def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None, verify: bool) -> None:
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
 
     \b
@@ -212,7 +214,7 @@ def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, 
             instant_ms(on)
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = lists.runs(ledger, pool, last=last) if on is None else lists.list_on(ledger, on, pool)[:limit]
         output.write(rows, fmt)
 
