@@ -49,7 +49,7 @@ from ledger.events import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.heavy import pl
 from ledger.imports import csv_facts as facts
 from ledger.imports import csv_values as values
-from ledger.imports.csv_columns import Column, Meaning, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv_columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
 from ledger.imports.csv_header import Layout, read_header
 from ledger.imports.csv_repeats import Tally
 from ledger.imports.csv_rows import BATCH_CSV, RowReader
@@ -161,9 +161,11 @@ class _Converter:
         self._repeats = Tally()
         self._named = Meaning(lambda name: _named(name, player_namespace))
         self._plan = _plan(player_namespace)
+        self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """The good games of a block, and the faults of others; games left out are counted in *reading*."""
+        forget_much(self._meanings)
         columns = {
             name: meaning.column(self._labels[name], cells[name], plain)
             for name, (meaning, plain) in self._plan.items()

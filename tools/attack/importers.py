@@ -147,7 +147,8 @@ def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[
     faults: list[tuple[int, str]] = []
     for frame, broken in reader.blocks(layout):
         rows += frame.iter_rows()
-        faults += broken
+        faults += broken.first
+        assert broken.more == 0
     return rows, faults
 
 

@@ -117,6 +117,13 @@ class Mutator:
             self._spoil(random, file)
         return bytes(file[:limit])
 
+    def bundle(self, random: Random, count: int, limit: int = 2**16) -> bytes:
+        """The header of a file and below it the lines of *count* spoiled files that begin with it."""
+        file = random.choice(self._files)
+        header, end, _ = file.partition(b"\n")
+        lines = (self.spoiled(random, file, limit).partition(b"\n")[2] for _ in range(count))
+        return header + end + b"\n".join(lines)
+
     def _spoil(self, random: Random, file: bytearray) -> None:
         place = random.randrange(len(file) + 1)
         end = place + random.choice((1, 2, 8, 40, 300))
