@@ -215,7 +215,8 @@ def main(
             lines.append(line)
             if json_lines:
                 output.write(as_json([line]), "nl")
-                sys.stdout.flush()
+                if output.undelivered() is not None:
+                    return  # nobody reads on: the rest would be measured for nothing
             else:
                 output.remark(json.dumps(as_json([line])[0]))
     if not json_lines:

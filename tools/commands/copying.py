@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from ledger import backups
@@ -11,7 +9,7 @@ from ledger.backups import Loss, Restored
 
 from .. import output
 from ..progress import Bars
-from . import DB
+from . import DB, confirmed
 from .proving import head_in
 
 
@@ -63,10 +61,7 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
     def approve(loss: Loss) -> None:
         bars.close()
         output.remark(f"{db_path}: {words_of(loss)}")
-        if not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError("nobody can be asked here: give --yes")
-            click.confirm("Put the backup in its place?", abort=True)
+        confirmed("Put the backup in its place?", yes=yes)
 
     with Bars() as bars:
         done = backups.restore(
