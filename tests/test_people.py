@@ -20,7 +20,7 @@ from ledger.ledger import Ledger, beside
 from ledger.people import SALT_BYTES, People, Person, commitment
 from ledger.sealed_names import is_sealed
 from tests.crash_driver import source_games
-from tests.test_audit import edit
+from tests.tampering import edit
 
 ROOT = Path(__file__).parents[1]
 
@@ -140,7 +140,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
 
 
 def test_the_same_person_has_another_salt_in_every_ledger(tmp_path: Path) -> None:
-    salts = []
+    salts: list[Person] = []
     for number in range(20):
         with closing(People.create(tmp_path / f"{number}.db")) as file:
             salts += file.number(named("Ann"), "2020").values()

@@ -246,8 +246,8 @@ class RowReader:
             elif block[place:end].strip() or isinstance(fields, str):
                 count += 1
                 if count <= KEPT_FAULTS:
-                    wrong = isinstance(fields, str)
-                    faults.append(Fault(line, fields) if wrong else _miscounted(line, len(fields), layout))
+                    wrong = Fault(line, fields) if isinstance(fields, str) else _miscounted(line, len(fields), layout)
+                    faults.append(wrong)
             if end == 0:
                 self._skipping, end = True, len(block)
             line += block.count(b"\n", place, end)
