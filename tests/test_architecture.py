@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("gamebook", "gamebook_columns", "pool_rows", "rated_games"),
     ("live_games",),
     ("projection",),
-    ("catching_up",),
+    ("building", "catching_up",),
     ("rules",),
     ("recording", "imports"),
     ("bulk",),
