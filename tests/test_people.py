@@ -37,7 +37,7 @@ def named(*words: str) -> dict[str, str]:
 
 def everybody(path: Path) -> list[Person]:
     with closing(db.connect(path, read_only=True)) as connection:
-        return [Person(*row) for row in connection.execute("SELECT * FROM people ORDER BY player")]
+        return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
 
 
 # --- numbers ------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
 
 
 def test_the_same_person_has_another_salt_in_every_ledger(tmp_path: Path) -> None:
-    salts = []
+    salts: list[Person] = []
     for number in range(20):
         with closing(People.create(tmp_path / f"{number}.db")) as file:
             salts += file.number(named("Ann"), "2020").values()

@@ -169,10 +169,19 @@ def test_people_whom_no_entry_registered_are_no_loss(club: Path) -> None:
 
 
 def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = []
+    looked: list[str] = []
     counts, keys = People.counts, SqliteJournal.keys
-    monkeypatch.setattr(People, "counts", lambda self: (looked.append("people"), counts(self))[1])
-    monkeypatch.setattr(SqliteJournal, "keys", lambda self, *ends: (looked.append("journal"), keys(self, *ends))[1])
+
+    def seen_counts(people: People) -> tuple[int, int]:
+        looked.append("people")
+        return counts(people)
+
+    def seen_keys(journal: SqliteJournal, first: str, last: str) -> Iterator[str]:
+        looked.append("journal")
+        return keys(journal, first, last)
+
+    monkeypatch.setattr(People, "counts", seen_counts)
+    monkeypatch.setattr(SqliteJournal, "keys", seen_keys)
     with Ledger.open(club) as ledger, Ledger.open(club) as other:
         for i in range(20):
             ledger.register(f"id:{i}", f"Name {i}")
@@ -450,7 +459,12 @@ def test_nothing_is_given_up_unasked(older: Path, run: Run, monkeypatch: pytest.
     assert (done.code, "give --yes" in done.err) == (USAGE, True)
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda question: (asked.append(question), "n")[1])
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "n"
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
     assert run("accept-lost-names", older).code == 1
     assert "without the names of 2 players?" in asked[0]
     assert everybody(beside(older, "people")) == held
