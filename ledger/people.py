@@ -38,7 +38,8 @@ CREATE TABLE people(
 ) STRICT;
 """
 
-_INSERT = "INSERT INTO people VALUES (?, ?, ?, ?, ?)"
+_COLUMNS = "player, identity, name, salt, joined_at"
+_INSERT = f"INSERT INTO people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 _ERASE = (
     "UPDATE people SET identity = NULL, name = NULL, salt = NULL "
     "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
@@ -46,8 +47,8 @@ _ERASE = (
 _TABLE_COUNTS = "SELECT count(*), coalesce(max(player), 0), count(identity) FROM people NOT INDEXED"
 _INDEX_COUNT = "SELECT count(identity) FROM people INDEXED BY sqlite_autoindex_people_1"
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
-_LOWEST = "SELECT * FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
-_HIGHEST = "SELECT * FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
+_HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _ALL_NUMBERS = 2**62
 
 
@@ -112,7 +113,7 @@ class People:
         """
         people = cls(path)
         try:
-            return not people._rows("SELECT * FROM people LIMIT 1", ())
+            return not people._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
         finally:
             people.close()
 
@@ -242,19 +243,22 @@ class People:
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
         """Those of these identities that are known."""
-        query = "SELECT * FROM people WHERE identity IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
         return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Those of these players that are known."""
-        query = "SELECT * FROM people WHERE player IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
         return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
 
     def named(self, wanted: str) -> list[Person]:
         """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
-        exact = self._rows("SELECT * FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,))
+        exact = self._rows(
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
+        )
         return exact or self._rows(
-            "SELECT * FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE ORDER BY player",
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
+            "ORDER BY player",
             (wanted,),
         )
 

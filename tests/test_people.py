@@ -37,7 +37,7 @@ def named(*words: str) -> dict[str, str]:
 
 def everybody(path: Path) -> list[Person]:
     with closing(db.connect(path, read_only=True)) as connection:
-        return [Person(*row) for row in connection.execute("SELECT * FROM people ORDER BY player")]
+        return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

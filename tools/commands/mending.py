@@ -38,9 +38,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
             output.remark(f"{people}: no name is lost")
             return
         told = "1 player" if lost == 1 else f"{lost:,} players"
-        confirmed(
-            f"Go on without the names of {told} for good? A newer copy of {people} would bring them back.", yes=yes
-        )
+        confirmed(f"Go on for good without the names of {told}? Only a newer copy of {people} has them.", yes=yes)
         lost = accept_lost_names(journal, people)
     told = "1 player goes" if lost == 1 else f"{lost:,} players go"
     output.remark(f"{people}: {told} on as numbers without a name")
