@@ -260,7 +260,7 @@ def test_errors_are_coloured_on_a_terminal_unless_that_is_unwanted(
     monkeypatch.setattr(sys, "stderr", terminal)
     output.error("no player '\x1b[2J'")
     assert terminal.text().endswith("no player '\\x1b[2J'\n")
-    assert ("\x1b[38;2;213;94;0m" in terminal.text()) is coloured
+    assert ("\x1b[38;5;166m" in terminal.text()) is coloured
     assert ("\x1b" in terminal.text()) is coloured
 
 

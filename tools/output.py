@@ -29,8 +29,9 @@ FORMATS = ("json", "nl", "csv", "tsv", "table")
 DIVIDED = ("csv", "tsv")
 LONGEST = 2_000  # characters of a remark or an error; a fault may quote a line of many megabytes
 RAW = "tools.output.raw"  # under this name a command's context keeps whether --raw was given
-# Okabe and Ito's vermilion, which all kinds of colour vision tell from black, white and grey; the word says it, too.
-ALARM = (213, 94, 0)
+# Of the 256 colours of terminals the nearest to Okabe and Ito's vermilion, which all kinds of colour vision tell from
+# black, white and grey; the word says it, too.
+ALARM = 166
 
 
 _refusals: list[OSError] = []  # by standard output, in the command that runs
