@@ -476,11 +476,13 @@ ON_A_LEDGER = {
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
+    "backup": ["a-copy"],
 }  # fmt: skip
 
 
 def test_the_commands_are_those_tested_here() -> None:
-    assert {*(command.split()[0] for command in ON_A_LEDGER), "init"} == set(cli.COMMANDS)
+    asking = {command.split()[0] for command in ON_A_LEDGER}
+    assert asking | {"init", "restore"} == set(cli.COMMANDS)  # these two begin where there is no ledger
 
 
 @pytest.mark.parametrize("command", ON_A_LEDGER)

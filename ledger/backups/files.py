@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from filelock import FileLock, Timeout
 from ledger.errors import StorageError
 
 BLOCK = 1 << 20
+NOT_FOR_FOLDERS = {errno.EINVAL, errno.ENOTSUP}  # what some network file systems say of flushing a folder
 PRIVATE, USUAL = 0o600, 0o666  # permissions of a new file, before the process takes its own part away
 
 
@@ -68,17 +70,14 @@ def new_file(path: Path, permissions: int) -> BufferedWriter:
         return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, permissions), "wb")
 
 
-def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, int], None]) -> tuple[int, str]:
-    """Copy a file to a new one.
+def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, int], None]) -> str:
+    """Copy a file to a new one; returns the SHA-256 of the bytes that were copied, in hexadecimal.
 
     Args:
         source: the file.
         target: the new one, which must not be there.
         permissions: of the new one.
         advance: called with the bytes copied so far and the size of the file.
-
-    Returns:
-        How many bytes were copied, and their SHA-256 in hexadecimal.
     """
     done, digest = 0, sha256()
     with errors_named(source), source.open("rb") as old, new_file(target, permissions) as new:
@@ -90,7 +89,7 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
                 new.write(block)
                 new.flush()
             advance(done, size)
-    return done, digest.hexdigest()
+    return digest.hexdigest()
 
 
 def digest_of(path: Path) -> tuple[int, str]:
@@ -105,12 +104,16 @@ def digest_of(path: Path) -> tuple[int, str]:
 
 def flush(path: Path) -> None:
     """Have the disk keep a file, or the names in a folder, through a power cut."""
-    if os.name != "posix" and path.is_dir():
+    folder = path.is_dir()
+    if folder and os.name != "posix":
         return
     with errors_named(path):
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
+        except OSError as error:
+            if not folder or error.errno not in NOT_FOR_FOLDERS:
+                raise
         finally:
             os.close(descriptor)
 

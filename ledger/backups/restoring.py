@@ -128,19 +128,15 @@ def _stage(
         way_out = "; --without-views does without it" if role == "views" else ""
         if not old.is_file():
             raise StorageError(str(old), f"is missing from the backup; use another backup{way_out}")
-        permissions = files.PRIVATE if role == "people" else files.USUAL
-        size, digest = files.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}"))
-        if (size, digest) != (file.bytes, file.sha256):
-            raise StorageError(
-                str(old), f"is not the file that was backed up ({_difference(file, size)}); use another backup{way_out}"
-            )
+        why, size = "its SHA-256 is not the one in the manifest", old.stat().st_size
+        if size == file.bytes:
+            permissions = files.PRIVATE if role == "people" else files.USUAL
+            if files.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
+                continue
+        else:
+            why = f"{size:,} bytes, not {file.bytes:,}"
+        raise StorageError(str(old), f"is not the file that was backed up ({why}); use another backup{way_out}")
     return copy
-
-
-def _difference(file: manifest.CopiedFile, size: int) -> str:
-    if size != file.bytes:
-        return f"{size:,} bytes, not {file.bytes:,}"
-    return "its SHA-256 is not the one in the manifest"
 
 
 def _leave_out_views(copy: Path) -> str:
@@ -168,7 +164,7 @@ def _prove(
         verdict = audit(copy, since=since, progress=progress)
     except LedgerError as error:
         words = str(error).replace(f"{copy.parent}/", "")
-        raise CorruptError(str(source), 0, f"cannot be proven: {words}; use another backup") from error
+        raise CorruptError(str(source), 0, f"cannot be proven: {words}") from error
     if verdict.falsehoods:
         more = f" (and {len(verdict.falsehoods) - 1} more)" if len(verdict.falsehoods) > 1 else ""
         raise CorruptError(str(source), 0, f"is false: {verdict.falsehoods[0]}{more}; nothing was restored")
