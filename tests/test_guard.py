@@ -22,7 +22,7 @@ from ledger.ledger import Ledger, beside
 from ledger.people import People
 from tests.conftest import Run
 from tests.crash_driver import open_ledger, source_games
-from tests.test_audit import edit
+from tests.tampering import edit
 from tests.test_erasing_bytes import marked
 from tests.test_people import everybody
 from tests.test_rules import game as game_of_2026

@@ -23,7 +23,7 @@ from ledger.people import People, Person
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
 from tests.conftest import Run
-from tests.test_audit import edit
+from tests.tampering import edit
 from tests.test_people import everybody
 from tools.commands import REFUSED, USAGE
 
