@@ -163,8 +163,8 @@ def _damage(path: Path) -> None:
         (lambda path: run_sql(path, "PRAGMA user_version=1"), "layout 1"),
         (lambda path: run_sql(path, "UPDATE progress SET position = 9999"), "9999 entries"),
         (lambda path: run_sql(path, "UPDATE progress SET position = 0"), "0 entries"),
-        (lambda path: run_sql(path, "DELETE FROM progress"), "subscriptable"),
-        (lambda path: run_sql(path, "DROP TABLE progress"), "no such table"),
+        (lambda path: run_sql(path, "DELETE FROM progress"), "holds 0 rows"),
+        (lambda path: run_sql(path, "DROP TABLE progress"), "'progress' is missing"),
     ],
 )
 def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
@@ -214,7 +214,7 @@ def test_what_is_recorded_while_the_files_are_copied_never_makes_them_disagree(
             ("DROP TRIGGER journal_never_updates", "UPDATE journal SET leaf = zeroblob(32) WHERE position = 7"),
             "journal entry 7",
         ),
-        ("club.people.db", ("UPDATE people SET name = 'Mallory' WHERE player = 2",), "the name of player 2"),
+        ("club.people.db", ("UPDATE people SET name = 'Mallory' WHERE player = 2",), "people 2: the name is not"),
         ("club.people.db", ("DELETE FROM people WHERE player = 4",), "player 4 of entry"),
     ],
 )

@@ -18,7 +18,9 @@ import attrs
 
 from ledger import db, verify, views
 from ledger.backups import files, manifest
+from ledger.catching_up import Views
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
+from ledger.journal.sqlite import SqliteJournal
 from ledger.ledger import Ledger, beside, utc_now
 from ledger.model import TreeHead, instant_text
 from ledger.pause import collector_paused
@@ -84,7 +86,7 @@ def backup(
         _copy(old["journal"], new["journal"], progress)
         _copy_people(old["people"], new["people"])
         head, names = _prove(source, new, progress)
-        reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new["views"], head.size)
+        reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new)
         kept = manifest.Manifest(made_at, _program(), head, _described(new))
         manifest.write(made, kept)
         files.flush_set(made)
@@ -178,21 +180,21 @@ def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tupl
     return found.head, names
 
 
-def _judge_views(copy: Path, size: int) -> tuple[int | None, str]:
+def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
     """How far copied views are, or None and why they can be no part of the set, after taking them out of it."""
+    copy = copies["views"]
     try:
-        with closing(db.connect(copy, read_only=True)) as connection:
-            db.check_identity(connection, copy, views.APPLICATION_ID, views.LAYOUT)
-            views.check_sound(connection, copy)
-            with db.storage_errors(copy):
-                reached = views.position(connection)
-        if 0 < reached <= size:
+        with (
+            closing(SqliteJournal(copies["journal"], read_only=True)) as journal,
+            closing(Views(copy, (), journal)) as made,
+        ):
+            reached = made.position()  # opening them compares the journal's root there
+            views.check_sound(made.connection, copy)
+        if reached:
             return reached, ""
-        why = f"they say that they know {reached} entries, the journal holds {size}"
+        why = "they say that they know no entry"
     except LedgerError as error:
         why = _without_path(error)
-    except (TypeError, ValueError) as error:  # no row of progress, or none with a number
-        why = one_line(error)
     copy.unlink()
     return None, why
 
