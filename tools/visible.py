@@ -78,13 +78,16 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def _belongs(text: str, place: int) -> bool:
-    """True for a joiner or a variation selector that has its use after the characters before it."""
+    """True for a joiner or a variation selector that has its use after the characters before it.
+
+    U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
+    """
     char, before = text[place], text[place - 1]
     if char in (_ZWNJ, _ZWJ):
         return unicodedata.combining(before) == _VIRAMA or (char == _ZWNJ and _parts_joined_letters(text, place))
     if "\ufe0e" <= char <= "\ufe0f":
         return unicodedata.category(before) in {"So", "Sm"}
-    if "\ufe00" <= char <= "\ufe02" or char >= "\U000e0100":
+    if "\ufe00" <= char <= "\ufe02" or "\U000e0100" <= char <= "\U000e01ef":
         return unicodedata.name(before, "").startswith("CJK ")
     return "\u180b" <= char <= "\u180f" and unicodedata.name(before, "").startswith("MONGOLIAN LETTER")
 
@@ -134,7 +137,8 @@ _NUMBER = "[+-]?[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 
 def _formula_in(dividers: str) -> re.Pattern[str]:
     begins = rf"""[\s"']*(?!{_NUMBER}(?:$|[{dividers}]))[{_FORMULA}]"""
-    return re.compile(rf"(^|[{dividers}])(?={begins}|(?<![\s\S])\n)")
+    at_the_start = r"(?<![\s\S])"
+    return re.compile(rf"""(^|[{dividers}])(?={begins}|{at_the_start}[\s"']*\n)""")
 
 
 # A file divided by commas or tabs may be opened as if by others, and then a cell begins after them, too.

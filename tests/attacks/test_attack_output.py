@@ -2,7 +2,7 @@
 
 Every command of ``cli.COMMANDS`` is tried by itself, its arguments told by click: in every format over a ledger whose
 names, keys, tournaments and file names are as evil as the rules allow; with evil arguments; and over databases into
-which a thief wrote what the rules refuse. ``LEDGER_ATTACKS=long`` tries every text column in every format.
+which a thief wrote what the rules refuse. ``LEDGER_ATTACKS=2`` tries every text column in every format.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ledger.model import Outcome, Termination
 from tools import cli, output, running
 from tools.visible import visible
 
-LONG = os.environ.get("LEDGER_ATTACKS") == "long"
+LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f"
 BIDI = "\u202egnp\u2066.exe\u200f\u061c"
@@ -86,16 +86,17 @@ def assert_harmless(done: Ran, fmt: str = "") -> None:
 
 def is_run(cell: str) -> bool:
     """True for a cell that a spreadsheet may take for a formula (OWASP's list, and after blanks and quotes)."""
-    if re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", cell):
+    inner = cell.lstrip(" \"\n\u3000")
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", inner):
         return False
-    return cell[:1] in {*"\t\r\n"} or unicodedata.normalize("NFKC", cell.lstrip(" \"\n\u3000"))[:1] in {*"=+-@\u2212"}
+    return cell[:1] in {*"\t\r\n"} or unicodedata.normalize("NFKC", inner)[:1] in {*"=+-@\u2212"}
 
 
 def without_apostrophes(cell: str, dividers: str) -> str:
     """What the README says of the way back."""
     formula = "[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212]"
     number = rf"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?($|[{dividers}])"
-    return re.sub(rf"""(^|[{dividers}])'(?=[\s"']*(?!{number}){formula}|(?<=^')\n)""", r"\1", cell)
+    return re.sub(rf"""(^|[{dividers}])'(?=[\s"']*(?!{number}){formula}|(?<=^')[\s"']*\n)""", r"\1", cell)
 
 
 # --- the ledgers ------------------------------------------------------------------------------------------------
