@@ -86,6 +86,15 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
+def _with_plain_ends(text: bytes) -> bytes:
+    """*text* with line feeds for line ends; of Windows, or with more carriage returns, as some tools write them."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\r\n" not in text:
+        return text
+    *lines, last = text.split(b"\n")
+    return b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
+
+
 def decode(row: bytes) -> str:
     """UTF-8, or else Windows-1252, in which old score files were written."""
     try:
@@ -117,7 +126,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             fields.append(match[0][1:-1].replace(b'""', b'"') if match else b"")
         else:
             match = plain.match(block, place, limit)
-            fields.append(match[0] if match else b"")
+            fields.append(match[0].removesuffix(b"\r") if match else b"")  # as Polars reads it
         place = match.end() if match else limit
         if place >= min(limit, len(block)):
             if len(block) - start <= MAX_ROW:
@@ -153,16 +162,20 @@ class RowReader:
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
         wanted = self._size - len(self._rest)
-        parts, wanted = [self._rest], wanted if wanted > 0 else self._size
+        parts, wanted = [], wanted if wanted > 0 else self._size
         while wanted > 0 and (part := self._stream.read(wanted)):
             parts.append(part)
             wanted -= len(part)
         self._ended = wanted > 0
-        text = b"".join(parts)
+        read = b"".join(parts)
+        read = _with_plain_ends(read)
+        if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
+            self._rest = self._rest.rstrip(b"\r")
+        text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
             is_cut = self._reading is not None and self._reading.is_cut
-            text = text[: text.rfind(b"\n") + 1] if is_cut else text + b"\n"
-        self._rest = text.replace(b"\r\n", b"\n")
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
+        self._rest = text
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
             self._skipping = not newline
