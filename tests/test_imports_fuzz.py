@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -45,7 +46,7 @@ LINE = mutation.built_in("lichess-ndjson")[0]
 Read = Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]
 
 
-def changed(**fields: object) -> Read:
+def changed(**fields: Any) -> Read:
     return lambda lines, _: [GAME._replace(**fields) for _ in lines]
 
 

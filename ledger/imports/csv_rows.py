@@ -26,7 +26,7 @@ BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slowe
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
 _STRETCH = 1 << 18  # bytes that are walked before columns are tried again
 _MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer
-_DENSE = 1 << 19  # bytes of a block of many marks that are looked at at once, for want of memory
+_DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, for want of memory
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
@@ -254,13 +254,16 @@ class RowReader:
                 if not self._ended:
                     break
                 end = block.find(b"\n", place) + 1
-            if not isinstance(fields, str) and len(fields) == layout.width:
+            wrong: Fault | None = None
+            if isinstance(fields, str):
+                wrong = Fault(line, fields)
+            elif len(fields) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
-            elif block[place:end].strip() or isinstance(fields, str):
+            elif block[place:end].strip():
+                wrong = _miscounted(line, len(fields), layout)
+            if wrong is not None:
                 count += 1
-                if count <= KEPT_FAULTS:
-                    wrong = isinstance(fields, str)
-                    faults.append(Fault(line, fields) if wrong else _miscounted(line, len(fields), layout))
+                faults += [wrong] if count <= KEPT_FAULTS else []
             if end == 0:
                 self._skipping, end = True, len(block)
             line += block.count(b"\n", place, end)
@@ -292,8 +295,10 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
             return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
-    begins = np.concatenate(([0], rows.ends[odd])).tolist()
-    stops = np.concatenate((rows.starts[odd], [len(block)])).tolist()
+    good = np.ones(len(rows.ends) + 2, np.int8)
+    good[odd + 1] = good[0] = good[-1] = 0
+    edges = np.flatnonzero(np.diff(good))  # where a stretch of good rows begins, and the row after it, in turn
+    begins, stops = rows.starts[edges[0::2]].tolist(), rows.ends[edges[1::2] - 1].tolist()
     return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
 
 
