@@ -26,7 +26,7 @@ BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slowe
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
 _STRETCH = 1 << 18  # bytes that are walked before columns are tried again
 _MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer
-_DENSE = 1 << 19  # bytes of a block of many marks that are looked at at once, for want of memory
+_DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, for want of memory
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
@@ -86,6 +86,15 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
+def _with_plain_ends(text: bytes) -> bytes:
+    """*text* with line feeds for line ends; of Windows, or with more carriage returns, as some tools write them."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\r\n" not in text:
+        return text
+    *lines, last = text.split(b"\n")
+    return b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
+
+
 def decode(row: bytes) -> str:
     """UTF-8, or else Windows-1252, in which old score files were written."""
     try:
@@ -117,7 +126,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             fields.append(match[0][1:-1].replace(b'""', b'"') if match else b"")
         else:
             match = plain.match(block, place, limit)
-            fields.append(match[0] if match else b"")
+            fields.append(match[0].removesuffix(b"\r") if match else b"")  # as Polars reads it
         place = match.end() if match else limit
         if place >= min(limit, len(block)):
             if len(block) - start <= MAX_ROW:
@@ -153,16 +162,20 @@ class RowReader:
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
         wanted = self._size - len(self._rest)
-        parts, wanted = [self._rest], wanted if wanted > 0 else self._size
+        parts, wanted = [], wanted if wanted > 0 else self._size
         while wanted > 0 and (part := self._stream.read(wanted)):
             parts.append(part)
             wanted -= len(part)
         self._ended = wanted > 0
-        text = b"".join(parts)
+        read = b"".join(parts)
+        read = _with_plain_ends(read)
+        if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
+            self._rest = self._rest.rstrip(b"\r")
+        text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
             is_cut = self._reading is not None and self._reading.is_cut
-            text = text[: text.rfind(b"\n") + 1] if is_cut else text + b"\n"
-        self._rest = text.replace(b"\r\n", b"\n")
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
+        self._rest = text
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
             self._skipping = not newline
@@ -241,13 +254,16 @@ class RowReader:
                 if not self._ended:
                     break
                 end = block.find(b"\n", place) + 1
-            if not isinstance(fields, str) and len(fields) == layout.width:
+            wrong: Fault | None = None
+            if isinstance(fields, str):
+                wrong = Fault(line, fields)
+            elif len(fields) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
-            elif block[place:end].strip() or isinstance(fields, str):
+            elif block[place:end].strip():
+                wrong = _miscounted(line, len(fields), layout)
+            if wrong is not None:
                 count += 1
-                if count <= KEPT_FAULTS:
-                    wrong = Fault(line, fields) if isinstance(fields, str) else _miscounted(line, len(fields), layout)
-                    faults.append(wrong)
+                faults += [wrong] if count <= KEPT_FAULTS else []
             if end == 0:
                 self._skipping, end = True, len(block)
             line += block.count(b"\n", place, end)
@@ -279,8 +295,10 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
             return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
-    begins = np.concatenate(([0], rows.ends[odd])).tolist()
-    stops = np.concatenate((rows.starts[odd], [len(block)])).tolist()
+    good = np.ones(len(rows.ends) + 2, np.int8)
+    good[odd + 1] = good[0] = good[-1] = 0
+    edges = np.flatnonzero(np.diff(good))  # where a stretch of good rows begins, and the row after it, in turn
+    begins, stops = rows.starts[edges[0::2]].tolist(), rows.ends[edges[1::2] - 1].tolist()
     return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
 
 

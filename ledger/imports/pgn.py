@@ -16,9 +16,9 @@ import attrs
 
 from ledger.events import MAX_HALF_MOVES
 from ledger.imports.movetext import RESULTS, Movetext, read_movetext
-from ledger.imports.ndjson import MAX_EVENT, MAX_NAME, MAX_UNTIDY, lichess_player, one_line
+from ledger.imports.ndjson import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn_lines import MAX_GAME, Draft, decoded, drafts
-from ledger.imports.pgn_tags import MAX_TAGS, read_tags
+from ledger.imports.pgn_tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_tags
 from ledger.imports.pgn_times import clock_of, day_of, seconds_of
 from ledger.imports.source import MAX_TEXT, VARIANT, Reading, SourceGame, name_identity, shown
 
@@ -119,8 +119,9 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             continue
         tags, twice = read_tags(head)
         case = _Case(draft, tags, text, read_movetext(text))
-        if len(head) > MAX_UNTIDY:
-            _leave_out_long_tags(case)
+        for name, length in leave_out_long(tags).items() if len(head) > MAX_VALUE else ():
+            if name in _KEPT_TAGS:
+                case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
         for name in twice:
             if name in _ESSENTIAL:  # two games run together, or two tellings of one
                 case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
@@ -168,15 +169,6 @@ def _passed_limit(draft: Draft, head: str) -> str | None:
     if head.count("[") > MAX_TAGS:
         return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
     return None
-
-
-def _leave_out_long_tags(case: _Case) -> None:
-    """Tags that are longer than any in use: a fault where the game cannot do without."""
-    for name, value in case.tags.items():
-        if len(value) > MAX_UNTIDY:
-            case.tags[name] = ""
-            if name in _KEPT_TAGS:
-                case.bad(name, f"{name} has {len(value)} characters, more than {MAX_UNTIDY}, the limit of a tag")
 
 
 def _check_whole(case: _Case, reading: Reading) -> None:

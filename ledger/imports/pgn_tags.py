@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 MAX_TAGS = 1000  # of one game; the longest sets in use have some 40
+MAX_VALUE = 1000  # characters; putting accents in order takes their number squared
 
 _TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
 _TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
@@ -30,3 +31,10 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
     tags = dict(reversed(found))
     twice = [] if len(tags) == len(found) else sorted({n for n, v in found if tags[n].strip() != v.strip()})
     return tags, twice
+
+
+def leave_out_long(tags: dict[str, str]) -> dict[str, int]:
+    """Empty the tags whose value is longer than any in use; their names, and how many characters they had."""
+    long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
+    tags.update(dict.fromkeys(long, ""))
+    return long

@@ -11,7 +11,7 @@ import re
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -88,7 +88,9 @@ def check_game(game: SourceGame) -> None:
     assert game.text is None or game.text.encode(), game
 
 
-def _line_importer(read: Callable[[Iterator[bytes], Reading], Iterator[SourceGame]]) -> Attack:
+def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]) -> Attack:
+    """The attack on a reader of lines."""
+
     def attack(data: bytes) -> None:
         first, again = Reading("attack"), Reading("attack")
         games = list(read(iter(io.BytesIO(data).readlines()), first))
@@ -146,7 +148,7 @@ def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[
     rows: list[tuple[object, ...]] = []
     faults: list[tuple[int, str]] = []
     for frame, broken in reader.blocks(layout):
-        rows += frame.iter_rows()
+        rows += (tuple(field or None for field in row) for row in frame.iter_rows())  # an empty field is none
         faults += broken.first
         assert broken.more == 0
     return rows, faults
@@ -246,16 +248,16 @@ def _shared_memory() -> str | None:
 def attack_import(data: bytes) -> None:
     """Whole files into a ledger; an archive is refused."""
     with suppress(LedgerError):
-        _whole_import(data)
+        whole_import(data)
 
 
-_whole_import = WholeImport()
+whole_import = WholeImport()
 
-ATTACKS: Mapping[str, Attack] = {
+ATTACKS: dict[str, Attack] = {
     "open": attack_open,
-    "pgn": _line_importer(pgn.games),
-    "lichess-ndjson": _line_importer(ndjson.games),
-    "ledger-jsonl": _line_importer(jsonl.games),
+    "pgn": line_importer(pgn.games),
+    "lichess-ndjson": line_importer(ndjson.games),
+    "ledger-jsonl": line_importer(jsonl.games),
     "csv": attack_csv,
     "csv-rows": attack_csv_rows,
     "csv-values": attack_csv_values,
@@ -296,10 +298,15 @@ def seeds(name: str, folders: Sequence[Path]) -> list[bytes]:
     """Small files to begin with: the first kilobytes of each file of *folders* that the importer may be given."""
     wanted = _SEED_FILES.get(name, r".*")
     files = [path for folder in folders for path in sorted(folder.glob("*")) if re.search(wanted, path.name)]
-    return [path.open("rb").read(SEED) for path in files if path.is_file()]
+    return [_beginning(path) for path in files if path.is_file()]
 
 
 _SEED_FILES = {
     "pgn": r"\.pgn$", "lichess-ndjson": r"json", "ledger-jsonl": r"json", "csv": r"\.csv$", "csv-rows": r"\.csv$",
     "csv-values": r"\.csv$", "trf": r"\.(trf|txt)$",
 }  # fmt: skip
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(SEED)
