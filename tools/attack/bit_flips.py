@@ -28,7 +28,7 @@ def flips(history: History) -> Iterator[Attack]:
 
 
 def pages(history: History) -> Iterator[Attack]:
-    """Every page of every file zeroed, filled, swapped with the next, or in the place of the next; ends cut and added."""
+    """Every page of every file zeroed, filled, swapped with the next, copied over it; files cut short, made longer."""
     for role, size in _sizes(history).items():
         for start in range(0, size, PAGE):
             page = f"page {start // PAGE + 1} of the {role}"

@@ -22,9 +22,11 @@ def older(history: History) -> Iterator[Attack]:
     for now, then in _pairs(history):
         for roles in SETS:
             what = f"{' and '.join(roles)} of '{then.name}' put back into '{now.name}'"
-            yield Attack(what, now, restored(then.db, roles), reads_may_err=False)
+            kind = " ".join(roles)
+            yield Attack(what, now, restored(then.db, roles), reads_may_err=False, kind=kind)
             yield Attack(
                 f"{what}, both torn", now, restored(then.torn, roles), torn=True, reads_may_err=False,
+                kind=f"{kind} torn",
             )  # fmt: skip
 
 
@@ -35,16 +37,16 @@ def mixed_logs(history: History) -> Iterator[Attack]:
             both = f"{role} of '{then.name}', log of '{now.name}'"
             codes = (FALSE, REFUSED)  # what comes out of the two may be past reading
             yield Attack(
-                both, now, restored(then.db, [role], logs=False), torn=True, reads_may_err=True, audit_codes=codes
+                both, now, restored(then.db, [role], logs=False), torn=True, audit_codes=codes, kind=f"newer {role}"
             )
             yield Attack(
-                f"{role} of '{now.name}', log of '{then.name}'", now, _log_of(then, role), reads_may_err=True,
-                audit_codes=codes,
+                f"{role} of '{now.name}', log of '{then.name}'", now, _log_of(then, role), audit_codes=codes,
+                kind=f"older {role}",
             )  # fmt: skip
     for now in history.points:
         for role in ROLES:
             yield Attack(f"{role} of '{now.name}' without its log", now, _without_log(role), torn=True,
-                         reads_may_err=False)  # fmt: skip
+                         reads_may_err=False, kind=f"no log {role}")  # fmt: skip
 
 
 def stopped_builds(history: History, other: History) -> Iterator[Attack]:
@@ -57,6 +59,7 @@ def stopped_builds(history: History, other: History) -> Iterator[Attack]:
                         f"a build stopped at '{then.name}'{whose}, {views} of '{now.name}'", now,
                         _stopped_build(then, keep=views.startswith("beside")),
                         ((*READS, *AUDIT), IMPORT_KNOWN, IMPORT_FRESH, REBUILD), reads_may_err=False,
+                        kind=f"{whose}{views}",
                     )  # fmt: skip
 
 

@@ -50,7 +50,9 @@ def file_of(db: Path, role: str) -> Path:
 
 def copied(db: Path, folder: Path) -> Path:
     """Copy all files of a ledger, logs and half-made ones too, into a new *folder*; the copy's path."""
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        folder.chmod(0o755)  # an attack may have taken the right to write away
+        shutil.rmtree(folder)
     folder.mkdir(parents=True)
     for path in db.parent.iterdir():
         if path.name.startswith(f"{db.stem}.") and path.is_file():

@@ -1,5 +1,4 @@
-"""What no ledger has in a ledger's files: triggers, tables and indexes; objects that are gone; headers, checkpoints and
-text that somebody garbled.
+"""What no ledger has in its files: foreign triggers, tables and indexes, objects gone, headers and text garbled.
 
 Each is made as anybody with an SQLite tool would make it. What the commands must then say is the judge's business.
 """
@@ -8,12 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 from .files import ROLES, Act, Statement, columns_of, copied, edited, file_of, objects_of, raw
 from .histories import History
 from .verdicts import (
-    AUDIT, ERASE, EVERYTHING, FALSE, IMPORT_FRESH, IMPORT_KNOWN, QUICK, READS, REBUILD, REFUSED, REGISTER, Attack,
+    AUDIT,
+    ERASE,
+    FALSE,
+    IMPORT_FRESH,
+    IMPORT_KNOWN,
+    QUICK,
+    READS,
+    REBUILD,
+    REFUSED,
+    REGISTER,
+    Attack,
 )  # fmt: skip
 
 WRITING = ((*READS, *IMPORT_KNOWN), IMPORT_FRESH, REGISTER, ERASE)
@@ -23,7 +33,6 @@ MORE_READS = (
 )  # fmt: skip
 READING = ((*MORE_READS, *AUDIT), AUDIT, IMPORT_KNOWN, REBUILD)
 MAIN_TABLES = {("journal", "journal"), ("people", "people")}  # without which a file is no longer ours
-NEWER = {"journal": "10000", "people": "6", "views": "10000"}
 MAY_BE_UNREADABLE = (FALSE, REFUSED)
 
 
@@ -48,7 +57,7 @@ def triggers(history: History) -> Iterator[Attack]:
     db = looked_at(history)
     for role in ROLES:
         for table, columns in columns_of(file_of(db, role)).items():
-            for event, when in ((event, when) for event in ("INSERT", "UPDATE", "DELETE") for when in ("BEFORE", "AFTER")):
+            for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
                 for effect, statements in _trigger(table, list(columns), f"{when} {event}").items():
                     name = f"a trigger {when.lower()} {event.lower()} on {table} of the {role} that {effect}"
                     kind = f"{when} {event} {role} {effect}"
@@ -74,7 +83,8 @@ def _trigger(table: str, columns: Sequence[str], moment: str) -> dict[str, list[
         old = ", ".join(f'"{name}" = old."{name}"' for name in columns)
         changed = " OR ".join(f'new."{name}" IS NOT old."{name}"' for name in columns)
         guard = f'old."{last}" IS NOT NULL AND ({changed})'
-        bodies["takes it back"] = [f'{begin} WHEN {guard} BEGIN UPDATE "{table}" SET {old} WHERE "{key}" = new."{key}"; END']
+        undo = f'UPDATE "{table}" SET {old} WHERE "{key}" = new."{key}"'
+        bodies["takes it back"] = [f"{begin} WHEN {guard} BEGIN {undo}; END"]
     return bodies
 
 
@@ -90,18 +100,25 @@ def additions(history: History) -> Iterator[Attack]:
             "a virtual table": ["CREATE VIRTUAL TABLE guest USING fts5(a)"],
         }
         for table, columns in held.items():
-            first, last = list(columns)[0], list(columns)[-1]
+            first, last = next(iter(columns)), list(columns)[-1]
+            highest = _highest(file_of(db, role), table, first)
             every = ", ".join(f'"{column}"' for column in columns)
             extra |= {
                 f"an index on {table}": [f'CREATE INDEX guest ON "{table}"("{last}")'],
                 f"a unique index on {table}": [f'CREATE UNIQUE INDEX guest ON "{table}"({every})'],
-                f"an index of the new rows of {table}, unique": [  # of the rows that will come, one is taken
-                    f'CREATE UNIQUE INDEX guest ON "{table}"(typeof("{last}")) WHERE "{first}" > {NEWER[role]}'
+                f"a unique index on the coming rows of {table}": [  # of which it lets one in
+                    f'CREATE UNIQUE INDEX guest ON "{table}"(typeof("{last}")) WHERE "{first}" > {highest}'
                 ],
             }
         for name, statements in extra.items():
             kind = f"{name.partition(' on ')[0].partition(' of ')[0]} in the {role}"
             yield Attack(f"{name} in the {role}", history.last, _with_guards(role, *statements), kind=kind)
+
+
+def _highest(path: Path, table: str, column: str) -> str:
+    """The highest value of a column, as SQL."""
+    with closing(raw(path)) as connection:
+        return str(connection.execute(f'SELECT quote(max("{column}")) FROM "{table}"').fetchone()[0])
 
 
 def removals(history: History) -> Iterator[Attack]:
@@ -144,34 +161,33 @@ def _pragma(role: str, statement: str) -> Act:
 
 def checkpoints(history: History) -> Iterator[Attack]:
     """The position up to which the views say they hold the journal, changed in every way."""
-    db = looked_at(history)
-    sql = next(sql for _, name, _, sql in objects_of(file_of(db, "views")) if name == "progress")
-    loose = sql.replace(" PRIMARY KEY", "").replace(" NOT NULL", "").replace("STRICT", "").replace("CHECK(only = 1)", "")
-    anew = ["CREATE TABLE kept AS SELECT * FROM progress", "DROP TABLE progress", loose]
-    back = ["INSERT INTO progress SELECT * FROM kept", "DROP TABLE kept"]
+    loose = [  # the same table without its constraints
+        "CREATE TABLE kept AS SELECT * FROM progress", "DROP TABLE progress",
+        "CREATE TABLE progress AS SELECT * FROM kept", "DROP TABLE kept",
+    ]  # fmt: skip
     edits: dict[str, list[str]] = {
         f"set to {value}": [f"UPDATE progress SET position = {value}"]
         for value in (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
     }
     edits |= {
         "emptied": ["DELETE FROM progress"],
-        "NULL": [*anew, *back, "UPDATE progress SET position = NULL"],
-        "a text": [*anew, *back, "UPDATE progress SET position = 'many'"],
-        "twice": [*anew, *back, *back[:0], "INSERT INTO progress SELECT * FROM progress"],
+        "NULL": [*loose, "UPDATE progress SET position = NULL"],
+        "a text": [*loose, "UPDATE progress SET position = 'many'"],
+        "twice": [*loose, "INSERT INTO progress SELECT * FROM progress"],
         "without columns": ["DROP TABLE progress", "CREATE TABLE progress(guest)"],
     }
     for name, statements in edits.items():
         act = _with_guards("views", *statements)
         yield Attack(f"the position of the views {name}", history.last, act, READING, reads_may_err=False)
-    for table, statement in (
-        ("projections", "UPDATE projections SET identity = 'x'"), ("projections", "DELETE FROM projections"),
-        ("eras", "UPDATE eras SET settings = '{'"), ("eras", "UPDATE eras SET settings = '[]'"),
-        ("eras", "UPDATE eras SET settings = '{\"initial\": \"much\"}'"), ("eras", "UPDATE eras SET scheme = 'nobody'"),
-        ("eras", "UPDATE eras SET conversion = 'x'"), ("eras", "UPDATE eras SET carry = 'x'"),
-        ("tournaments", "UPDATE tournaments SET pool = 99"), ("pools", "UPDATE pools SET name = 'other'"),
-        ("games", "UPDATE games SET outcome = 'nobody'"), ("games", "UPDATE games SET ended_at = 'never'"),
-        ("history", "UPDATE history SET game = 0"), ("history", "UPDATE history SET n = n + 100"),
-        ("current", "UPDATE current SET n = 99"), ("players", "UPDATE players SET standing = 'king'"),
+    for statement in (
+        "UPDATE projections SET identity = 'x'", "DELETE FROM projections",
+        "UPDATE eras SET settings = '{'", "UPDATE eras SET settings = '[]'",
+        "UPDATE eras SET settings = '{\"initial\": \"much\"}'", "UPDATE eras SET scheme = 'nobody'",
+        "UPDATE eras SET conversion = 'x'", "UPDATE eras SET carry = 'x'",
+        "UPDATE tournaments SET pool = 99", "UPDATE pools SET name = 'other'",
+        "UPDATE games SET outcome = 'nobody'", "UPDATE games SET ended_at = 'never'",
+        "UPDATE history SET game = 0", "UPDATE history SET n = n + 100",
+        "UPDATE current SET n = 99", "UPDATE players SET standing = 'king'",
     ):  # fmt: skip
         yield Attack(f"views: {statement}", history.last, _with_guards("views", statement), READING)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from .verdicts import Finding
 
@@ -30,15 +30,18 @@ def by_cause(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
-def lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """A few lines for each cause: how often, which commands, and one case in full."""
-    for _, cases in by_cause(findings).items():
-        commands = sorted({case.commands[-1].split()[0] for case in cases})
+def lines(findings: Iterable[Finding], repeating: Callable[[str], str]) -> Iterator[str]:
+    """A few lines for each cause: how often, which commands, one case in full, and how to repeat that.
+
+    Args:
+        findings: what did not hold.
+        repeating: the command that repeats the attack of that name.
+    """
+    for cases in by_cause(findings).values():
+        first = cases[0]
+        commands = sorted({case.commands[-1].split()[0] for case in cases if case.commands})
         attacks = len({case.attack for case in cases})
-        yield f"* {cases[0].what[:LONGEST]}"
-        yield f"  in {', '.join(commands)}; {len(cases)} times under {attacks} attacks, such as: {cases[0].attack}"
-        yield f"  after: {' ; '.join(map(_short, cases[0].commands))}"
-
-
-def _short(command: str) -> str:
-    return _PATH.sub("", command)
+        yield f"* {first.what[:LONGEST]}"
+        yield f"  in {', '.join(commands)}; {len(cases)} times under {attacks} attacks, such as: {first.attack}"
+        yield f"  after: {' ; '.join(_PATH.sub('', command) for command in first.commands)}"
+        yield f"  again: {repeating(first.attack)}"

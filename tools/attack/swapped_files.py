@@ -15,5 +15,9 @@ def foreign(history: History, other: History) -> Iterator[Attack]:
         for ours in history.points:
             for theirs in other.points:
                 what = f"{' and '.join(roles)} of another ledger at '{theirs.name}' in '{ours.name}'"
-                yield Attack(what, ours, restored(theirs.db, roles), reads_may_err=False)
-                yield Attack(f"{what}, both torn", ours, restored(theirs.torn, roles), torn=True, reads_may_err=False)
+                kind = " ".join(roles)
+                yield Attack(what, ours, restored(theirs.db, roles), reads_may_err=False, kind=kind)
+                yield Attack(
+                    f"{what}, both torn", ours, restored(theirs.torn, roles), torn=True, reads_may_err=False,
+                    kind=f"{kind} torn",
+                )  # fmt: skip

@@ -144,7 +144,7 @@ def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) ->
 
 def is_sealed(identity: object, name: object, salt: object, facts: dict[str, Any]) -> bool:
     """True when the commitment of a registration is that of this person."""
-    return commitment(identity, name, salt) == facts.get("commitment", "")
+    return commitment(identity, name, salt) == str(facts.get("commitment", ""))
 
 
 def commitment(identity: object, name: object, salt: object) -> str:

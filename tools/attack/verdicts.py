@@ -7,7 +7,7 @@ What is demanded of every command, whatever was done to the files:
 * no game is sealed under another person's number;
 * where it answers (exit 0) and the files belong together, it answers what the untouched ledger does;
 * ``audit`` says TRUE exactly when everything follows, by ``truth``;
-* where it advises to rebuild the views, that mends what it complained of.
+* what it advises to run is a command, and where that is one that mends (``MENDING``), it mends the complaint.
 
 Reads verify that the files belong together and nothing more: an attack whose ``reads_may_err`` is set changes what
 only an audit finds, and then the audit must.
@@ -16,17 +16,20 @@ only an audit finds, and then the audit must.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import attrs
 
+from ledger.db import sqlite3
+
+from ..cli import COMMANDS
 from .files import Act, copied
 from .histories import History, Point, parsed
 from .truth import Entry, Truth, digest_of, entries, is_sealed, people
-from .workers import CRASHED, HUNG, Done, Worker
+from .workers import CRASHED, HUNG, Circumstances, Done, Worker
 
 TRUE, REFUSED, FALSE = 0, 1, 3
 SLOW_SECONDS = 10.0  # a command on a small ledger takes a twentieth of a second
@@ -48,7 +51,8 @@ _BEGINNINGS = re.compile(
 )
 _RECORDED = re.compile(r"\): ([\d,]+) games recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
-_REBUILD = re.compile(r"\brebuild\b")
+_ADVISED = re.compile(r"(?:run|with|by|then|use) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
+MENDING: tuple[Command, ...] = (("rebuild",), ("accept-lost-names", "--yes"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -64,6 +68,9 @@ class Attack:
         torn: take the point as a crash left it, its newest pages in the logs.
         reads_may_err: the files still belong together, so that only an audit need find it.
         audit_codes: exit codes of an audit that finds something; 1 where a file may be past reading.
+        refusal: a pattern of words that make a refusal right although everything follows; empty where nothing does.
+        place: changes where a copy stands and what may be done to it, and tells the path to give to commands.
+        circumstances: what the process is like that runs the commands.
         kind: attacks of one kind are much alike: of each kind some are tried before all of one.
     """
 
@@ -74,6 +81,9 @@ class Attack:
     torn: bool = False
     reads_may_err: bool = True
     audit_codes: tuple[int, ...] = (FALSE,)
+    refusal: str = ""
+    place: Callable[[Path], Path] = lambda db: db
+    circumstances: Circumstances = Circumstances()
     kind: str = ""
 
 
@@ -89,6 +99,14 @@ def some(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Atta
     )
     ordered = sorted(turns, key=lambda turn: turn[:2])
     return [attack for _, _, attack in ordered[beginning : beginning + count]]
+
+
+def shortened(attacks: Iterable[Attack]) -> list[Attack]:
+    """The same attacks with two plays each, others from attack to attack."""
+    return [
+        attrs.evolve(attack, plays=tuple(dict.fromkeys(attack.plays[(turn + skip) % len(attack.plays)] for skip in (0, 2))))
+        for turn, attack in enumerate(attacks)
+    ]
 
 
 @attrs.frozen
@@ -113,11 +131,13 @@ class Judge:
     """Judges attacks on one history."""
 
     def __init__(self, history: History, truth: Truth, worker: Worker, scratch: Path) -> None:
-        """Take what is known, who runs the commands, and a folder to work in."""
+        """Take what is known, who runs the commands by default, and a folder to work in."""
         self.history = history
         self.truth = truth
         self.worker = worker
         self.scratch = scratch
+        self._workers = {Circumstances(): worker}
+        self.impossible = 0  # attacks for which the ledger gave no occasion
         self._unknown: dict[tuple[str, Command], Any] = {}
 
     def judged(self, attacks: Iterable[Attack]) -> list[Finding]:
@@ -127,10 +147,24 @@ class Judge:
     def findings(self, attack: Attack) -> Iterator[Finding]:
         """What did not hold under one attack."""
         spoilt = copied(attack.point.torn if attack.torn else attack.point.db, self.scratch / "spoilt")
-        attack.act(spoilt)
+        try:
+            attack.act(spoilt)
+        except sqlite3.Error:
+            self.impossible += 1
+            return
         faults = self.truth.faults(spoilt)
         for play in attack.plays:
             yield from _Play(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
+
+    def close(self) -> None:
+        """End the workers that were started for special circumstances."""
+        for worker in self._workers.values():
+            if worker is not self.worker:
+                worker.close()
+
+    def worker_in(self, circumstances: Circumstances) -> Worker:
+        """Who runs commands in these circumstances."""
+        return self._workers.setdefault(circumstances, Worker(circumstances))
 
     def words(self, command: Command) -> Command:
         """A command with the history's players and files put in."""
@@ -172,6 +206,8 @@ class _Play:
         self._judge = judge
         self._attack = attack
         self._db = db
+        self._path = attack.place(db)
+        self._worker = judge.worker_in(attack.circumstances)
         self._faults = faults
         self._said: list[str] = []
         self._journal = judge.journal(db)
@@ -180,10 +216,10 @@ class _Play:
         """Run the commands one after the other; what did not hold."""
         for command in play:
             told = self._judge.words(command)
-            done = self._judge.worker.run(told[0], self._db, *told[1:])
+            done = self._worker.run(told[0], self._path, *told[1:])
             self._said.append(f"{' '.join(told)} -> {done.code}")
             before, self._journal = self._journal, self._judge.journal(self._db)
-            wrong = [*_manners(done), *self._of_kind(told, done, before), *self._advice(told, done)]
+            wrong = [*manners(done), *self._of_kind(told, done, before), *self._advice(told, done)]
             yield from (Finding(self._attack.name, tuple(self._said), what) for what in wrong)
 
     def _of_kind(self, told: Command, done: Done, before: list[Entry] | None) -> Iterator[str]:
@@ -205,7 +241,7 @@ class _Play:
 
     def _audit(self, done: Done) -> Iterator[str]:
         faults = self._judge.truth.faults(self._db)
-        if not faults and done.code != TRUE:
+        if not faults and done.code != TRUE and not self._is_justified(done):
             yield f"the audit cries, though everything follows: {_brief(done)}"
         elif faults and done.code == TRUE:
             yield f"says TRUE, though {'; '.join(faults)}"
@@ -217,7 +253,7 @@ class _Play:
             return
         true, aliases = self._judge.true_answer(self._db, self._journal, told)
         if done.code != TRUE:
-            if true is not None:
+            if true is not None and not self._is_justified(done):
                 yield f"everything follows, but it refuses: {_brief(done)}"
             return
         answer = parsed(done.out)
@@ -225,7 +261,7 @@ class _Play:
             yield f"answers {_difference(answer, true, aliases)}"
 
     def _writing(self, told: Command, done: Done, grown: list[Entry]) -> Iterator[str]:
-        if done.code != TRUE and not self._faults:
+        if done.code != TRUE and not self._faults and not self._is_justified(done):
             yield f"everything follows, but it refuses: {_brief(done)}"
         if told[0] == "erase":
             yield from self._erasing(done)
@@ -258,28 +294,35 @@ class _Play:
                 facts = registered.get(number, {})
                 whose = self._judge.history.sealed.get(facts.get("commitment", ""))
                 row = persons.get(number or 0, (None, None, None))
-                if whose is None and is_sealed(*row[:3], facts):
+                if whose is None and is_sealed(row[0], row[1], row[2], facts):
                     whose = str(row[0])
                 if whose != identity:
                     yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"
 
     def _advice(self, told: Command, done: Done) -> Iterator[str]:
-        """Where it says that rebuilding the views helps, it must."""
-        advising = {line for line in done.err.splitlines() if _REBUILD.search(line)}
-        if not advising or told[0] == "rebuild":
-            return
-        db = copied(self._db, self._judge.scratch / "mended")
-        rebuilt = self._judge.worker.run("rebuild", db)
-        if rebuilt.code != TRUE:
-            yield f"advises to rebuild ({_brief(done)}), which ends with {rebuilt.code}: {_brief(rebuilt)}"
-            return
-        again = self._judge.worker.run(told[0], db, *told[1:])
-        same = {line.replace(str(db), str(self._db)) for line in again.err.splitlines()} & advising
-        if same:
-            yield f"advises to rebuild, after which it says the same: {min(same)}"
+        """What it advises to run must be a command, and where that mends files, it must mend these."""
+        advised = set(_ADVISED.findall(done.err))
+        yield from (f"advises {word!r}, which is no command" for word in sorted(advised - COMMANDS.keys()))
+        for mending in MENDING:
+            advising = {line for line in done.err.splitlines() if re.search(rf"\b{mending[0]}\b", line)}
+            if not advising or told[0] == mending[0]:
+                continue
+            db = copied(self._db, self._judge.scratch / "mended")
+            mended = self._judge.worker.run(mending[0], db, *mending[1:])
+            if mended.code != TRUE:
+                yield f"advises {mending[0]} ({_brief(done)}), which ends with {mended.code}: {_brief(mended)}"
+                continue
+            again = self._judge.worker.run(told[0], db, *told[1:])
+            same = {line.replace(str(db), str(self._path)) for line in again.err.splitlines()} & advising
+            if same:
+                yield f"advises {mending[0]}, after which it says the same: {min(same)}"
+
+    def _is_justified(self, done: Done) -> bool:
+        """True for a refusal that the attack makes right, though everything follows."""
+        return bool(self._attack.refusal) and re.search(self._attack.refusal, done.err) is not None
 
 
-def _manners(done: Done) -> Iterator[str]:
+def manners(done: Done) -> Iterator[str]:
     """What no command may do, whatever happened."""
     if done.code in {HUNG, CRASHED}:
         yield done.err

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import io
 import multiprocessing
 import os
@@ -15,13 +16,16 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from multiprocessing.connection import Connection
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import RLock
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import attrs
+from tqdm import tqdm
 
 import ledger.ledger
 from ledger import db, views
@@ -33,7 +37,8 @@ from ledger.ledger import Ledger
 from ledger.model import Standing
 from ledger.projectors import available
 
-from .. import cli
+from .. import cli, commands
+from ..cli import COMMANDS
 
 HANG_SECONDS = 20.0  # a command on a small ledger takes some 50 ms
 LOCK_SECONDS = 5.0  # how long a worker's command waits for another process, where the program waits a minute
@@ -75,11 +80,11 @@ class Circumstances:
 class Worker:
     """A child process that runs one command at a time."""
 
-    def __init__(self, circumstances: Circumstances = Circumstances()) -> None:  # noqa: B008  # frozen
+    def __init__(self, circumstances: Circumstances | None = None) -> None:
         """Prepare a worker; its process starts with the first command."""
-        self._circumstances = circumstances
+        self._circumstances = circumstances or Circumstances()
         self._process: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection[object, object] | None = None
+        self._pipe: Connection[Any, Any] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -100,19 +105,19 @@ class Worker:
                 self._process.join()
         self._process = self._pipe = None
 
-    def run(self, *words: object, clock_days: float = 0.0, patience: float = HANG_SECONDS) -> Done:
+    def run(self, *words: object, clock: datetime | None = None, patience: float = HANG_SECONDS) -> Done:
         """Run one command and wait for its end.
 
         Args:
             words: the command with its arguments, as behind ``rating-ledger``; or one of ``ACTS``.
-            clock_days: how far the machine's clock goes ahead of the true time, in days.
+            clock: what the machine's clock says all the while; the true time by default.
             patience: seconds after which it counts as hung, and its process is ended.
         """
         told = tuple(str(word) for word in words)
         pipe = self._started()
         started = time.monotonic()
         try:
-            pipe.send((told, clock_days))
+            pipe.send((told, clock))
             if pipe.poll(patience):
                 code, out, err = pipe.recv()
                 return Done(told, code, out, err, time.monotonic() - started)
@@ -124,7 +129,7 @@ class Worker:
         self.close()
         return Done(told, code, "", words_of_end, time.monotonic() - started)
 
-    def _started(self) -> Connection[object, object]:
+    def _started(self) -> Connection[Any, Any]:
         if self._pipe is None:
             spawning = multiprocessing.get_context("spawn")
             self._pipe, theirs = spawning.Pipe()
@@ -137,24 +142,37 @@ class Worker:
 # -- in the child ----------------------------------------------------------------------------------------------------
 
 
-def _serve(pipe: Connection[object, object], circumstances: Circumstances) -> None:
+def _serve(pipe: Connection[Any, Any], circumstances: Circumstances) -> None:
     db.BUSY_SECONDS = LOCK_SECONDS
+    tqdm.set_lock(RLock())  # its own one is a semaphore that another user may not remove
     if circumstances.largest_file is not None:
         import resource  # noqa: PLC0415  # not on every system
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (circumstances.largest_file, circumstances.largest_file))
     if circumstances.user is not None:
+        _load_everything()  # the other user may have no right to read the program
         os.setgroups([])
         os.setgid(circumstances.user)
         os.setuid(circumstances.user)
     while True:
         try:
-            words, clock_days = pipe.recv()  # type: ignore[misc]
+            words, clock = pipe.recv()
         except EOFError:
             return
-        with _clock_ahead(clock_days):
+        with _clock_says(clock):
             answer = _captured(words)
         pipe.send(answer)
+
+
+def _load_everything() -> None:
+    """Run what loads packages lazily."""
+    with TemporaryDirectory() as folder:
+        db, games = str(Path(folder) / "any.db"), Path(folder) / "any.csv"
+        games.write_text("white,black,result,date,half_moves\nAnn,Bob,1-0,2020-01-01,40\n", "utf-8")
+        for words in (["init", db], ["import", db, str(games)], ["ratings", db], ["show", db, "1"], ["audit", db]):
+            _captured(words)
+    for place in COMMANDS.values():
+        importlib.import_module(f"{commands.__name__}.{place.partition('.')[0]}")
 
 
 def _captured(words: Sequence[str]) -> tuple[int, str, str]:
@@ -173,20 +191,24 @@ def _captured(words: Sequence[str]) -> tuple[int, str, str]:
 
 
 @contextlib.contextmanager
-def _clock_ahead(days: float) -> Iterator[None]:
-    """Let the ledger's clock go ahead of the true time."""
-    true = ledger.ledger.datetime
+def _clock_says(instant: datetime | None) -> Iterator[None]:
+    """Let the ledger's clock stand still at an instant; at None it runs."""
+    if instant is None:
+        yield
+        return
+    stopped_at = instant
 
-    class Shifted(datetime):
+    class Stopped(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-            return true.now(tz) + timedelta(days=days)
+            return stopped_at.astimezone(tz or UTC)
 
-    ledger.ledger.datetime = Shifted  # type: ignore[misc]
+    names = vars(ledger.ledger)  # where the clock is read
+    names["datetime"] = Stopped
     try:
         yield
     finally:
-        ledger.ledger.datetime = true  # type: ignore[misc]
+        names["datetime"] = datetime
 
 
 def _register(path: str, identity: str, name: str) -> int:
@@ -215,15 +237,16 @@ def _derive(path: str, target: str, position: str) -> int:
 def _stop_build(path: str) -> int:
     """Begin to build the views anew and stop just before they would be whole."""
 
-    def stop(_: object) -> None:
-        raise _StoppedError
+    def stop(connection: object) -> None:
+        raise _StoppedError(connection)
 
-    true, views.create_indexes = views.create_indexes, stop
+    names, true = vars(views), views.create_indexes
+    names["create_indexes"] = stop
     try:
         with contextlib.suppress(_StoppedError), Ledger.open(path) as opened:
             opened.rebuild()
     finally:
-        views.create_indexes = true
+        names["create_indexes"] = true
     return 0
 
 
