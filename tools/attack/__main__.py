@@ -1,0 +1,76 @@
+"""``python -m tools.attack FOLDER``: attack a copy of the ledger in FOLDER, and say what held and what did not."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from . import report
+from .families import FAMILIES, Family, Field, Part, field, folder
+
+COUNT = 20  # attacks of each family in a round
+
+
+@click.command()
+@click.argument(
+    "source", metavar="[FOLDER]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option(
+    "--family", "wanted", multiple=True, type=click.Choice([family.name for family in FAMILIES]),
+    help="Only this family; repeatable. All of them by default.",
+)  # fmt: skip
+@click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="How many rounds.")
+@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Of a family, in a round.")
+@click.option("--only", metavar="NAME", help="Repeat one attack of the family by its name.")
+def attack(source: Path | None, wanted: Sequence[str], rounds: int, count: int, only: str | None) -> None:
+    """Attack a copy of the ledger in FOLDER, or a small one made for that, and judge what the commands do.
+
+    The ledger in FOLDER itself is only read. Each round goes on where the last one ended, until every attack of a
+    family has been made. Exit code 1: something did not hold; each such thing comes with a command that repeats it.
+
+    \b
+    Example:
+      python -m tools.attack
+      python -m tools.attack /srv/club --rounds 50 --family bit-flips --family values
+    """
+    chosen = [family for family in FAMILIES if not wanted or family.name in wanted]
+    if only is not None and len(chosen) != 1:
+        raise click.UsageError("--only takes the --family to which the attack belongs")
+    held = True
+    try:
+        with folder() as scratch, field(scratch, source) as on:
+            for family in chosen:
+                held = _tried(family, on, source, range(0, rounds * count, count), only) and held
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    sys.exit(0 if held else 1)
+
+
+def _tried(family: Family, on: Field, source: Path | None, beginnings: range, only: str | None) -> bool:
+    """Try a family and tell; True when all of it held."""
+    started, made, findings = time.monotonic(), 0, []
+    for beginning in beginnings:
+        tried = family.tries(on, Part(beginnings.step, beginning, only))
+        made += tried.made
+        findings += tried.findings
+        if only is not None or tried.made < beginnings.step:
+            break
+    of = f" of {tried.of:,}" if tried.of is not None else ""
+    verdict = "held" if not findings else f"{len(report.by_cause(findings))} things did NOT hold"
+    impossible = f", {on.judge.impossible} of them not possible here" if on.judge.impossible else ""
+    on.judge.impossible = 0
+    took = f"{time.monotonic() - started:.0f} s"
+    click.echo(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
+    again = ["python", "-m", "tools.attack", *([str(source)] if source else []), "--family", family.name]
+    for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if tried.of else [])])):
+        click.echo(f"  {line}")
+    return not findings
+
+
+if __name__ == "__main__":
+    attack()

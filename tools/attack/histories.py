@@ -1,0 +1,282 @@
+"""Ledgers with a past: the files at several moments, who was who, and what the commands answered then.
+
+A history is made small and whole, or goes on from a copy of a real ledger. Nothing is spoilt here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ledger.imports import jsonl
+from ledger.imports.source import SourceGame
+
+from .files import ROLES, copied, file_of, ledger_in, raw
+from .truth import Truth, commitment, digest_of, entries, people
+from .workers import Done, Worker
+
+Question = tuple[str, ...]
+
+STRANGERS = ("Mallory Attacks", "Oscar Attacks")  # whom no ledger knows
+PLAYERS = ("Ann", "Bob", "Carl", "Dora", "Emil", "Fay")
+FOREIGN_PLAYERS = ("Ann", "Yve", "Zeno", "Wolf", "Vera", "Uwe")  # of the same lengths; one has a name of ours
+BUILDING = ".building"  # behind the name of the views, while they are built
+DAYS = 27  # of a month, for made-up dates
+
+
+@attrs.frozen
+class Point:
+    """The files of a ledger at one moment, never written to.
+
+    Attributes:
+        name: what had just happened.
+        db: the journal in a folder of its own, with everything beside it, closed in order.
+        torn: the same as a crash right then leaves it, the newest pages still in the logs.
+        stopped_build: the file that a build of its views leaves when it is stopped just before it is whole.
+        number: its place in the history, from 0.
+    """
+
+    name: str
+    db: Path
+    torn: Path
+    stopped_build: Path
+    number: int
+
+
+@attrs.frozen
+class Moment:
+    """What is known of a ledger whose journal is exactly this one.
+
+    Attributes:
+        answers: question -> what the untouched ledger answers.
+        aliases: by player number, all that an answer may call the player: names, identities, None once erased.
+    """
+
+    answers: dict[Question, Any]
+    aliases: dict[int, set[str | None]]
+
+
+@attrs.define
+class History:
+    """A ledger's points, oldest first, and all that is known of them.
+
+    Attributes:
+        points: the moments' files.
+        identities: player number -> identity, of everybody ever registered.
+        sealed: commitment -> identity, of everybody ever registered.
+        moments: by digest of the journal.
+        known: a file with one more game of two players, one known from the first point on and one from the last.
+        fresh: a file with one game of two players whom nobody knows.
+        people_in: game key -> identities of White and Black, for the games of these two files.
+    """
+
+    points: list[Point]
+    identities: dict[int, str]
+    sealed: dict[str, str]
+    moments: dict[str, Moment]
+    known: Path
+    fresh: Path
+    people_in: dict[str, tuple[str, str]]
+
+    def learn(self, other: History) -> None:
+        """Know what another ledger answers too, whose files may come in the place of ours."""
+        self.sealed.update(other.sealed)
+        self.moments.update(other.moments)
+
+    @property
+    def last(self) -> Point:
+        """The present."""
+        return self.points[-1]
+
+
+def game(key: str, white: str, black: str, outcome: str = "white", day: int = 0, **more: Any) -> SourceGame:
+    """A game of two people known by name; ``Ann`` has the identity ``name:ann``."""
+    facts: dict[str, Any] = {
+        "line": 1, "key": f"club:{key}", "white_id": f"name:{white.casefold()}", "white_name": white,
+        "black_id": f"name:{black.casefold()}", "black_name": black, "outcome": outcome,
+        "termination": "checkmate", "half_moves": 41, "started_at": None,
+        "ended_at": f"2020-{1 + day // DAYS:02}-{1 + day % DAYS:02}", "tournament": None, "round": None,
+        "rated": True, "white_rating": None, "black_rating": None, "speed": None, "variant": "standard", "text": None,
+    }  # fmt: skip
+    return SourceGame(**(facts | more))
+
+
+def written(path: Path, *games: SourceGame) -> Path:
+    """A file of our own JSON lines."""
+    path.write_bytes(b"".join(map(jsonl.dump, games)))
+    return path
+
+
+@contextmanager
+def logs_kept(db: Path) -> Iterator[None]:
+    """Keep the write-ahead logs of a ledger from being folded in, as a program that has it open does."""
+    with ExitStack() as held:
+        for role in ROLES:
+            path = file_of(db, role)
+            if path.exists():
+                connection = held.enter_context(closing(raw(path)))
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        yield
+
+
+class Maker:
+    """Makes a history: runs commands on a ledger of its own and keeps copies of it."""
+
+    def __init__(self, db: Path, worker: Worker, truth: Truth) -> None:
+        """Take the path of the ledger, made or still to be made, in a folder that lies in one of our own."""
+        self.db = db
+        self._worker = worker
+        self._truth = truth
+        self._folder = db.parent.parent
+        self._points: list[Point] = []
+
+    def run(self, *words: object) -> Done:
+        """Run a command that must succeed; the ledger's path goes in behind its name."""
+        done = self._worker.run(words[0], self.db, *words[1:])
+        if done.code != 0:
+            raise RuntimeError(f"{' '.join(done.words)}: exit {done.code}: {done.out}{done.err}")
+        return done
+
+    def import_games(self, *games: SourceGame) -> None:
+        """Import these games."""
+        self.run("import", written(self._folder / "games.jsonl", *games))
+
+    def keep(self, name: str, *acts: Callable[[], object]) -> None:
+        """Do something, and keep the files as they are afterwards."""
+        number = len(self._points)
+        with logs_kept(self.db):
+            for act in acts:
+                act()
+            torn = copied(self.db, self._folder / f"{number} torn")
+        asked = copied(self.db, self._asked)
+        self._worker.run("stop-build", asked)
+        building = file_of(asked, "views").with_name(file_of(asked, "views").name + BUILDING)
+        building = building.rename(self._folder / f"{number} building.db")
+        point = Point(name, copied(self.db, self._folder / f"{number} whole"), torn, building, number)
+        self._truth.know(point.db)
+        self._points.append(point)
+
+    def history(self) -> History:
+        """What was made, with what the commands answer at each point."""
+        aliases: dict[int, set[str | None]] = {}
+        identities: dict[int, str] = {}
+        names: dict[int, str] = {}
+        sealed: dict[str, str] = {}
+        for point in self._points:
+            for player, (identity, name, salt, _) in (people(copied(point.db, self._asked)) or {}).items():
+                called = aliases.setdefault(player, set())
+                if isinstance(identity, str) and isinstance(name, str):
+                    identities[player], names[player] = identity, name
+                    sealed[commitment(identity, name, salt)] = identity
+                    called |= {identity, name}
+                else:
+                    called |= {None, f"(erased) {player}"}
+        pair = [(identities[player], names[player]) for player in (min(identities), max(identities))]
+        strangers = [(f"name:{name.casefold()}", name) for name in STRANGERS]
+        moments: dict[str, Moment] = {}
+        for point in self._points:
+            digest, answers = self._answers(point, _questions(min(identities), pair[0][0]))
+            moments.setdefault(digest, Moment({}, aliases)).answers.update(answers)
+        return History(
+            points=self._points, identities=identities, sealed=sealed, moments=moments,
+            known=_one_game(self._folder / "known.jsonl", "club:attack-known", pair),
+            fresh=_one_game(self._folder / "fresh.jsonl", "club:attack-fresh", strangers),
+            people_in={"club:attack-known": (pair[0][0], pair[1][0]),
+                       "club:attack-fresh": (strangers[0][0], strangers[1][0])},
+        )  # fmt: skip
+
+    @property
+    def _asked(self) -> Path:
+        return self._folder / "asked"
+
+    def _answers(self, point: Point, questions: Sequence[Question]) -> tuple[str, dict[Question, Any]]:
+        """The digest of a point's journal, and what the commands answer there."""
+        db = copied(point.db, self._asked)
+        found = entries(db)
+        assert found is not None
+        answers = {}
+        for question in questions:
+            done = self._worker.run(question[0], db, *question[1:])
+            if done.code == 0:
+                answers[question] = parsed(done.out)
+        return digest_of(found), answers
+
+
+def parsed(out: str) -> Any:
+    """The values of an answer; its text where it is no JSON."""
+    try:
+        return json.loads(out)
+    except ValueError:
+        return out
+
+
+def _one_game(path: Path, key: str, pair: Sequence[tuple[str, str]]) -> Path:
+    (white_id, white), (black_id, black) = pair
+    played = game("any", white, black, day=300)
+    return written(path, played._replace(key=key, white_id=white_id, black_id=black_id))
+
+
+def _questions(player: int, identity: str) -> tuple[Question, ...]:
+    number = str(player)
+    return (
+        ("show", identity), ("show", number), ("ratings",), ("games", number), ("pools",), ("runs",), ("head",),
+        ("graph", identity), ("predict", number, str(player + 2)), ("log", "--game", "club:1"),
+        ("explain", identity, "club:1"), ("show", number, "--at", "2020-01-10"),
+    )  # fmt: skip
+
+
+def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) -> History:
+    """A club of six with a past: imports, an erased member, a change of scheme, a closed run and tournament.
+
+    Args:
+        folder: where to make it.
+        worker: runs the commands.
+        truth: is told what belongs into the files.
+        foreign: other people (but for one) and other results, in files of the same sizes.
+    """
+    make = Maker(folder / "live" / "club.db", worker, truth)
+    make.db.parent.mkdir(parents=True)
+    ann, bob, carl, dora, emil, fay = FOREIGN_PLAYERS if foreign else PLAYERS
+    won, lost = ("black", "white") if foreign else ("white", "black")
+    make.run("init")
+    make.keep("two players", lambda: make.import_games(game("1", ann, bob, won), game("2", bob, ann, "draw", 3)))
+    make.keep(
+        "four players", lambda: make.import_games(game("3", carl, dora, won, 5), game("4", ann, carl, lost, 8))
+    )
+    make.keep("a late game", lambda: make.import_games(game("5", dora, ann, won, 2)))
+    make.keep("the second erased", lambda: make.run("erase", "2", "--yes"))
+    make.keep(
+        "another scheme",
+        lambda: make.run("scheme-adopt", "--scheme", "elo", "--from", "2020-01-05"),
+        lambda: make.run("close-run", "--as-of", "2020-01-20"),
+    )
+    cup = {"tournament": "Cup", "round": "1", "white_rating": 1500, "text": "e4 e5 Nf3"}
+    make.keep(
+        "a tournament",
+        lambda: make.import_games(game("6", emil, ann, won, 30, **cup), game("7", dora, emil, won, 31, **cup)),
+        lambda: make.run("close-tournament", "Cup", "--ended", "2020-02-20"),
+    )
+    make.keep("a guest", lambda: make.run("guest", "4"))
+    make.keep("six players", lambda: make.import_games(game("8", fay, ann, won, 60), game("9", carl, fay, won, 61)))
+    return make.history()
+
+
+def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth) -> History:
+    """The past and a made-up future of a copy of the ledger in *source*.
+
+    Raises:
+        ValueError: *source* holds no ledger, or several.
+    """
+    make = Maker(copied(ledger_in(source), folder / "live"), worker, truth)
+    first, second, third = (f"Attack {word}" for word in ("One", "Two", "Three"))
+    make.keep("as it was found", lambda: make.run("ratings"))
+    make.keep("two more players", lambda: make.import_games(game("a1", first, second, day=90)))
+    make.keep("a third one", lambda: make.import_games(game("a2", third, first, "draw", 91)))
+    make.keep("one erased", lambda: make.run("erase", f"name:{second.casefold()}", "--yes"))
+    make.keep("a game more", lambda: make.import_games(game("a3", first, third, "black", 92)))
+    return make.history()

@@ -1,0 +1,23 @@
+"""Files of another ledger of the same shape, put in the place of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .copies import SETS, restored
+from .histories import History
+from .verdicts import Attack
+
+
+def foreign(history: History, other: History) -> Iterator[Attack]:
+    """Every set of files of another ledger, as it was at the same point or at another one."""
+    for roles in SETS:
+        for ours in history.points:
+            for theirs in other.points:
+                what = f"{' and '.join(roles)} of another ledger at '{theirs.name}' in '{ours.name}'"
+                kind = " ".join(roles)
+                yield Attack(what, ours, restored(theirs.db, roles), reads_may_err=False, kind=kind)
+                yield Attack(
+                    f"{what}, both torn", ours, restored(theirs.torn, roles), torn=True, reads_may_err=False,
+                    kind=f"{kind} torn",
+                )  # fmt: skip

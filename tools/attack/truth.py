@@ -1,0 +1,238 @@
+"""What is true of a ledger's files, found from their raw rows: the measure by which the commands are judged.
+
+No code of the writer or of the auditor is used for journal and people. What the views should hold is built by the
+library from an undamaged journal.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.heavy import zstandard
+
+from .files import READ_ERRORS, ROLES, Contents, contents, copied, file_of, raw
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+TILE = 256
+
+
+@attrs.frozen
+class Entry:
+    """One row of the journal."""
+
+    position: object
+    kind: object
+    key: object
+    body: object
+    leaf: object
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Its facts; nothing where the body is not what it should be."""
+        try:
+            facts = json.loads(self.body)["facts"]  # type: ignore[arg-type]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return {}
+        return facts if isinstance(facts, dict) else {}
+
+
+def entries(db: Path) -> list[Entry] | None:
+    """Every row of a copy of a journal in its order, or None where it cannot be read."""
+    try:
+        with closing(raw(db)) as connection:
+            query = "SELECT position, kind, key, body, leaf FROM journal ORDER BY position"
+            return [Entry(*row) for row in connection.execute(query)]
+    except READ_ERRORS:
+        return None
+
+
+def people(db: Path) -> dict[int, tuple[object, ...]] | None:
+    """Identity, name, salt and day of joining by number, of a copy; None where that cannot be read."""
+    try:
+        with closing(raw(file_of(db, "people"))) as connection:
+            query = "SELECT player, identity, name, salt, joined_at FROM people"
+            return {row[0]: row[1:] for row in connection.execute(query)}
+    except READ_ERRORS:
+        return None
+
+
+def digest_of(found: list[Entry]) -> str:
+    """A name for exactly these rows."""
+    digest = sha256()
+    for entry in found:
+        digest.update(repr((entry.position, entry.kind, entry.key, entry.body, entry.leaf)).encode())
+    return digest.hexdigest()
+
+
+def journal_faults(db: Path, found: list[Entry]) -> Iterator[str]:
+    """What of a journal is not as it was sealed."""
+    leaves = []
+    for expected, entry in enumerate(found, 1):
+        try:
+            sealed = json.loads(entry.body)  # type: ignore[arg-type]
+            same = (sealed["position"], sealed["kind"], sealed["key"]) == (entry.position, entry.kind, entry.key)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            same = False
+        leaf = sha256(b"\x00" + entry.body).digest() if isinstance(entry.body, bytes) else b""
+        if not same or entry.position != expected or leaf != entry.leaf:
+            yield f"journal entry {entry.position} is not what was sealed"
+        leaves.append(leaf)
+    with closing(raw(db)) as connection:
+        nodes = {(level, number): node for level, number, node in connection.execute("SELECT * FROM nodes")}
+        if nodes != dict(_nodes(leaves)):
+            yield "nodes are not those of the tree"
+        yield from _text_faults(connection, found)
+
+
+def _nodes(leaves: list[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
+    level, hashes = 1, leaves
+    while len(hashes) >= TILE:
+        hashes = [_root(hashes[start : start + TILE]) for start in range(0, len(hashes) // TILE * TILE, TILE)]
+        yield from (((level, number), node) for number, node in enumerate(hashes))
+        level += 1
+
+
+def _root(hashes: list[bytes]) -> bytes:
+    while len(hashes) > 1:
+        pairs = zip(hashes[::2], hashes[1::2], strict=True)
+        hashes = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
+    return hashes[0]
+
+
+def _text_faults(connection: Connection, found: list[Entry]) -> Iterator[str]:
+    kept = set()
+    for digest, frame in connection.execute("SELECT sha256, zstd FROM texts"):
+        try:
+            text = zstandard.ZstdDecompressor().decompressobj().decompress(frame)
+        except (zstandard.ZstdError, TypeError):
+            text = b""
+        if sha256(text).digest() != digest:
+            yield "a text is not what its hash says"
+        kept.add(digest)
+    for entry in found:
+        text_of = entry.facts.get("text") if entry.kind == "game-recorded/1" else None
+        if text_of is not None and bytes.fromhex(text_of) not in kept:
+            yield f"the text of entry {entry.position} is missing"
+
+
+def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) -> Iterator[str]:
+    """What of the people is not what the journal sealed."""
+    for entry in found:
+        if entry.kind != "player-registered/1":
+            continue
+        facts = entry.facts
+        player = facts.get("player", 0)
+        if player not in persons:
+            yield f"player {player} is missing"
+            continue
+        identity, name, salt, joined_at = persons[player]
+        if joined_at != facts.get("joined_at"):
+            yield f"player {player} joined at another time"
+        if (identity, name, salt) != (None, None, None) and not is_sealed(identity, name, salt, facts):
+            yield f"player {player} is not the one who was sealed"
+
+
+def is_sealed(identity: object, name: object, salt: object, facts: dict[str, Any]) -> bool:
+    """True when the commitment of a registration is that of this person."""
+    return commitment(identity, name, salt) == str(facts.get("commitment", ""))
+
+
+def commitment(identity: object, name: object, salt: object) -> str:
+    """What a registration of this person seals; a text that no registration holds where a value is of no use."""
+    if not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
+        return "nobody"
+    told = f"{identity}\x00{name}".encode("utf-8", "surrogateescape")
+    return hmac.digest(salt, told, "sha256").hex()
+
+
+class Truth:
+    """Judges whether the files of a ledger follow from each other.
+
+    It knows the statements of every table, trigger and index that belongs into each file, by the ledgers that it was
+    shown (``know``).
+    """
+
+    def __init__(self, scratch: Path, derive: Callable[[Path, Path, int], bool]) -> None:
+        """Prepare.
+
+        Args:
+            scratch: a folder to work in.
+            derive: builds the views of a journal's first entries into a new file; False where that fails.
+        """
+        self._scratch = scratch
+        self._derive = derive
+        self._known: dict[str, set[tuple[object, object]]] = {role: set() for role in ROLES}
+        self._derived: dict[tuple[str, int], Contents | str] = {}
+
+    def know(self, db: Path) -> None:
+        """Learn what belongs into the files from an undamaged ledger."""
+        copy = copied(db, self._scratch / "known")
+        for role in ROLES:
+            if file_of(copy, role).exists():
+                held = contents(file_of(copy, role))
+                assert isinstance(held, Contents), held
+                self._known[role].add((held.schema, held.header))
+
+    def faults(self, db: Path) -> list[str]:
+        """What does not follow, in words; nothing where an audit should say TRUE. *db* is left as it is."""
+        copy = copied(db, self._scratch / "judged")
+        held: dict[str, Contents] = {}
+        for role in ROLES:
+            if role == "views" and not file_of(copy, role).exists():
+                continue
+            found = contents(file_of(copy, role)) if file_of(copy, role).exists() else "is missing"
+            if isinstance(found, str):
+                return [f"{role}: {found}"]
+            held[role] = found
+        wrong = [f"{role}: {found.sound}" for role, found in held.items() if found.sound != "ok"]
+        wrong += [
+            f"{role}: objects or header are not those of a ledger"
+            for role, found in held.items()
+            if (found.schema, found.header) not in self._known[role]
+        ]
+        return wrong or list(self._row_faults(copy, held))
+
+    def _row_faults(self, copy: Path, held: dict[str, Contents]) -> Iterator[str]:
+        found, persons = entries(copy), people(copy)
+        if found is None or persons is None:
+            yield "a file cannot be read"
+            return
+        wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
+        yield from wrong
+        if not wrong and "views" in held:
+            yield from self._view_faults(copy, found, held["views"])
+
+    def _view_faults(self, copy: Path, found: list[Entry], views: Contents) -> Iterator[str]:
+        with closing(raw(file_of(copy, "views"))) as connection:
+            positions = connection.execute("SELECT position FROM progress").fetchall()
+        if len(positions) != 1 or not 0 < positions[0][0] <= len(found):
+            yield f"views: say that they are at {positions}, the journal holds {len(found)}"
+            return
+        reached = positions[0][0]
+        true = self._views_at(copy, found, reached)
+        if isinstance(true, str):
+            yield true
+            return
+        for table in sorted(true.tables.keys() | views.tables.keys()):
+            if true.tables.get(table) != views.tables.get(table):
+                yield f"views: table {table} does not follow from the journal"
+
+    def _views_at(self, copy: Path, found: list[Entry], reached: int) -> Contents | str:
+        key = digest_of(found[:reached]), reached
+        if key not in self._derived:
+            aside = self._scratch / "derived" / "views.db"
+            aside.parent.mkdir(exist_ok=True)
+            aside.unlink(missing_ok=True)
+            built = self._derive(copy, aside, reached)
+            self._derived[key] = contents(aside) if built else "nothing can be derived from this journal"
+        return self._derived[key]

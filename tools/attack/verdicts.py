@@ -1,0 +1,386 @@
+"""The judge: runs commands on a spoilt copy and says what of their answers is false. No attack is made here.
+
+What is demanded of every command, whatever was done to the files:
+
+* it ends in time, with an exit code from 0 to 3, without a traceback, and says each thing on one line;
+* what it says it recorded or erased is what the file then holds; refused, it leaves every row of the journal alone;
+* no game is sealed under another person's number;
+* where it answers (exit 0) and the files belong together, it answers what the untouched ledger does;
+* ``audit`` says TRUE exactly when everything follows, by ``truth``;
+* what it advises to run is a command, and where that is one that mends (``MENDING``), it mends the complaint.
+
+Reads verify that the files belong together and nothing more: an attack whose ``reads_may_err`` is set changes what
+only an audit finds, and then the audit must.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import attrs
+
+from ledger.db import sqlite3
+
+from ..cli import COMMANDS
+from .files import Act, copied
+from .histories import History, Point, parsed
+from .truth import Entry, Truth, digest_of, entries, is_sealed, people
+from .workers import CRASHED, HUNG, Circumstances, Done, Worker
+
+TRUE, REFUSED, FALSE = 0, 1, 3
+SLOW_SECONDS = 10.0  # a command on a small ledger takes a twentieth of a second
+
+Command = tuple[str, ...]  # the first word, then what follows the ledger's path
+READS: tuple[Command, ...] = (("show", "{ann}"), ("ratings",), ("games", "1"))
+AUDIT: tuple[Command, ...] = (("audit",),)
+IMPORT_KNOWN: tuple[Command, ...] = (("import", "{known}"), ("ratings",), ("audit",))
+IMPORT_FRESH: tuple[Command, ...] = (("import", "{fresh}"), ("audit",))
+REGISTER: tuple[Command, ...] = (("register", "name:nora attacks", "Nora Attacks"), ("audit",))
+ERASE: tuple[Command, ...] = (("erase", "1", "--yes"), ("audit",))
+REBUILD: tuple[Command, ...] = (("rebuild",), ("ratings",), ("audit",))
+EVERYTHING = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, IMPORT_FRESH, REGISTER, ERASE, REBUILD)
+QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
+
+_BEGINNINGS = re.compile(
+    r"error: |warning: |note: |FALSE |TRUE |there may be more|the first \d|nobody in this pool|.*: rebuilt from "
+    r"|.*: who player |.*\.jsonl"
+)
+_RECORDED = re.compile(r"\): ([\d,]+) games recorded")
+_FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
+_ADVISED = re.compile(r"(?:run|with|by|then|use) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
+MENDING: tuple[Command, ...] = (("rebuild",), ("accept-lost-names", "--yes"))
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@attrs.frozen
+class Attack:
+    """One way to spoil one ledger.
+
+    Attributes:
+        name: all of it in words; the same every time.
+        point: what is copied and then spoilt.
+        act: spoils the copy.
+        plays: commands that are then run, each sequence on a fresh spoilt copy.
+        torn: take the point as a crash left it, its newest pages in the logs.
+        reads_may_err: the files still belong together, so that only an audit need find it.
+        audit_codes: exit codes of an audit that finds something; 1 where a file may be past reading.
+        refusal: a pattern of words that make a refusal right although everything follows; empty where nothing does.
+        place: changes where a copy stands and what may be done to it, and tells the path to give to commands.
+        circumstances: what the process is like that runs the commands.
+        kind: attacks of one kind are much alike: of each kind some are tried before all of one.
+    """
+
+    name: str
+    point: Point
+    act: Act
+    plays: tuple[tuple[Command, ...], ...] = EVERYTHING
+    torn: bool = False
+    reads_may_err: bool = True
+    audit_codes: tuple[int, ...] = (FALSE,)
+    refusal: str = ""
+    place: Callable[[Path], Path] = lambda db: db
+    circumstances: Circumstances = Circumstances()
+    kind: str = ""
+
+
+def some(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Attack]:
+    """The next *count* attacks from *beginning* on, in an order that is always the same and takes kinds in turn."""
+    kinds: dict[str, list[Attack]] = {}
+    for attack in attacks:
+        kinds.setdefault(attack.kind, []).append(attack)
+    turns = (
+        (turn, crc32(kind.encode()), attack)
+        for kind, alike in kinds.items()
+        for turn, attack in enumerate(sorted(alike, key=lambda attack: crc32(attack.name.encode())))
+    )
+    ordered = sorted(turns, key=lambda turn: turn[:2])
+    return [attack for _, _, attack in ordered[beginning : beginning + count]]
+
+
+def shortened(attacks: Iterable[Attack]) -> list[Attack]:
+    """The same attacks with two plays each, others from attack to attack."""
+    return [
+        attrs.evolve(attack, plays=tuple(dict.fromkeys(attack.plays[(turn + skip) % len(attack.plays)] for skip in (0, 2))))
+        for turn, attack in enumerate(attacks)
+    ]
+
+
+@attrs.frozen
+class Finding:
+    """Something that did not hold.
+
+    Attributes:
+        attack: name of the attack.
+        commands: the commands run until then, as one writes them.
+        what: what is wrong with the last one.
+    """
+
+    attack: str
+    commands: tuple[str, ...]
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.attack}: {' ; '.join(self.commands)}: {self.what}"
+
+
+class Judge:
+    """Judges attacks on one history."""
+
+    def __init__(self, history: History, truth: Truth, worker: Worker, scratch: Path) -> None:
+        """Take what is known, who runs the commands by default, and a folder to work in."""
+        self.history = history
+        self.truth = truth
+        self.worker = worker
+        self.scratch = scratch
+        self._workers = {Circumstances(): worker}
+        self.impossible = 0  # attacks for which the ledger gave no occasion
+        self._unknown: dict[tuple[str, Command], Any] = {}
+
+    def judged(self, attacks: Iterable[Attack]) -> list[Finding]:
+        """What did not hold, in the order of the attacks."""
+        return [finding for attack in attacks for finding in self.findings(attack)]
+
+    def findings(self, attack: Attack) -> Iterator[Finding]:
+        """What did not hold under one attack."""
+        spoilt = copied(attack.point.torn if attack.torn else attack.point.db, self.scratch / "spoilt")
+        try:
+            attack.act(spoilt)
+        except sqlite3.Error:
+            self.impossible += 1
+            return
+        faults = self.truth.faults(spoilt)
+        for play in attack.plays:
+            yield from _Play(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
+
+    def close(self) -> None:
+        """End the workers that were started for special circumstances."""
+        for worker in self._workers.values():
+            if worker is not self.worker:
+                worker.close()
+
+    def worker_in(self, circumstances: Circumstances) -> Worker:
+        """Who runs commands in these circumstances."""
+        return self._workers.setdefault(circumstances, Worker(circumstances))
+
+    def words(self, command: Command) -> Command:
+        """A command with the history's players and files put in."""
+        history = self.history
+        first = history.identities[min(history.identities)]
+        meant = {"{ann}": first, "{known}": str(history.known), "{fresh}": str(history.fresh)}
+        return tuple(meant.get(word, word) for word in command)
+
+    def journal(self, db: Path) -> list[Entry] | None:
+        """The journal's rows, read without touching it."""
+        return entries(copied(db, self.scratch / "read"))
+
+    def people(self, db: Path) -> dict[int, tuple[object, ...]] | None:
+        """The people, read without touching their file."""
+        return people(copied(db, self.scratch / "read"))
+
+    def true_answer(self, db: Path, journal: list[Entry], question: Command) -> tuple[Any, dict[int, set[str | None]]]:
+        """What the untouched ledger answers, or None, with the aliases of its players.
+
+        For a journal that no point has, the answer is what views built anew from it give, without names.
+        """
+        digest = digest_of(journal)
+        moment = self.history.moments.get(digest)
+        if moment is not None:
+            return moment.answers.get(question), moment.aliases
+        if (digest, question) not in self._unknown:
+            alone = copied(db, self.scratch / "alone")
+            for path in alone.parent.glob(f"{alone.stem}.views*"):
+                path.unlink()
+            done = self.worker.run(question[0], alone, *question[1:])
+            self._unknown[digest, question] = parsed(done.out) if done.code == TRUE else None
+        return self._unknown[digest, question], {}
+
+
+class _Play:
+    """One sequence of commands on one spoilt copy."""
+
+    def __init__(self, judge: Judge, attack: Attack, db: Path, faults: list[str]) -> None:
+        self._judge = judge
+        self._attack = attack
+        self._db = db
+        self._path = attack.place(db)
+        self._worker = judge.worker_in(attack.circumstances)
+        self._faults = faults
+        self._said: list[str] = []
+        self._journal = judge.journal(db)
+
+    def findings(self, play: Sequence[Command]) -> Iterator[Finding]:
+        """Run the commands one after the other; what did not hold."""
+        for command in play:
+            told = self._judge.words(command)
+            done = self._worker.run(told[0], self._path, *told[1:])
+            self._said.append(f"{' '.join(told)} -> {done.code}")
+            before, self._journal = self._journal, self._judge.journal(self._db)
+            wrong = [*manners(done), *self._of_kind(told, done, before), *self._advice(told, done)]
+            yield from (Finding(self._attack.name, tuple(self._said), what) for what in wrong)
+
+    def _of_kind(self, told: Command, done: Done, before: list[Entry] | None) -> Iterator[str]:
+        """What is wrong with the answer of a command of this kind."""
+        if done.code in {HUNG, CRASHED}:
+            return
+        grown = None if before is None or self._journal is None else _grown(before, self._journal)
+        if before is not None and grown is None:
+            yield "rows of the journal that were there are not there any more"
+        if told[0] == "audit":
+            yield from self._audit(done)
+        elif told[0] in {"import", "register", "erase", "rebuild"}:
+            yield from self._writing(told, done, grown or [])
+            self._faults = self._judge.truth.faults(self._db)
+        else:
+            yield from self._reading(told, done)
+        if told[0] not in {"import", "register"} and grown:
+            yield f"wrote {len(grown)} entries into the journal"
+
+    def _audit(self, done: Done) -> Iterator[str]:
+        faults = self._judge.truth.faults(self._db)
+        if not faults and done.code != TRUE and not self._is_justified(done):
+            yield f"the audit cries, though everything follows: {_brief(done)}"
+        elif faults and done.code == TRUE:
+            yield f"says TRUE, though {'; '.join(faults)}"
+        elif faults and done.code not in self._attack.audit_codes:
+            yield f"gives no verdict, exit {done.code} ({_brief(done)}), though {'; '.join(faults)}"
+
+    def _reading(self, told: Command, done: Done) -> Iterator[str]:
+        if self._journal is None or (self._faults and (done.code != TRUE or self._attack.reads_may_err)):
+            return
+        true, aliases = self._judge.true_answer(self._db, self._journal, told)
+        if done.code != TRUE:
+            if true is not None and not self._is_justified(done):
+                yield f"everything follows, but it refuses: {_brief(done)}"
+            return
+        answer = parsed(done.out)
+        if true is not None and not _same(answer, true, aliases):
+            yield f"answers {_difference(answer, true, aliases)}"
+
+    def _writing(self, told: Command, done: Done, grown: list[Entry]) -> Iterator[str]:
+        if done.code != TRUE and not self._faults and not self._is_justified(done):
+            yield f"everything follows, but it refuses: {_brief(done)}"
+        if told[0] == "erase":
+            yield from self._erasing(done)
+        games = [entry for entry in grown if entry.kind == "game-recorded/1"]
+        claimed = _RECORDED.search(done.err)
+        if claimed is not None and int(claimed[1].replace(",", "")) != len(games):
+            yield f"says '{claimed[1]} games recorded', the journal has {len(games)} more"
+        if claimed is None and done.code != TRUE and grown:
+            yield f"refused ({_brief(done)}), but the journal has {len(grown)} more entries"
+        yield from self._identities(games)
+
+    def _erasing(self, done: Done) -> Iterator[str]:
+        said = _FORGOTTEN.search(done.err)
+        persons = self._judge.people(self._db) or {}
+        if said is not None and persons.get(int(said[1]), (None, None, None))[:3] != (None, None, None):
+            yield f"says that player {said[1]} is forgotten; the row holds {persons[int(said[1])][:2]}"
+
+    def _identities(self, games: list[Entry]) -> Iterator[str]:
+        """Games sealed under a number that is not their player's."""
+        persons = self._judge.people(self._db) or {}
+        registered = {
+            entry.facts.get("player"): entry.facts
+            for entry in self._journal or []
+            if entry.kind == "player-registered/1"
+        }
+        for entry in games:
+            sides = zip(("white", "black"), self._judge.history.people_in[str(entry.key)[len("game:") :]], strict=True)
+            for side, identity in sides:
+                number = entry.facts.get(side)
+                facts = registered.get(number, {})
+                whose = self._judge.history.sealed.get(facts.get("commitment", ""))
+                row = persons.get(number or 0, (None, None, None))
+                if whose is None and is_sealed(row[0], row[1], row[2], facts):
+                    whose = str(row[0])
+                if whose != identity:
+                    yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"
+
+    def _advice(self, told: Command, done: Done) -> Iterator[str]:
+        """What it advises to run must be a command, and where that mends files, it must mend these."""
+        advised = set(_ADVISED.findall(done.err))
+        yield from (f"advises {word!r}, which is no command" for word in sorted(advised - COMMANDS.keys()))
+        for mending in MENDING:
+            advising = {line for line in done.err.splitlines() if re.search(rf"\b{mending[0]}\b", line)}
+            if not advising or told[0] == mending[0]:
+                continue
+            db = copied(self._db, self._judge.scratch / "mended")
+            mended = self._judge.worker.run(mending[0], db, *mending[1:])
+            if mended.code != TRUE:
+                yield f"advises {mending[0]} ({_brief(done)}), which ends with {mended.code}: {_brief(mended)}"
+                continue
+            again = self._judge.worker.run(told[0], db, *told[1:])
+            same = {line.replace(str(db), str(self._path)) for line in again.err.splitlines()} & advising
+            if same:
+                yield f"advises {mending[0]}, after which it says the same: {min(same)}"
+
+    def _is_justified(self, done: Done) -> bool:
+        """True for a refusal that the attack makes right, though everything follows."""
+        return bool(self._attack.refusal) and re.search(self._attack.refusal, done.err) is not None
+
+
+def manners(done: Done) -> Iterator[str]:
+    """What no command may do, whatever happened."""
+    if done.code in {HUNG, CRASHED}:
+        yield done.err
+        return
+    if "Traceback" in done.err:
+        yield f"ends in a traceback at {_place(done.err)}"
+        return
+    if done.code not in {TRUE, REFUSED, FALSE}:
+        yield f"ends with exit code {done.code}: {_brief(done)}"
+    if done.seconds > SLOW_SECONDS:
+        yield f"takes {done.seconds:.0f} s"
+    strange = [line for line in done.err.splitlines() if line and not _BEGINNINGS.match(line)]
+    if strange:
+        yield f"says a thing on several lines, or one that begins with none of ours: {strange[0]!r}"
+    if _CONTROLS.search(done.out + done.err):
+        yield "writes control characters"
+
+
+def _place(trace: str) -> str:
+    """The last file and line of the library in a traceback, and the error."""
+    lines = trace.strip().splitlines()
+    places = [line.strip() for line in lines if re.search(r'File ".*/(ledger|tools)/', line) and "/attack/" not in line]
+    where = re.sub(r'File ".*?/((?:ledger|tools)/[^"]*)", line (\d+).*', r"\1:\2", places[-1]) if places else "?"
+    return f"{where}: {lines[-1][:200]}"
+
+
+def _brief(done: Done) -> str:
+    """The thing that a command complained of."""
+    lines = [line for line in done.err.splitlines() if line.strip()] or ["nothing"]
+    if "Traceback" in done.err:
+        return lines[-1][:300]
+    return next((line for line in lines if line.startswith(("error:", "FALSE"))), lines[0])[:300]
+
+
+def _grown(before: list[Entry], after: list[Entry]) -> list[Entry] | None:
+    """The entries that were added; None where those before are not all there."""
+    return after[len(before) :] if after[: len(before)] == before else None
+
+
+def _same(answer: Any, true: Any, aliases: dict[int, set[str | None]]) -> bool:
+    return _difference(answer, true, aliases) == ""
+
+
+def _difference(answer: Any, true: Any, aliases: dict[int, set[str | None]], place: str = "") -> str:
+    """The first place where an answer is not the true one; a player may bear any of his names."""
+    if isinstance(answer, dict) and isinstance(true, dict):
+        pairs: Iterable[tuple[str, Any, Any]] = (
+            (f"{place}.{name}", answer.get(name), true.get(name)) for name in answer.keys() | true.keys()
+        )
+    elif isinstance(answer, list) and isinstance(true, list) and len(answer) == len(true):
+        pairs = ((f"{place}[{i}]", a, t) for i, (a, t) in enumerate(zip(answer, true, strict=True)))
+    else:
+        if answer == true or any(answer in names and true in names for names in aliases.values() if _hashable(answer)):
+            return ""
+        unnamed = not aliases and place.rpartition(".")[2] in {"name", "identity", "opponent"}
+        return "" if unnamed else f"{place}: {answer!r}, the truth is {true!r}"
+    return next((found for where, a, t in pairs if (found := _difference(a, t, aliases, where))), "")
+
+
+def _hashable(value: Any) -> bool:
+    return value is None or isinstance(value, str)

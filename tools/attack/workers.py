@@ -1,0 +1,271 @@
+"""Commands run in a child process that is used again: as quick as a call, and a crash or a hang is only told.
+
+A worker answers requests, each the words of one command. Loading Polars and Numba costs a second or two and is paid
+once for each worker. What is judged is nobody's business here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import multiprocessing
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+import attrs
+from tqdm import tqdm
+
+import ledger.ledger
+from ledger import db, views
+from ledger.catching_up import Views
+from ledger.errors import LedgerError
+from ledger.events import PlayerChanged
+from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger import Ledger
+from ledger.model import Standing
+from ledger.projectors import available
+
+from .. import cli, commands
+from ..cli import COMMANDS
+
+HANG_SECONDS = 20.0  # a command on a small ledger takes some 50 ms
+LOCK_SECONDS = 5.0  # how long a worker's command waits for another process, where the program waits a minute
+CRASHED, HUNG = -1, -2  # exit codes of what did not end by itself
+
+
+@attrs.frozen
+class Done:
+    """What a command did.
+
+    Attributes:
+        words: the command.
+        code: its exit code; ``CRASHED`` or ``HUNG`` where it has none.
+        out: what it wrote to standard output.
+        err: what it wrote to standard error; ends with the traceback of what no layer caught.
+        seconds: how long it took.
+    """
+
+    words: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+
+@attrs.frozen
+class Circumstances:
+    """What a worker's process is like.
+
+    Attributes:
+        user: number of the user it runs as, None for ours.
+        largest_file: bytes that a file may grow to, None without a limit.
+    """
+
+    user: int | None = None
+    largest_file: int | None = None
+
+
+class Worker:
+    """A child process that runs one command at a time."""
+
+    def __init__(self, circumstances: Circumstances | None = None) -> None:
+        """Prepare a worker; its process starts with the first command."""
+        self._circumstances = circumstances or Circumstances()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection[Any, Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            if self._pipe is not None:
+                self._pipe.close()
+            self._process.join(2)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
+        self._process = self._pipe = None
+
+    def run(self, *words: object, clock: datetime | None = None, patience: float = HANG_SECONDS) -> Done:
+        """Run one command and wait for its end.
+
+        Args:
+            words: the command with its arguments, as behind ``rating-ledger``; or one of ``ACTS``.
+            clock: what the machine's clock says all the while; the true time by default.
+            patience: seconds after which it counts as hung, and its process is ended.
+        """
+        told = tuple(str(word) for word in words)
+        pipe = self._started()
+        started = time.monotonic()
+        try:
+            pipe.send((told, clock))
+            if pipe.poll(patience):
+                code, out, err = pipe.recv()
+                return Done(told, code, out, err, time.monotonic() - started)
+            code, words_of_end = HUNG, f"no end within {patience:.0f} s"
+        except (EOFError, OSError):
+            code, words_of_end = CRASHED, "the process died"
+        if self._process is not None:
+            self._process.kill()
+        self.close()
+        return Done(told, code, "", words_of_end, time.monotonic() - started)
+
+    def _started(self) -> Connection[Any, Any]:
+        if self._pipe is None:
+            spawning = multiprocessing.get_context("spawn")
+            self._pipe, theirs = spawning.Pipe()
+            self._process = spawning.Process(target=_serve, args=(theirs, self._circumstances), daemon=True)
+            self._process.start()
+            theirs.close()
+        return self._pipe
+
+
+# -- in the child ----------------------------------------------------------------------------------------------------
+
+
+def _serve(pipe: Connection[Any, Any], circumstances: Circumstances) -> None:
+    db.BUSY_SECONDS = LOCK_SECONDS
+    tqdm.set_lock(RLock())  # its own one is a semaphore that another user may not remove
+    if circumstances.largest_file is not None:
+        import resource  # noqa: PLC0415  # not on every system
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (circumstances.largest_file, circumstances.largest_file))
+    if circumstances.user is not None:
+        _load_everything()  # the other user may have no right to read the program
+        os.setgroups([])
+        os.setgid(circumstances.user)
+        os.setuid(circumstances.user)
+    while True:
+        try:
+            words, clock = pipe.recv()
+        except EOFError:
+            return
+        with _clock_says(clock):
+            answer = _captured(words)
+        pipe.send(answer)
+
+
+def _load_everything() -> None:
+    """Run what loads packages lazily."""
+    with TemporaryDirectory() as folder:
+        db, games = str(Path(folder) / "any.db"), Path(folder) / "any.csv"
+        games.write_text("white,black,result,date,half_moves\nAnn,Bob,1-0,2020-01-01,40\n", "utf-8")
+        for words in (["init", db], ["import", db, str(games)], ["ratings", db], ["show", db, "1"], ["audit", db]):
+            _captured(words)
+    for place in COMMANDS.values():
+        importlib.import_module(f"{commands.__name__}.{place.partition('.')[0]}")
+
+
+def _captured(words: Sequence[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of one command."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            act = ACTS.get(words[0])
+            code = cli.main(words) if act is None else act(*words[1:])
+        except BaseException:  # noqa: BLE001  # whatever it is, it is what a user would see
+            err.write(traceback.format_exc())
+            code = 1
+    gc.collect()  # connections of what failed let go of their files
+    gc.freeze()  # what is loaded for good need not be looked at again
+    return code, out.getvalue(), err.getvalue()
+
+
+@contextlib.contextmanager
+def _clock_says(instant: datetime | None) -> Iterator[None]:
+    """Let the ledger's clock stand still at an instant; at None it runs."""
+    if instant is None:
+        yield
+        return
+    stopped_at = instant
+
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return stopped_at.astimezone(tz or UTC)
+
+    names = vars(ledger.ledger)  # where the clock is read
+    names["datetime"] = Stopped
+    try:
+        yield
+    finally:
+        names["datetime"] = datetime
+
+
+def _register(path: str, identity: str, name: str) -> int:
+    """``Ledger.register``, as a program would call it."""
+    try:
+        with Ledger.open(path) as opened:
+            print(opened.register(identity, name))
+    except LedgerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _derive(path: str, target: str, position: str) -> int:
+    """Build the views of the journal's first entries as a new file *target*; what this raises is told."""
+    journal = SqliteJournal(path, read_only=True)
+    try:
+        built = Views(Path(target), available())
+        built.build_until(journal, int(position))
+        built.close()
+    finally:
+        journal.close()
+    return 0
+
+
+def _stop_build(path: str) -> int:
+    """Begin to build the views anew and stop just before they would be whole."""
+
+    def stop(connection: object) -> None:
+        raise _StoppedError(connection)
+
+    names, true = vars(views), views.create_indexes
+    names["create_indexes"] = stop
+    try:
+        with contextlib.suppress(_StoppedError), Ledger.open(path) as opened:
+            opened.rebuild()
+    finally:
+        names["create_indexes"] = true
+    return 0
+
+
+class _StoppedError(Exception):
+    """Stops a build where a crash might."""
+
+
+def _make_guest(path: str, player: str) -> int:
+    with Ledger.open(path) as opened:
+        opened.append(PlayerChanged(player=int(player), effective_at="2020-02-25", standing=Standing.GUEST))
+        opened.catch_up()
+    return 0
+
+
+def _adopt(path: str, *words: str) -> int:
+    return cli.main(["scheme", "adopt", path, *words])
+
+
+ACTS: dict[str, Callable[..., int]] = {
+    "register": _register, "derive": _derive, "stop-build": _stop_build, "guest": _make_guest,
+    "scheme-adopt": _adopt,
+}  # fmt: skip
