@@ -20,7 +20,7 @@ import attrs
 from ledger import derived, verify
 from ledger.derived import Standing, table_digests
 from ledger.errors import CorruptError, LedgerError, one_line
-from ledger.ledger import beside
+from ledger.ledger_files import beside
 from ledger.model import TreeHead
 from ledger.pause import collector_paused
 from ledger.projection import Progress, silent

@@ -24,6 +24,7 @@ from ledger.gamebook import Placed, stored_pools
 from ledger.heavy import sqlite_utils, zstandard
 from ledger.journal import listing
 from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
 from ledger.projection import Progress, silent
@@ -39,40 +40,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 DEFAULT_ACTOR = "ledger"
-RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
 
 
 def utc_now() -> datetime:
     """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)
-
-
-def journal_file(path: str | Path) -> Path:
-    """The journal's own file: where *path* is a symbolic link, what the link leads to, for its neighbours are there."""
-    journal = Path(path)
-    try:
-        return journal.resolve() if journal.is_symlink() else journal
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
-        raise StorageError(str(path), f"is a symbolic link that leads nowhere ({error}); check the link") from error
-
-
-def beside(path: str | Path, word: str) -> Path:
-    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, beside the journal's own file."""
-    journal = journal_file(path)
-    return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
-
-
-def restoring(path: str | Path) -> Path:
-    """The folder in which a restore of the ledger at *path* is made ready."""
-    journal = Path(path).resolve()
-    return journal.with_name(f"{journal.name}.restoring")
-
-
-def _refuse_half_restored(path: str | Path) -> None:
-    if not Path(path).exists() and (restoring(path) / RESTORE_PLAN).exists():
-        raise StorageError(
-            str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
-        )
 
 
 class Ledger:
@@ -115,7 +87,7 @@ class Ledger:
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
-        _refuse_half_restored(path)
+        refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():
@@ -151,7 +123,7 @@ class Ledger:
             CorruptError: a file is damaged.
         """
         path = journal_file(path)
-        _refuse_half_restored(path)
+        refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         return cls(path, journal, people, available() if projectors is None else projectors, clock)

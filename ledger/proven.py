@@ -16,7 +16,8 @@ import attrs
 from ledger import derived, verify
 from ledger.catching_up import Views
 from ledger.errors import CorruptError
-from ledger.ledger import Ledger, beside, utc_now
+from ledger.ledger import Ledger, utc_now
+from ledger.ledger_files import beside
 from ledger.pause import collector_paused
 from ledger.projection import Progress, silent
 from ledger.projector import Projector

@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "performance"),
     ("codec",),
     ("schema", "game_columns"),
-    ("db",),
+    ("db", "ledger_files"),
     ("guard",),
     ("journal", "people"),
     ("sealed_names",),

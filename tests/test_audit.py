@@ -19,7 +19,8 @@ from ledger.audit import Verdict, audit, table_digests
 from ledger.derived import CUT, REMEDY, table_falsehoods
 from ledger.events import ConversionRange, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.journal.merkle import Frontier, leaf_hashes
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.model import Carry, Outcome, Standing, Termination, TreeHead
 from ledger.projectors import DEFAULT
 from ledger.testing import games

@@ -27,7 +27,8 @@ from ledger.audit import audit
 from ledger.backups import Loss, Restored, backup, files, making, manifest, replacing, restore
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.imports.source import frames
-from ledger.ledger import Ledger, beside, restoring
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside, restoring
 from ledger.model import TreeHead
 from tests.conftest import Run
 from tests.crash_driver import NOW, open_ledger, source_games

@@ -11,7 +11,8 @@ import pytest
 from ledger import schemes
 from ledger.audit import table_digests
 from ledger.events import ConversionRange, Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.model import Carry, Outcome, Termination
 from ledger.periods import OPEN
 from tests.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install

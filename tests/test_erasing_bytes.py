@@ -22,7 +22,8 @@ import pytest
 from ledger import db
 from ledger import people as people_module
 from ledger.imports.source import SourceGame, frames
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.people import Person
 from tests.test_people import everybody
 

@@ -18,7 +18,8 @@ from ledger.events import GameRecorded
 from ledger.imports.source import frames
 from ledger.journal import sqlite
 from ledger.journal.sqlite import SqliteJournal, SqliteWriter
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.people import People
 from tests.conftest import Run
 from tests.crash_driver import open_ledger, source_games

@@ -16,7 +16,8 @@ from ledger import db, people
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.source import frames
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.people import SALT_BYTES, People, Person, commitment
 from ledger.sealed_names import is_sealed
 from tests.crash_driver import source_games

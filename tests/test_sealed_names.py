@@ -17,7 +17,8 @@ from ledger.events import PlayerChanged, PlayerRegistered
 from ledger.imports.source import SourceGame, frames
 from ledger.journal import Stored, sqlite
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.model import Standing
 from ledger.people import People, Person
 from ledger.testing import MemoryJournal

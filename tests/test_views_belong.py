@@ -17,7 +17,8 @@ from ledger.audit import table_digests
 from ledger.catching_up import Views
 from ledger.errors import CorruptError, StorageError
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.projectors import DEFAULT
 from tests.conftest import Run
 

@@ -21,7 +21,8 @@ from ledger.backups import files, manifest
 from ledger.catching_up import Views
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside, utc_now
+from ledger.ledger import Ledger, utc_now
+from ledger.ledger_files import beside
 from ledger.model import TreeHead, instant_text
 from ledger.pause import collector_paused
 from ledger.projection import Progress, silent

@@ -20,7 +20,7 @@ from ledger import db
 from ledger.backups import files
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, StorageError
-from ledger.ledger import RESTORE_PLAN as PLAN
+from ledger.ledger_files import RESTORE_PLAN as PLAN
 
 if TYPE_CHECKING:
     import sqlite3

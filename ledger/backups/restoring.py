@@ -15,7 +15,7 @@ from ledger.backups import comparing, files, manifest, replacing
 from ledger.backups.comparing import Loss
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.ledger import RESTORE_PLAN, restoring
+from ledger.ledger_files import RESTORE_PLAN, restoring
 from ledger.model import TreeHead
 from ledger.people import People
 from ledger.projection import Progress, silent

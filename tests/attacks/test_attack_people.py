@@ -24,7 +24,8 @@ from ledger.errors import LedgerError
 from ledger.events import ClockAccepted, GameRecorded, PlayerRegistered
 from ledger.imports.source import SourceGame, frames
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.people import People, Person, commitment
 from ledger.sealed_names import accept_lost_names
 

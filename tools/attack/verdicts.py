@@ -104,7 +104,9 @@ def some(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Atta
 def shortened(attacks: Iterable[Attack]) -> list[Attack]:
     """The same attacks with two plays each, others from attack to attack."""
     return [
-        attrs.evolve(attack, plays=tuple(dict.fromkeys(attack.plays[(turn + skip) % len(attack.plays)] for skip in (0, 2))))
+        attrs.evolve(
+            attack, plays=tuple(dict.fromkeys(attack.plays[(turn + skip) % len(attack.plays)] for skip in (0, 2)))
+        )
         for turn, attack in enumerate(attacks)
     ]
 

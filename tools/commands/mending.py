@@ -8,7 +8,8 @@ import click
 
 from ledger.events import ClockAccepted
 from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.rules import check_acceptance, recorded_text
 from ledger.sealed_names import accept_lost_names, lost_names
 

@@ -10,7 +10,8 @@ import click
 from ledger.bulk import PoolChoice
 from ledger.events import SchemeAdopted
 from ledger.imports.csv_games import PREFIX
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 
 from .. import output
 from ..importing import FORMATS, Wish, import_file
