@@ -274,21 +274,11 @@ class Ledger:
             return
         if self.views.can_be_written():
             self.catch_up(progress)
-        else:
-            self.derive_aside(progress)
-
-    def derive_aside(self, progress: Progress = silent) -> int:
-        """Derive everything anew from the journal in a temporary file, and answer from that until the ledger is closed.
-
-        Returns:
-            The number of entries that it was derived from.
-        """
+            return
         self.views.close()
         self._aside = TemporaryDirectory(prefix="ledger-aside-")
         self.views = Views(Path(self._aside.name) / "views.db", self.views.projectors, self.journal)
-        size = self.journal.size()
-        self.views.build_until(size, progress)
-        return size
+        self.views.build_until(self.journal.size(), progress)
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
