@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from random import Random
+from subprocess import DEVNULL, PIPE, Popen
 from typing import NamedTuple
 
 import attrs
@@ -29,9 +33,11 @@ from ledger.journal.sqlite import SqliteJournal
 from ledger.ledger import Ledger, beside
 from ledger.people import People, Person, commitment
 from ledger.sealed_names import accept_lost_names
+from tests.crash_driver import NOW, source_games
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
 PEOPLE = "club.people.db"
+ROOT = Path(__file__).parents[2]
 
 
 def played(*pairs: str) -> Iterator[SourceGame]:
@@ -361,3 +367,54 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         with pytest.raises(LedgerError):
             ledger.register("name:S300x", "S300x")
         assert ledger.journal.size() == size
+
+
+def size_of(path: Path) -> int:
+    journal = SqliteJournal(path, read_only=True)
+    try:
+        return journal.size()
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("moved", [True, False], ids=["moved there", "written over"])
+def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved: bool, tmp_path: Path) -> None:
+    """Older copies come while two processes register and import; each goes on or is refused in one line."""
+    path = tmp_path / "club.db"
+    Ledger.create(path, clock=lambda: NOW).close()
+    steps = ["--steps", "live", "--games", "200", "--batch", "5"]
+    command = [sys.executable, "-m", "tests.crash_driver", str(tmp_path), *steps, "--seed"]
+    random, copies = Random("beside"), [path.with_name("copy-0")]
+    shutil.copy(beside(path, "people"), copies[0])
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(Popen([*command, str(seed)], cwd=ROOT, stdout=DEVNULL, stderr=PIPE)) for seed in (1, 2)
+        ]
+        while any(process.poll() is None for process in running):
+            if size_of(path) < 30 * len(copies):  # entries: between two swaps there is time to record something
+                time.sleep(0.01)
+                continue
+            copies.append(path.with_name(f"copy-{len(copies)}"))
+            shutil.copy(beside(path, "people"), copies[-1])
+            if moved:
+                _move(random.choice(copies), beside(path, "people"))
+            else:
+                beside(path, "people").write_bytes(random.choice(copies).read_bytes())
+            for log in (f"{PEOPLE}-wal", f"{PEOPLE}-shm") if random.random() < 0.5 else ():
+                path.with_name(log).unlink(missing_ok=True)
+        told = [process.communicate()[1].decode() for process in running]
+    assert all(len(text.splitlines()) <= 1 and "Traceback" not in text for text in told), told
+    names: dict[int, set[str]] = {}
+    numbers: dict[str, set[int]] = {}
+    sources = {game.key: (game.white_id, game.black_id) for seed in (1, 2) for game in source_games(200, seed)}
+    journal = SqliteJournal(path, read_only=True)
+    for body in (body for block in journal.read() for body in block):
+        event = decode(body).event
+        if isinstance(event, GameRecorded):
+            for number, identity in zip((event.white, event.black), sources[event.game], strict=True):
+                names.setdefault(number, set()).add(identity)
+                numbers.setdefault(identity, set()).add(number)
+    journal.close()
+    assert names
+    assert {len(identities) for identities in names.values()} <= {1}
+    assert {len(players) for players in numbers.values()} <= {1}
