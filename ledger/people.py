@@ -44,8 +44,10 @@ _ERASE = (
     "UPDATE people SET identity = NULL, name = NULL, salt = NULL "
     "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 )
-_TABLE_COUNTS = "SELECT count(*), coalesce(max(player), 0), count(identity) FROM people NOT INDEXED"
-_INDEX_COUNT = "SELECT count(identity) FROM people INDEXED BY sqlite_autoindex_people_1"
+_COUNTS = "SELECT count(*), coalesce(max(player), 0) FROM people NOT INDEXED"
+# The same sums over the rows and over the index on identities: they differ where one is older than the other.
+_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM people {} WHERE identity IS NOT NULL"
+_OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY sqlite_autoindex_people_1")
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
@@ -209,7 +211,8 @@ class People:
 
     def version(self) -> int:
         """A number that changes when another process has written the file since it was last asked for."""
-        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        with db.storage_errors(self.path):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def counts(self) -> tuple[int, int]:
         """Number of rows and highest number. The whole file is read.
@@ -218,15 +221,15 @@ class People:
             CorruptError: rows and the index on identities do not belong together.
         """
         with db.storage_errors(self.path):
-            rows, highest, identities = self._connection.execute(_TABLE_COUNTS).fetchone()
-            (indexed,) = self._connection.execute(_INDEX_COUNT).fetchone()
-        if identities != indexed:
+            rows, highest = self._connection.execute(_COUNTS).fetchone()
+            over_rows, over_index = (self._connection.execute(sums).fetchone() for sums in (_OVER_ROWS, _OVER_INDEX))
+        if over_rows != over_index:
             raise CorruptError(
                 self.path, 0,
-                f"has {identities} identities and {indexed} in its index: it is put together from two copies; "
-                f"{db.RESTORE}",
+                "its index on identities is not that of its rows: the file and its log are put together from two "
+                f"copies, or damaged; {db.RESTORE}",
             )  # fmt: skip
-        return rows, highest
+        return int(rows), int(highest)
 
     def numbers(self) -> set[int]:
         """Every number that has a row, erased or not."""

@@ -217,7 +217,7 @@ def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: People,
         f"UPDATE sqlite_master SET sql = '{people._SCHEMA.strip().rstrip(';')}' WHERE name = 'people'",
         "INSERT INTO sqlite_master VALUES ('index', 'sqlite_autoindex_people_1', 'people', 3, NULL)",
     )
-    with closing(People(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two copies"):
+    with closing(People(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two"):
         again.counts()
 
 

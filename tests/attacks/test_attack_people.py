@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from random import Random
+from subprocess import DEVNULL, PIPE, Popen
 from typing import NamedTuple
 
 import attrs
 import orjson
 import pytest
 
+from ledger import db
+from ledger import people as people_module
 from ledger.codec import decode
 from ledger.errors import LedgerError
 from ledger.events import ClockAccepted, GameRecorded, PlayerRegistered
@@ -28,9 +34,11 @@ from ledger.ledger import Ledger
 from ledger.ledger_files import beside
 from ledger.people import People, Person, commitment
 from ledger.sealed_names import accept_lost_names
+from tests.crash_driver import NOW, source_games
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
 PEOPLE = "club.people.db"
+ROOT = Path(__file__).parents[2]
 
 
 def played(*pairs: str) -> Iterator[SourceGame]:
@@ -52,11 +60,14 @@ def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]
     return lambda ledger: ledger.import_games(frames(played(*pairs)), strict=strict)
 
 
+CROWD = tuple(f"S{i}-T{i}" for i in range(100))  # so that rows and index take several pages
+BOB = 2 + len(CROWD)  # the number that he gets first: those who have White come before him
+
 # Each step leaves a point at which copies are made and put in place.
 HISTORY: tuple[Callable[[Ledger], object], ...] = (
-    import_pair("Ann-Bob"),
+    import_pair("Ann-Bob", *CROWD),
     import_pair("Carl-Dora"),
-    lambda ledger: ledger.erase(2),
+    lambda ledger: ledger.erase(BOB),
     import_pair("Bob-Eve"),  # who comes back gets a new number
     import_pair("Fay-Gil", "Fay-Fay", strict=True),  # refused: its people stay without an entry
     lambda ledger: ledger.register("name:Hal", "Hal"),
@@ -97,7 +108,7 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
             told.read(path, 0, ledger)
             put_down(live, folder / f"{number}-open", f"{PEOPLE}*")
         if number == 2:
-            told.given_up.add(2)
+            told.given_up.add(BOB)
         put_down(live, folder / str(number), "club*")
         made.append(Point(folder / str(number), folder / f"{number}-open", dict(told.truth), set(told.given_up)))
     other = folder / "other" / "club.db"
@@ -308,12 +319,18 @@ def test_no_copy_of_the_people_file_makes_a_writer_seal_a_wrong_number(
 
 
 def test_the_history_is_what_the_attacks_need(points: list[Point]) -> None:
-    assert points[-1].truth == {
-        1: "name:Ann", 2: "name:Bob", 3: "name:Carl", 4: "name:Dora", 5: "name:Bob", 6: "name:Eve", 9: "name:Hal",
-        10: "name:Ivy", 11: "name:Kim", 12: "name:Jon",
+    numbers: dict[str, list[int]] = {}
+    for number, identity in points[-1].truth.items():
+        numbers.setdefault(identity.removeprefix("name:"), []).append(number)
+    assert numbers["Bob"] == [BOB, 205]  # erased, and come back
+    assert {name: numbers[name] for name in ("Ann", "Carl", "Dora", "Eve", "Hal")} == {
+        "Ann": [1], "Carl": [203], "Dora": [204], "Eve": [206], "Hal": [209],
     }  # fmt: skip
+    assert len(points[-1].truth) == 210
+    assert "Fay" not in numbers
     logs = [point.opened / f"{PEOPLE}-wal" for point in points]
     assert sum(log.exists() and log.stat().st_size > 0 for log in logs) >= 4
+    assert (points[0].closed / PEOPLE).stat().st_size >= 6 * 4_096
 
 
 def test_the_attack_of_the_issue_is_refused(points: list[Point], tmp_path: Path) -> None:
@@ -321,4 +338,84 @@ def test_the_attack_of_the_issue_is_refused(points: list[Point], tmp_path: Path)
     attack = Attack(1, 0, "alone", "import of people who are new", beside=False)
     refusals = carry_out(attack, points, tmp_path / "club")
     assert len(refusals) == 2
-    assert all("knows nothing of 2 players whom the journal registered: 3 (entry 5), 4" in told for told in refusals)
+    assert all("knows nothing of 2 players whom the journal registered: 203 (entry " in told for told in refusals)
+
+
+@pytest.mark.parametrize("as_many", [False, True], ids=["fewer in the index", "as many, for others were erased"])
+def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many: bool, tmp_path: Path) -> None:
+    """The log brings the newest rows, but not all pages of the index on identities: somebody would not be found."""
+    path = tmp_path / "club.db"
+    with Ledger.create(path) as ledger:
+        ledger.import_games(frames(played(*(f"S{i}-T{i}" for i in range(700)))))
+        checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+        ledger.people._connection.execute(checkpoint)
+        older = (tmp_path / PEOPLE).read_bytes()
+        between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
+        erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
+        with db.immediate(ledger.people._connection, path):
+            ledger.people._connection.executemany(people_module._ERASE, [(number,) for number in erased])
+        ledger.people._connection.execute(checkpoint)
+        newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
+        log = (tmp_path / f"{PEOPLE}-wal").read_bytes()
+    (tmp_path / PEOPLE).write_bytes(older)
+    (tmp_path / f"{PEOPLE}-wal").write_bytes(log)
+    (tmp_path / f"{PEOPLE}-shm").unlink(missing_ok=True)
+    assert between + newest == list(range(1_401, 1_407))
+    with Ledger.open(path) as ledger:
+        size = ledger.journal.size()
+        with pytest.raises(LedgerError, match=r"put together from two|knows nothing of|malformed"):
+            ledger.import_games(frames(played("Aaron-S300x", "T300x-T500x")))
+        with pytest.raises(LedgerError):
+            ledger.register("name:S300x", "S300x")
+        assert ledger.journal.size() == size
+
+
+def size_of(path: Path) -> int:
+    journal = SqliteJournal(path, read_only=True)
+    try:
+        return journal.size()
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("moved", [True, False], ids=["moved there", "written over"])
+def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved: bool, tmp_path: Path) -> None:
+    """Older copies come while two processes register and import; each goes on or is refused in one line."""
+    path = tmp_path / "club.db"
+    Ledger.create(path, clock=lambda: NOW).close()
+    steps = ["--steps", "live", "--games", "200", "--batch", "5"]
+    command = [sys.executable, "-m", "tests.crash_driver", str(tmp_path), *steps, "--seed"]
+    random, copies = Random("beside"), [path.with_name("copy-0")]
+    shutil.copy(beside(path, "people"), copies[0])
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(Popen([*command, str(seed)], cwd=ROOT, stdout=DEVNULL, stderr=PIPE)) for seed in (1, 2)
+        ]
+        while any(process.poll() is None for process in running):
+            if size_of(path) < 30 * len(copies):  # entries: between two swaps there is time to record something
+                time.sleep(0.01)
+                continue
+            copies.append(path.with_name(f"copy-{len(copies)}"))
+            shutil.copy(beside(path, "people"), copies[-1])
+            if moved:
+                _move(random.choice(copies), beside(path, "people"))
+            else:
+                beside(path, "people").write_bytes(random.choice(copies).read_bytes())
+            for log in (f"{PEOPLE}-wal", f"{PEOPLE}-shm") if random.random() < 0.5 else ():
+                path.with_name(log).unlink(missing_ok=True)
+        told = [process.communicate()[1].decode() for process in running]
+    assert all(len(text.splitlines()) <= 1 and "Traceback" not in text for text in told), told
+    names: dict[int, set[str]] = {}
+    numbers: dict[str, set[int]] = {}
+    sources = {game.key: (game.white_id, game.black_id) for seed in (1, 2) for game in source_games(200, seed)}
+    journal = SqliteJournal(path, read_only=True)
+    for body in (body for block in journal.read() for body in block):
+        event = decode(body).event
+        if isinstance(event, GameRecorded):
+            for number, identity in zip((event.white, event.black), sources[event.game], strict=True):
+                names.setdefault(number, set()).add(identity)
+                numbers.setdefault(identity, set()).add(number)
+    journal.close()
+    assert names
+    assert {len(identities) for identities in names.values()} <= {1}
+    assert {len(players) for players in numbers.values()} <= {1}
