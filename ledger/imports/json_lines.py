@@ -78,7 +78,7 @@ def keys_twice(text: bytes) -> list[str]:
 
 
 def member(name: str) -> str:
-    """A member of an object in a JSON path: ``.name``, and ``["na\\nme"]`` where it is no word; long ones are cut."""
+    """A member of an object as a step of a JSON path: ``.name``, quoted in brackets where it is no word; cut if long."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 
