@@ -78,7 +78,7 @@ def keys_twice(text: bytes) -> list[str]:
 
 
 def member(name: str) -> str:
-    """A member of an object as a step of a JSON path: ``.name``, quoted in brackets where it is no word; cut if long."""
+    """A name as a step of a JSON path: ``.name``, or quoted in brackets where it is no word; cut where it is long."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 
