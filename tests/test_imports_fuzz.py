@@ -22,7 +22,7 @@ from tools.attack import findings, fuzzing, importers, mutation
 
 LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))
 # One reading of a CSV file, or an import, takes as long as many of the others.
-RUNS = {"csv": 40, "csv-rows": 600, "import": 150}
+RUNS = {"pgn": 1_200, "csv": 30, "csv-rows": 600, "import": 150}
 SEED = 20
 
 
@@ -32,6 +32,17 @@ def test_no_spoiled_file_breaks_an_importer(name: str) -> None:
     for run in range(LONGER * RUNS.get(name, 2_000)):
         data = mutator.bundle(random, 20, 2_000) if name == "csv" and run % 4 else mutator.spoiled(random, limit=4_000)
         assert importers.wrong_with(name, data) is None, data
+
+
+@pytest.mark.parametrize("name", importers.ATTACKS)
+def test_no_word_repeated_ten_thousand_times_takes_long(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importers, "MAX_SECONDS", 2.0 * LONGER)  # what grows with the square would take minutes
+    random, files = Random(SEED), mutation.built_in(name)
+    for word in mutation.words(name):
+        file, flood = random.choice(files), word * (LONGER * 40_000 // max(1, len(word)))
+        place = random.randrange(len(file))
+        data = file[:place] + flood + file[place:]
+        assert importers.wrong_with(name, data) is None, (word, place)
 
 
 @pytest.mark.parametrize("name", importers.ATTACKS)

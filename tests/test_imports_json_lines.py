@@ -118,6 +118,17 @@ def test_every_key_that_is_given_twice_is_told_but_not_a_million() -> None:
     assert len(read(many)[1]) == 10
 
 
+@pytest.mark.parametrize(
+    ("name", "path"), [("a b", '["a b"]'), ("e\nnd", '["e\\nnd"]'), ("\x1b[2J", '["\\u001b[2J"]'), ("", '[""]')]
+)
+def test_a_name_that_is_no_word_is_quoted_in_its_path(name: str, path: str) -> None:
+    line = json.dumps({name: 1})[:-1].encode() + b"," + json.dumps({name: 2})[1:].encode()
+    assert read(line)[1] == [f"the key is given twice @ ${path}"]
+    reading = Reading("test")
+    assert list(jsonl.games([json.dumps({**SMALLEST, name: 1}).encode()], reading)) == []
+    assert reading.faults[0].message.endswith(f"@ ${path}")
+
+
 def test_a_path_is_told_in_bounded_length() -> None:
     deep = b'{"' + b"k" * 5000 + b'":' + b'{"a":' * 200 + b'{"b":1,"b":2}' + b"}" * 201
     (fault,) = read(deep)[1]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars import DataFrame
 
-BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slower, for want of cache
+BATCH_CSV = 2 << 20  # bytes a block: some 25,000 games; larger blocks take more memory and are no faster
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
 _STRETCH = 1 << 18  # bytes that are walked before columns are tried again
 _MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer

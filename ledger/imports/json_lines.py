@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -15,6 +16,8 @@ from ledger.imports.source import Reading
 _BLANKS = b" \t\r"
 _TOLD = 10  # of the keys that a line gives twice
 _PATH = 120  # characters of a JSON path
+_MEMBER = 80  # characters of a name within it
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class _Twice(dict[str, Any]):
@@ -74,12 +77,17 @@ def keys_twice(text: bytes) -> list[str]:
     return list(islice(_paths(value, "$"), _TOLD)) if found else []
 
 
+def member(name: str) -> str:
+    """A name as a step of a JSON path: ``.name``, or quoted in brackets where it is no word; cut where it is long."""
+    return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
+
+
 def _paths(value: object, path: str) -> Iterator[str]:
     if isinstance(value, _Twice):
-        yield from (_step(path, f".{key}") for key in value.names)
+        yield from (_step(path, member(key)) for key in value.names)
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _paths(inner, _step(path, f".{key}"))
+            yield from _paths(inner, _step(path, member(key)))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _paths(inner, _step(path, f"[{place}]"))

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ledger.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
-from ledger.imports.json_lines import json_objects
+from ledger.imports.json_lines import json_objects, member
 from ledger.imports.source import MAX_TEXT, VARIANT, Reading, SourceGame, shown
 from ledger.model import Outcome, Termination, instant_ms
 
@@ -121,7 +121,7 @@ def _unknown_or_missing(
 ) -> Iterator[str]:
     for name in given:
         if name not in known:
-            yield f"unknown field, expected one of {sorted(known)} @ {path}.{name[:80]}"
+            yield f"unknown field, expected one of {sorted(known)} @ {path}{member(name)}"
     for name in needed:
         if name not in given:
             yield f"required field missing @ {path}.{name}"

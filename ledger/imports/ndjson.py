@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from ledger.events import MAX_HALF_MOVES
@@ -200,6 +201,7 @@ def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
     return len(moves), text
 
 
+@lru_cache(maxsize=2**14)
 def _clock(centiseconds: int) -> str:
     """A clock as Lichess writes it in PGN: whole seconds, half up, so that both exports give one text."""
     seconds = (centiseconds + 50) // 100

@@ -208,20 +208,23 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
     """The same bytes up to a place where more than ``MAX_BLANK`` of them are white space and nothing else."""
     blank, line = 0, 1
     for chunk in chunks:
-        text = chunk.rstrip()
-        if text:
-            if blank + len(chunk) - len(chunk.lstrip()) > MAX_BLANK:
+        if chunk.isspace():
+            blank += len(chunk)
+        else:
+            if blank and blank + len(chunk) - len(chunk.lstrip()) > MAX_BLANK:
                 break
-            blank = 0
-        blank += len(chunk) - len(text)
+            blank = len(chunk) - len(chunk.rstrip()) if chunk[-2:].isspace() else 0
         if blank > MAX_BLANK:
             break
         line += chunk.count(b"\n")
         yield chunk
     else:
         return
-    reading.cut(line, f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
-                        "the rest is not read: take the blank lines out")
+    reading.cut(
+        line,
+        f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
+        "the rest is not read: take the blank lines out",
+    )
 
 
 def detect(first: bytes) -> str:

@@ -114,8 +114,8 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
         head, text = decoded(draft.head), decoded(draft.moves)
-        if limit := _passed_limit(draft, head):
-            reading.fault(draft.line, limit)
+        if draft.size > MAX_GAME or head.count("[") > MAX_TAGS:
+            reading.fault(draft.line, _passed_limit(draft))
             continue
         tags, twice = read_tags(head)
         case = _Case(draft, tags, text, read_movetext(text))
@@ -162,13 +162,10 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     )  # fmt: skip
 
 
-def _passed_limit(draft: Draft, head: str) -> str | None:
-    """What is too large in a game, in words, before anything of it is looked at closely."""
+def _passed_limit(draft: Draft) -> str:
     if draft.size > MAX_GAME:
         return f"a game of more than {MAX_GAME} bytes, the limit of a game: split the file here"
-    if head.count("[") > MAX_TAGS:
-        return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
-    return None
+    return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
 
 
 def _check_whole(case: _Case, reading: Reading) -> None:
@@ -185,8 +182,8 @@ def _check_whole(case: _Case, reading: Reading) -> None:
         case.problems.append((line, "the file ends inside this game, before its result: fetch it again"))
     if len(moves.moves) > MAX_HALF_MOVES:
         case.problems.append((draft.line, f"{len(moves.moves)} half-moves, more than {MAX_HALF_MOVES}"))
-    elif moves.kept is not None and len(moves.kept) > MAX_TEXT:
-        case.problems.append((draft.line, f"moves and clocks of {len(moves.kept)} characters, more than {MAX_TEXT}"))
+    elif draft.size > MAX_TEXT // 2 and len(moves.kept or "") > MAX_TEXT:
+        case.problems.append((draft.line, f"moves and clocks of more than {MAX_TEXT} characters, the limit of a text"))
 
 
 def _ends_in_tags(case: _Case) -> bool:
@@ -267,12 +264,13 @@ def _rating(case: _Case, name: str) -> int | None:
 
 def _variant(case: _Case) -> str:
     """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
-    given = case.tags.get("Variant", "").strip()
-    if given not in {"", "?", "-"}:
-        named = _variant_key(given[:64])
-        if len(given) <= 64 and VARIANT.fullmatch(named):
+    given = case.tags.get("Variant", "")
+    if given:
+        named = _variant_key(given)
+        if named:
             return named
-        case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
+        if named is None:
+            case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
     if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
         return "standard"
@@ -280,10 +278,14 @@ def _variant(case: _Case) -> str:
 
 
 @lru_cache(maxsize=256)
-def _variant_key(name: str) -> str:
-    words = re.findall(r"[A-Za-z0-9]+", name)
+def _variant_key(given: str) -> str | None:
+    """The key of a variant, ``""`` where the tag says nothing, None where it is no word."""
+    if given.strip() in {"", "?", "-"}:
+        return ""
+    words = re.findall(r"[A-Za-z0-9]+", given[:64])
     key = "".join(words[:1]).lower() + "".join(word.capitalize() for word in words[1:])
-    return _VARIANTS.get(key, key)
+    key = _VARIANTS.get(key, key)
+    return key if len(given) <= 64 and VARIANT.fullmatch(key) else None
 
 
 def _tournament(case: _Case, site: str) -> str | None:

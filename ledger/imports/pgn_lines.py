@@ -41,6 +41,8 @@ class Draft:
             return _TAG_START.match(line) is not None
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
+        if self._names is None:
+            self._names = set()
         self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
         self._looked_at = len(self.head)
         return line.partition(b" ")[0] in self._names  # the same tag again: a game without moves came before

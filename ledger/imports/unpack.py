@@ -138,9 +138,7 @@ def unpacked(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator
     return stored
 
 
-def _unpacked(
-    stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], reading: Reading
-) -> Iterator[bytes]:
+def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], reading: Reading) -> Iterator[bytes]:
     total, line = 0, 1
     member: Unpacker | None = make()
     for chunk in stored:
