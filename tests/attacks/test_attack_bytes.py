@@ -14,7 +14,7 @@ def test_pages_zeroed_swapped_doubled_or_cut_off_are_found(holds: Holds) -> None
 
 
 def test_every_changed_value_and_row_is_named_by_the_audit(holds: Holds) -> None:
-    holds("values", 60)
+    holds("values", 40)
 
 
 def test_text_that_is_no_text_is_named_by_the_audit_and_ends_no_command_in_a_traceback(holds: Holds) -> None:

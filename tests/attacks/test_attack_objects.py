@@ -22,4 +22,4 @@ def test_changed_headers_are_refused(holds: Holds) -> None:
 
 
 def test_changed_checkpoints_and_settings_of_the_views_are_refused_or_named(holds: Holds) -> None:
-    holds("checkpoints", 30)
+    holds("checkpoints", 20)
