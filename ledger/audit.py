@@ -1,42 +1,59 @@
 """The audit: is the journal what was sealed, do the names match, and do the published numbers follow from it?
 
 The journal is read by ``verify``, which shares no code with its writer. The views are then built aside from the
-journal alone and compared row by row. Nothing is changed.
+journal alone and compared row by row (``derived``). Nothing is changed.
+
+Each file is read in one snapshot: first the views, then the journal, then the people. Whoever writes goes the other
+way about, people, journal, views, so that what is read later knows all that was read before.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from hashlib import sha256
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
 import attrs
-import orjson
 
-from ledger import db, queries, verify, views
-from ledger.catching_up import Views
-from ledger.codec import decode
-from ledger.errors import CorruptError, MalformedError, one_line
-from ledger.gamebook_columns import strange_bodies
-from ledger.heavy import pl
-from ledger.journal import Journal
-from ledger.ledger import Ledger, beside
+from ledger import derived, verify
+from ledger.derived import Standing, table_digests
+from ledger.errors import CorruptError, LedgerError, one_line
+from ledger.ledger_files import beside
 from ledger.model import TreeHead
 from ledger.pause import collector_paused
 from ledger.projection import Progress, silent
 from ledger.projector import Projector
-from ledger.verify import Falsehood
+from ledger.projectors import available
+from ledger.sealed import SealedJournal
+from ledger.verify import Falsehood, JournalVerdict, NamesVerdict, Snapshot
+from ledger.verify.published import PEOPLE, file_falsehoods
 
-if TYPE_CHECKING:
-    import sqlite3
+__all__ = ["Omission", "Verdict", "audit", "table_digests"]
 
-BLOCK = 5_000
-_NOT_ROWS = {"progress", "projections"}
-_ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
-_FOREIGN = "another program wrote it; go on from a copy made before that"
-_CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
+Result = TypeVar("Result")
+JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
+NO_VIEWS = "there are no views yet; the next command that reads makes them"
+
+
+@attrs.frozen
+class Omission:
+    """What was not compared, so that nothing is said of it.
+
+    Attributes:
+        part: ``names``, ``derived rows`` and the like.
+        reason: why not.
+        failed: whether it should have been; the audit has failed then.
+    """
+
+    part: str
+    reason: str
+    failed: bool = False
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.part}: {self.reason}"
 
 
 @attrs.frozen
@@ -44,14 +61,16 @@ class Verdict:
     """What an audit found.
 
     Attributes:
-        head: size and root of the journal, recomputed from its bytes.
+        head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
         entries: entries read.
         names_checked: names compared with their commitments.
         names_erased: names that were erased and can no longer be compared.
         digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
             itself is false, for then nothing follows from it.
-        falsehoods: what is not as it should be, the first false position first.
-        compared: whether there were views to compare.
+        falsehoods: what is not as it should be: the journal's first, then names, texts and views.
+        clocks: the entries by which a clock that ran ahead was accepted.
+        rows_until: the entries of which every derived row was compared; None where none was.
+        not_compared: what was not compared, and why.
     """
 
     head: TreeHead
@@ -60,7 +79,9 @@ class Verdict:
     names_erased: int
     digests: dict[str, str]
     falsehoods: tuple[Falsehood, ...]
-    compared: bool = attrs.field(default=True, eq=False)
+    clocks: tuple[int, ...] = ()
+    rows_until: int | None = attrs.field(default=None, eq=False)
+    not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
 
 
 def audit(
@@ -77,165 +98,155 @@ def audit(
         projectors: the read models that the views hold; the installed ones by default.
 
     Raises:
-        StorageError: a file is missing or not ours.
-        CorruptError: a file is too damaged to be read.
+        StorageError: the journal is missing, locked, or may not be read.
     """
-    with collector_paused():
-        found = verify.verify_journal(str(path), since, lambda done, total: progress("journal", done, total))
-    if journal_only:
-        return Verdict(found.head, found.entries, 0, 0, {}, found.falsehoods)
-    names = verify.verify_names(str(path), str(beside(path, "people")))
-    texts = verify.verify_texts(str(path))
-    falsehoods = [*found.falsehoods, *names.falsehoods, *texts.falsehoods]
-    digests: dict[str, str] = {}
-    if not found.falsehoods:
-        digests, false_rows = _audit_views(path, found.head.size, progress, projectors)
-        falsehoods += false_rows
-    compared = beside(path, "views").exists()
-    return Verdict(found.head, found.entries, names.checked, names.erased, digests, tuple(falsehoods), compared)
+    with ExitStack() as held:
+        work = _Audit(Path(path), held, progress)
+        if journal_only:
+            work.journal(since, None)
+            work.leave_out("names, texts and derived rows", "the journal alone was asked for")
+        else:
+            standing = work.standing_views()
+            work.journal(since, standing)
+            work.names()
+            work.texts()
+            work.derived_rows(standing, available() if projectors is None else projectors)
+        return work.verdict()
 
 
-def _audit_views(
-    path: str | Path, size: int, progress: Progress, projectors: tuple[Projector, ...] | None
-) -> tuple[dict[str, str], list[Falsehood]]:
-    """Build the views aside and compare; the digests are those at *size* entries, the head that was proven."""
-    falsehoods: list[Falsehood] = []
-    with (
-        Ledger.open(path, projectors=projectors, read_only=True) as ledger,
-        db.storage_errors(ledger.views.path, views.REBUILD),
-        tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder,
-    ):
-        standing = ledger.views
-        aside = Views(Path(folder) / "views.db", standing.projectors)
-        reached = standing.position()
-        held = ledger.journal.size()
-        if reached > held:
-            message = f"the views know {reached} entries, the journal holds {held}: {_CUT}"
-            falsehoods.append(Falsehood("progress", "position", message))
-        unfit: list[Falsehood] = []
-        if 0 < reached <= held:
-            unfit = _build(aside, ledger.journal, reached, progress)
-            for table in [] if unfit else _tables(aside.connection):
-                progress(f"table {table}", 0, 1)
-                falsehoods += _compare(standing.connection, aside.connection, table)
-        if reached != size and not unfit:
-            unfit = _build(aside, ledger.journal, size, progress)
-        digests = {} if unfit else table_digests(aside.connection)
-        aside.close()
-    return digests, falsehoods + unfit
+class _Audit:
+    """One audit: the snapshots that are held, and what was found so far. What ends one part ends no other."""
 
+    def __init__(self, path: Path, held: ExitStack, progress: Progress) -> None:
+        self._path = path
+        self._held = held
+        self._progress = progress
+        self._found: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
+        self._not_compared: list[Omission] = []
+        self._file: Snapshot | None = None  # of the journal
+        self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
+        self._follows = False  # whether the entries are true, so that names and numbers can follow from them
+        self._names = NamesVerdict(0, 0, 0, ())
+        self._digests: dict[str, str] = {}
+        self._rows_until: int | None = None
 
-def _build(aside: Views, journal: Journal, until: int, progress: Progress) -> list[Falsehood]:
-    """Build the views of *until* entries; where that cannot be done, what is false."""
-    try:
-        for bodies in journal.read(0, until):
-            if strange_bodies(bodies):
-                raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
-        aside.build_until(journal, until, progress)
-    except (CorruptError, MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
-        return [_no_event(journal, until, error)]
-    return []
+    def verdict(self) -> Verdict:
+        """Everything that was found."""
+        return Verdict(
+            self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
+            tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
+            tuple(self._not_compared),
+        )  # fmt: skip
 
+    def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
+        """Note what is not compared."""
+        self._not_compared.append(Omission(part, reason, failed))
 
-def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
-    """What to say of entries that were sealed past the codec and the rules, so that nothing can be derived."""
-    position = 0
-    for bodies in journal.read(0, size):
-        for body in bodies:
-            position += 1
-            try:
-                decode(body)
-            except MalformedError as fault:
-                message = f"is sealed as it stands, but is no event: {'; '.join(fault.problems)}; {_FOREIGN}"
-                return Falsehood("journal", position, message)
-    message = f"nothing can be derived from these entries: {one_line(error)}; {_FOREIGN}"
-    return Falsehood("journal", f"1..{size}", message)
+    def standing_views(self) -> Standing | None:
+        """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
+        path = beside(self._path, "views")
+        if not path.is_file() or not path.stat().st_size:
+            self.leave_out("derived rows", NO_VIEWS)
+            return None
+        return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
 
+    def journal(self, since: TreeHead | None, standing: Standing | None) -> None:
+        """Hold the journal, and hash it anew."""
+        sizes = () if standing is None or standing.position is None else (standing.position,)
+        try:
+            self._file = self._hold(self._path, verify.RESTORE)
+            with collector_paused():
+                self._proven = verify.verify_journal(
+                    self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes
+                )
+            self._found["journal"] += self._proven.falsehoods
+            self._follows = not any(one.table in {"journal", "nodes"} for one in self._proven.falsehoods)
+        except CorruptError as error:
+            self._found["journal"].append(Falsehood.of_file("journal", error))
 
-def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
-    """By table, SHA-256 over its rows in order of the primary key.
+    def names(self) -> None:
+        """Compare the names; the people are held after the journal, and no longer than that takes."""
+        path = beside(self._path, "people")
+        if not path.is_file():
+            message = "is missing: the names stand in no other file; restore it from a copy"
+            self._found["people"].append(Falsehood("people file", path.name, message))
+            return
+        self._names = self._part("people", "names", lambda: self._compared_names(path)) or self._names
+        if self._names.unregistered:
+            reason = "they have no entry in the journal, as an import that was stopped leaves them"
+            self.leave_out(f"names of {self._names.unregistered:,} people", reason)
 
-    Each row counts as the JSON array of its columns in alphabetical order, numbers in their shortest form that
-    reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
-    """
-    digests = {}
-    for table in _tables(connection):
-        digest = sha256()
-        for rows in _blocks(connection, table):
-            digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
-        digests[table] = digest.hexdigest()
-    return digests
+    def _compared_names(self, path: Path) -> NamesVerdict:
+        with verify.snapshot(str(path), PEOPLE.remedy) as people:
+            if self._file is None:
+                self.leave_out("names", JOURNAL_IS_FALSE)
+                self._found["people"] += file_falsehoods(people, PEOPLE)
+                return self._names
+            found = verify.verify_names(self._file, people)
+        named = {falsehood.position_or_key for falsehood in self._found["journal"]}
+        self._found["people"] += [
+            falsehood
+            for falsehood in found.falsehoods
+            if falsehood.table != "journal" or falsehood.position_or_key not in named
+        ]
+        return found
 
+    def texts(self) -> None:
+        """Compare the movetext with its hashes."""
+        if (file := self._file) is not None:
+            found = self._part("texts", "texts", lambda: verify.verify_texts(file))
+            self._found["texts"] += found.falsehoods if found else ()
 
-def _tables(connection: sqlite3.Connection) -> list[str]:
-    return [table for table in queries.tables(connection) if table not in _NOT_ROWS]
+    def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector]) -> None:
+        """Compare everything derived."""
+        if standing is not None:
+            self._found["views"] += standing.falsehoods
+        if self._file is not None and self._follows:
+            sealed = SealedJournal(self._file, self._proven.head)
+            self._part("views", "derived rows", lambda: self._derive(sealed, standing, projectors))
+        elif standing is not None:
+            self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
+    def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector]) -> None:
+        size = self._proven.head.size
+        with derived.aside(projectors, sealed) as made:
+            until = None if standing is None else self._place(standing, size)
+            unfit = derived.build(made, size if until is None else until, self._progress)
+            if standing is not None and until is not None and not unfit:
+                found, why_not = derived.compare(standing.file, made, self._progress)
+                self._found["views"] += found
+                self._rows_until = until if not why_not else None
+                if why_not:
+                    self.leave_out("derived rows", why_not)
+                elif until < size:
+                    later = "the views have not folded them in; the next command that reads does"
+                    self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
+            unfit = unfit or derived.go_on(made, self._progress)
+            self._found["journal"] += unfit
+            self._digests = {} if unfit else table_digests(made.connection)
 
-def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
-    """Primary key columns in their order, and all columns in alphabetical order."""
-    info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-    key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
-    return key, sorted(row[1] for row in info)
+    def _place(self, standing: Standing, size: int) -> int | None:
+        """The entries of which the views' rows are compared; None, with the reason noted, where they are not."""
+        self._found["views"] += derived.place_falsehoods(standing, size, self._proven.roots)
+        if standing.why_not:
+            self.leave_out("derived rows", standing.why_not)
+            return None
+        if standing.position is None or standing.position > size:
+            self.leave_out("derived rows", "the views do not say at which entry of this journal they are")
+            return None
+        return standing.position
 
+    def _hold(self, path: Path, remedy: str) -> Snapshot:
+        """A snapshot that is held until the audit ends."""
+        return self._held.enter_context(verify.snapshot(str(path), remedy))
 
-def _declared(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
-    """Name, type, NOT NULL, default and place in the key of each column, in alphabetical order."""
-    return sorted(row[1:] for row in connection.execute(f'PRAGMA table_info("{table}")'))
-
-
-def _blocks(connection: sqlite3.Connection, table: str) -> Iterator[list[Any]]:
-    key, names = _columns(connection, table)
-    quoted = ", ".join(f'"{name}"' for name in names)
-    cursor = connection.execute(f'SELECT {quoted} FROM "{table}" ORDER BY {", ".join(key)}')
-    while rows := cursor.fetchmany(BLOCK):
-        yield rows
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Any]:
-    for rows in _blocks(connection, table):
-        yield from rows
-
-
-def _compare(standing: sqlite3.Connection, true: sqlite3.Connection, table: str) -> list[Falsehood]:
-    """The first row of a table that does not follow from the journal, if any."""
-    remedy = "the journal is right: 'rebuild' the views"
-    if table not in queries.tables(standing):
-        return [Falsehood(table, "table", f"is missing; {remedy}")]
-    if _declared(standing, table) != _declared(true, table):
-        return [Falsehood(table, "columns", f"are not those that the journal gives; {remedy}")]
-    key, names = _columns(true, table)
-    places = [names.index(name) for name in key]
-    is_rows, true_rows = _rows(standing, table), _rows(true, table)
-    while True:
-        is_row, true_row = next(is_rows, None), next(true_rows, None)
-        if is_row == true_row:
-            if is_row is None:
-                return []
-            continue
-        where = _first_key(is_row, true_row, places)
-        label = ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=True))
-        if is_row is None or (true_row is not None and _key(true_row, places) == where != _key(is_row, places)):
-            return [Falsehood(table, label, f"the row is missing; {remedy}")]
-        if true_row is None or _key(true_row, places) != where:
-            return [Falsehood(table, label, f"the row does not follow from any entry; {remedy}")]
-        name, is_value, true_value = next(
-            (n, i, t) for n, i, t in zip(names, is_row, true_row, strict=True) if i != t
-        )
-        return [Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {remedy}")]
-
-
-def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
-    return tuple(row[place] for place in places)
-
-
-def _first_key(is_row: Any, true_row: Any, places: list[int]) -> tuple[Any, ...]:
-    keys = [_key(row, places) for row in (is_row, true_row) if row is not None]
-    return min(keys, key=lambda key: [_as_sorted(value) for value in key])
-
-
-def _as_sorted(value: Any) -> tuple[int, Any]:
-    """SQLite's order: NULL, numbers, text, bytes."""
-    if value is None:
-        return 0, 0
-    return (1 if isinstance(value, int | float) else 2 if isinstance(value, str) else 3), value
-
+    def _part(self, file: str, part: str, compare: Callable[[], Result]) -> Result | None:
+        """Do one part; what ends it is a falsehood of its file, or where the system refused, no comparison."""
+        try:
+            return compare()
+        except CorruptError as error:
+            word = "journal" if Path(error.path) == self._path else file
+            self._found[file].append(Falsehood.of_file(word, error))
+        except (LedgerError, OSError) as error:
+            self.leave_out(part, one_line(error), failed=True)
+        return None

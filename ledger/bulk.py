@@ -6,6 +6,7 @@ faults with the line of the file. No file format is known here.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,20 +20,24 @@ import orjson
 from ledger import game_columns, rules
 from ledger.codec import assemble, facts
 from ledger.errors import ConflictError
-from ledger.events import GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.heavy import pl, zstandard
-from ledger.imports.source import Fault
+from ledger.imports.source import KEPT_FAULTS, Fault, bounded, shown
 from ledger.instants import instant_ms_column
-from ledger.journal import Journal, KeyTakenError, Stored, Writer
+from ledger.journal import KeyTakenError, Stored, Writer
 from ledger.model import instant_text
 from ledger.pause import collector_paused
-from ledger.people import People, Person, commitment
+from ledger.people import Person, commitment
+from ledger.sealed_names import SealedNames
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 BY_SPEED = "by-speed"
+MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
+MAX_REASONS = 40  # for which games are left out, told one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
 
@@ -51,7 +56,17 @@ class PoolChoice:
 
 @attrs.define
 class Outcome:
-    """What became of imported games."""
+    """What became of imported games.
+
+    Attributes:
+        recorded: games that are in the journal now and were not before.
+        repeated: games that were known already.
+        players: players met for the first time.
+        left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
+        new_pools: pools met for the first time.
+        faults: games that could not be taken, the first ``KEPT_FAULTS``.
+        fault_count: how many could not be taken in all.
+    """
 
     recorded: int = 0
     repeated: int = 0
@@ -59,35 +74,55 @@ class Outcome:
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
     faults: list[Fault] = attrs.Factory(list)
+    fault_count: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+    def leave_out(self, variant: str, count: int) -> None:
+        """Count games of a variant that has no pool."""
+        reason = f"variant {variant}"
+        known = reason in self.left_out or len(self.left_out) < MAX_REASONS
+        self.left_out[reason if known else "other variants"] += count
+
+
+@attrs.define
+class _Taken:
+    """What the journal took in a transaction that is not committed yet; the fields are those of ``Outcome``."""
+
+    recorded: int = 0
+    repeated: int = 0
+    players: int = 0
+    new_pools: list[str] = attrs.Factory(list)
 
 
 class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, journal: Journal, people: People, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
-        clock_ms: Callable[[], int],
+        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int]
     ) -> None:  # fmt: skip
         """Prepare an import.
 
         Args:
-            journal: where the games go.
-            people: where their players' names go.
+            names: where the players' numbers come from.
             choice: which pool a game goes to.
             scheme: what a pool that is new adopts.
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
         """
-        self._journal = journal
-        self._people = people
+        self._names = names
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
         self._clock_ms = clock_ms
         self._numbers: dict[str, int] = {}
-        self._registered: set[int] = set()
         self._pools: set[str] = set()
         self._met_repeats = False
+        self._taken = _Taken()
         self.outcome = Outcome()
 
     def take(self, frame: DataFrame, writer: Writer) -> None:
@@ -95,17 +130,25 @@ class GameImport:
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
         """
         with collector_paused():
             self._take(frame, writer)
 
+    def committed(self) -> None:
+        """What was taken since the last call is in the file: only from now on does the outcome count it."""
+        self.outcome.recorded += self._taken.recorded
+        self.outcome.repeated += self._taken.repeated
+        self.outcome.players += self._taken.players
+        self.outcome.new_pools += self._taken.new_pools
+        self._taken = _Taken()
+
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        frame = self._with_pools(frame)
+        frame = self._adopt(writer, self._with_pools(frame), stamp)
         if not len(frame):
             return
-        self._adopt(writer, frame["pool"].unique().to_list(), stamp)
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
         for some in games.iter_slices(SLICE):
@@ -123,18 +166,32 @@ class GameImport:
         frame = frame.with_columns(pool=pool)
         homeless = frame.filter(pl.col("pool").is_null())
         for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
-            self.outcome.left_out["no time control" if is_standard else f"variant {name}"] += count
+            if is_standard:
+                self.outcome.left_out["no time control"] += count
+            else:
+                self.outcome.leave_out(name, count)
         return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
 
-    def _adopt(self, writer: Writer, pools: list[str], stamp: str) -> None:
-        """Pools met for the first time adopt the ledger's scheme."""
-        for pool in sorted(set(pools) - self._pools):
+    def _adopt(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
+        """Pools met for the first time adopt the ledger's scheme; games whose pool cannot be made are faults."""
+        met = set(frame["pool"].unique().to_list()) - self._pools
+        named = sorted(pool for pool in met if _NAME.fullmatch(pool))
+        known = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
+        for pool in named:
             event = attrs.evolve(self._scheme, pool=pool)
-            if not writer.find([event.key]):
+            if event.key not in known:
+                if len(self.outcome.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
+                    continue
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
                 writer.append([event.KIND], [event.key], [body])
-                self.outcome.new_pools.append(pool)
+                self._taken.new_pools.append(pool)
             self._pools.add(pool)
+        if met <= self._pools:
+            return frame
+        homeless = pl.col("pool").is_in(list(met - self._pools))
+        for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
+            self.outcome.fault(line, _no_pool(pool))
+        return frame.filter(~homeless)
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
         """The frame's identities with their player numbers (id, player); new players are registered."""
@@ -150,20 +207,17 @@ class GameImport:
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
-        persons = self._people.number(names, instant_text(rules.recorded_ms(stamp)))
-        self._numbers.update((identity, person.player) for identity, person in persons.items())
-        fresh = sorted(person for person in persons.values() if person.player not in self._registered)
-        known = writer.find([f"player:{person.player}" for person in fresh])
-        unknown = [person for person in fresh if f"player:{person.player}" not in known]
+        """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
+        persons, registered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
+        unknown = sorted(person for person in persons.values() if person.player not in registered)
         kind, first = PlayerRegistered.KIND, writer.size + 1
         keys = [f"player:{person.player}" for person in unknown]
         bodies = [
             assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
             for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
         ]
-        writer.append(repeat(kind), keys, bodies)
-        self.outcome.players += len(unknown)
-        self._registered.update(person.player for person in fresh)
+        self._taken.players += len(writer.append(repeat(kind), keys, bodies))
+        self._numbers.update((identity, person.player) for identity, person in persons.items())
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
@@ -190,7 +244,8 @@ class GameImport:
         bad = malformed.is_not_null() | (refused.is_not_null() & ~again)
         words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
         faulty = games.select("line").with_columns(words).filter(bad)
-        self.outcome.faults += [Fault(line, text) for line, text in faulty.iter_rows()]
+        for line, text in faulty.iter_rows():
+            self.outcome.fault(line, text)
         return games.filter(~bad)
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
@@ -208,8 +263,8 @@ class GameImport:
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         bodies = game_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
-        writer.append(repeat(GameRecorded.KIND), ("game:" + fresh["game"]).to_list(), bodies)
-        self.outcome.recorded += len(fresh)
+        keys = ("game:" + fresh["game"]).to_list()
+        self._taken.recorded += len(writer.append(repeat(GameRecorded.KIND), keys, bodies))
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
 
@@ -226,10 +281,19 @@ class GameImport:
                 continue
             conflict = None if before == given else _conflict(name, before, given)
             if conflict is None:
-                self.outcome.repeated += 1
+                self._taken.repeated += 1
             else:
-                self.outcome.faults.append(Fault(line, conflict))
+                self.outcome.fault(line, conflict)
         return pl.Series(flags, dtype=pl.Boolean)
+
+
+def _no_pool(pool: str) -> str:
+    if _NAME.fullmatch(pool):
+        return (
+            f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
+            "give the games of a variant a pool by --variant VARIANT=POOL"
+        )
+    return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
 
 
 def _refusal(games: DataFrame, now: int) -> Series:

@@ -123,7 +123,15 @@ def _make_converter() -> Converter:
 
 _CONVERTER = _make_converter()
 _NAMES = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
-_WRITTEN = {cls: (names, attrgetter(*names)) for cls, names in _NAMES.items()}
+
+
+def _reader(names: tuple[str, ...]) -> Callable[[Event], tuple[Any, ...]]:
+    """What reads these fields; ``attrgetter`` gives a single one bare."""
+    read: Callable[[Event], Any] = attrgetter(*names)
+    return read if len(names) > 1 else lambda event: (read(event),)
+
+
+_WRITTEN = {cls: (names, _reader(names)) for cls, names in _NAMES.items()}
 
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:

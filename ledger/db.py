@@ -89,13 +89,33 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
             ) from error
 
 
+def _cannot_have_a_log(path: Path) -> bool:
+    """Whether a file stands alone in a folder that cannot be written, so that SQLite could not make its log there.
+
+    Raises:
+        StorageError: there is a log with entries that are not in the file yet.
+    """
+    if not path.exists() or os.access(path.parent, os.W_OK) or Path(f"{path}-shm").exists():
+        return False
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StorageError(
+            str(path), f"its folder cannot be written, and {log.name} holds what is not in the file yet: "
+            "copy the ledger's files, this one too, to a folder that you may write, and ask there"
+        )  # fmt: skip
+    return True
+
+
 def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open *path* with our pragmas; transactions are begun and ended by hand.
+
+    In a folder that cannot be written a file without a log is opened as one that never changes.
 
     Raises:
         StorageError: it cannot be opened.
     """
-    uri = f"file:{quote(str(Path(path).absolute()))}" + ("?mode=ro" if read_only else "")
+    way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
+    uri = f"file:{quote(str(Path(path).absolute()))}{way}"
     with storage_errors(path):
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA trusted_schema=OFF")
@@ -153,9 +173,10 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         StorageError: the lock was not to be had in time, or the disk refused.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str | Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE) -> None:
+        """Say on which file, and what to do where it is damaged."""
         self._connection = connection
-        self._errors = storage_errors(path)
+        self._errors = storage_errors(path, remedy)
 
     def __enter__(self) -> None:
         """Begin."""

@@ -308,8 +308,25 @@ class TournamentClosed:
         return f"tournament:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}@{self.ended_at}"
 
 
-Event = PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed
+@attrs.frozen(kw_only=True)
+class ClockAccepted:
+    """The administrator's word that an entry was recorded by a wrong clock, in the future; time goes on from here."""
+
+    KIND: ClassVar[str] = "clock-accepted/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    entry: int = _integer("position of the entry that the wrong clock recorded, the one before this", 1, MAX_WHOLE)
+
+    @property
+    def key(self) -> str:
+        """``clock:POSITION``."""
+        return f"clock:{self.entry}"
+
+
+Event = (
+    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed | ClockAccepted
+)
 EVENTS: tuple[type[Event], ...] = (
-    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed,
+    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}

@@ -377,7 +377,10 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     for pool, tournament, closed_ms in connection.execute(query):
         editions = closed.setdefault(pool, {})
         editions[tournament] = (*editions.get(tournament, ()), closed_ms)
+    names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
+    if names.keys() != eras.keys():
+        raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
     return [
         Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}))
-        for pool, name in connection.execute("SELECT pool, name FROM pools ORDER BY pool")
+        for pool, name in names.items()
     ]

@@ -6,9 +6,10 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -21,14 +22,18 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.gamebook import Placed, stored_pools
 from ledger.heavy import sqlite_utils, zstandard
+from ledger.journal import listing
 from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.model import Receipt, Standing, TreeHead, instant_text
 from ledger.people import People, Person, commitment
 from ledger.projection import Progress, silent
 from ledger.projector import Projector
 from ledger.projectors import available
 from ledger.recording import Recorder
+from ledger.sealed_names import SealedNames
 from ledger.timeline import Pool
+from ledger.views import reading
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -37,14 +42,9 @@ if TYPE_CHECKING:
 DEFAULT_ACTOR = "ledger"
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)
-
-
-def beside(path: str | Path, word: str) -> Path:
-    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``."""
-    journal = Path(path)
-    return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
 class Ledger:
@@ -56,8 +56,10 @@ class Ledger:
     ) -> None:  # fmt: skip
         self.path = Path(path)
         self.journal = journal
-        self.people = people
-        self.views = Views(beside(path, "views"), projectors)
+        self._people = people
+        self._names = SealedNames(journal, people)
+        self.views = Views(beside(path, "views"), projectors, journal)
+        self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._recorder = Recorder(journal, self.now_ms)
 
@@ -65,7 +67,7 @@ class Ledger:
     def create(
         cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
         settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -85,11 +87,12 @@ class Ledger:
         event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
+        refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         if beside(path, "views").exists():
             raise StorageError(str(beside(path, "views")), "exists already, though the journal does not")
-        people = beside(path, "people")
+        path, people = journal_file(path), beside(path, "people")
         if not people.exists():
             with db.whole(people) as making:
                 People.create(making).close()
@@ -105,7 +108,7 @@ class Ledger:
     @classmethod
     def open(
         cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
         """Open an existing ledger.
 
@@ -119,6 +122,8 @@ class Ledger:
             StorageError: a file is missing, locked, or not ours.
             CorruptError: a file is damaged.
         """
+        path = journal_file(path)
+        refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         return cls(path, journal, people, available() if projectors is None else projectors, clock)
@@ -126,8 +131,20 @@ class Ledger:
     def close(self) -> None:
         """Release all files."""
         self.views.close()
-        self.people.close()
+        if self._aside is not None:
+            self._aside.cleanup()
+            self._aside = None
+        self._people.close()
         self.journal.close()
+
+    @property
+    def people(self) -> People:
+        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
+
+        Raises:
+            StorageError: it is the people file of another ledger, or one of the two rows was changed.
+        """
+        return self._names.people()
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +169,12 @@ class Ledger:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = list(events)
+        registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
+        if registrations:
+            self._names.check_registrations(registrations)
+        return self._append(batch, actor)
+
+    def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         receipts = self._recorder.append_many(batch, actor)
         self.views.expect(
             Placed(receipt.position, event)
@@ -168,8 +191,10 @@ class Ledger:
 
         Raises:
             RejectedError: the identity was registered with something else.
+            StorageError: the people file and the journal do not belong together.
         """
-        person = self.people.number({identity: name}, instant_text(self.now_ms()))[identity]
+        joined_at = instant_text(self.now_ms())
+        person = self._names.number({identity: name}, joined_at, self.journal.find).persons[identity]
         event = PlayerRegistered(
             player=person.player,
             joined_at=person.joined_at,
@@ -178,7 +203,7 @@ class Ledger:
             birth_year=birth_year,
             commitment=commitment(person.salt or b"", identity, person.name or ""),
         )
-        self.append(event, actor=actor)
+        self._append([event], actor)
         return person.player
 
     def erase(self, player: int) -> bool:
@@ -188,9 +213,9 @@ class Ledger:
             False where nothing was known of the number, or no longer.
 
         Raises:
-            StorageError: the file refuses, or another process reads it.
+            StorageError: the file refuses, another process reads it, or it still tells: nothing is promised then.
         """
-        return self.people.erase(player)
+        return self._people.erase(player)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
@@ -209,21 +234,21 @@ class Ledger:
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
         """
         first = self.first_scheme()
-        job = GameImport(
-            self.journal, self.people, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms
-        )
-        try:
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms)
+        with suppress(_NothingRecordedError):
             with self.journal.writing() if strict else nullcontext() as whole:
                 for frame in ahead(frames):
                     with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
                         job.take(frame, writer)
+                    if whole is None:
+                        job.committed()
                     advance(len(frame))
-                if strict and (job.outcome.faults or faults_so_far()):
-                    raise _NothingRecordedError  # noqa: TRY301  # only an exception undoes the transaction
-        except _NothingRecordedError:
-            job.outcome.recorded = job.outcome.repeated = job.outcome.players = 0
+                if strict and (job.outcome.fault_count or faults_so_far()):
+                    raise _NothingRecordedError  # only an exception undoes the transaction
+            job.committed()
         return job.outcome
 
     def now_ms(self) -> int:
@@ -234,11 +259,30 @@ class Ledger:
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Bring the views level with the journal; returns the position reached."""
-        return self.views.catch_up(self.journal, progress)
+        return self.views.catch_up(progress)
+
+    def level(self, progress: Progress = silent) -> None:
+        """Make sure that the views are level with the journal before questions are asked.
+
+        Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
+        for as long as this ledger is open.
+
+        Raises:
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        if self.views.is_level():
+            return
+        if self.views.can_be_written():
+            self.catch_up(progress)
+            return
+        self.views.close()
+        self._aside = TemporaryDirectory(prefix="ledger-aside-")
+        self.views = Views(Path(self._aside.name) / "views.db", self.views.projectors, self.journal)
+        self.views.build_until(self.journal.size(), progress)
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
-        return self.views.rebuild(self.journal, progress)
+        return self.views.rebuild(progress)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -272,7 +316,8 @@ class Ledger:
 
     def pools(self) -> list[Pool]:
         """Every pool with its timeline, in order of their first schemes."""
-        return stored_pools(self.views.connection)
+        with reading(self.views.path):
+            return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number.
@@ -281,11 +326,20 @@ class Ledger:
             UnknownNameError: nobody, or several: their identities are listed.
         """
         found = list(self.people.by_number([int(wanted)]).values()) if wanted.isdecimal() else []
-        found = found or self.people.named(wanted)
+        found = found or self.people.named(wanted) or self._nameless(wanted)
         if len(found) == 1:
             return found[0]
         hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
         raise UnknownNameError("player", wanted, hint)
+
+    def _nameless(self, wanted: str) -> list[Person]:
+        """A number that the journal registered and of which the people file, as it stands, knows nothing."""
+        stored = self.journal.find([f"player:{wanted}"]) if wanted.isdecimal() else {}
+        return [Person(int(wanted), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored.values()]
+
+    def people_row(self, player: int) -> Person | None:
+        """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
+        return self._people.by_number([player]).get(player)
 
     def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
         """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
@@ -316,7 +370,19 @@ class Ledger:
         stored = self.journal.find([f"game:{game.removeprefix('game:')}"])
         if not stored:
             raise UnknownNameError("game", game, "give the key as 'games' shows it")
-        return [orjson.loads(one.body) for one in stored.values()]
+        return [orjson.loads(entry.body) for entry in stored.values()]
+
+    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
+        """Entries of the journal in order, as plain values, read as they are asked for.
+
+        Args:
+            kind: only those of this kind, with its version (``clock-accepted/1``) or without.
+            last: only so many, the newest of them.
+
+        Raises:
+            UnknownNameError: there is no such kind.
+        """
+        return map(orjson.loads, listing.bodies(self.journal, kind, last))
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""

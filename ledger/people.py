@@ -9,16 +9,25 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import db
-from ledger.errors import StorageError
+from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.guard import Guard
+
+if TYPE_CHECKING:
+    import sqlite3
 
 APPLICATION_ID = 0x43524C50  # "CRLP"
 LAYOUT = 1
 SALT_BYTES = 16
+MISSING = (
+    "the people file is missing; restore it from a copy or, where there is none, go on without names: "
+    "'rating-ledger accept-lost-names DB'"
+)
 _SCHEMA = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
@@ -26,11 +35,21 @@ CREATE TABLE people(
   name TEXT,
   salt BLOB,
   joined_at TEXT NOT NULL
-) STRICT
+) STRICT;
 """
 
-
-_ERASE = "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = ? AND salt IS NOT NULL"
+_COLUMNS = "player, identity, name, salt, joined_at"
+_INSERT = f"INSERT INTO people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+_ERASE = (
+    "UPDATE people SET identity = NULL, name = NULL, salt = NULL "
+    "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
+)
+_TABLE_COUNTS = "SELECT count(*), coalesce(max(player), 0), count(identity) FROM people NOT INDEXED"
+_INDEX_COUNT = "SELECT count(identity) FROM people INDEXED BY sqlite_autoindex_people_1"
+# People whose name can be compared with the journal, from one end of the numbers or from the other.
+_LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
+_HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_ALL_NUMBERS = 2**62
 
 
 class Person(NamedTuple):
@@ -59,9 +78,10 @@ class People:
         """
         self.path = str(path)
         if not Path(path).exists():
-            raise StorageError(self.path, "the people file is missing; restore it from a copy")
-        self._connection = db.connect(path, read_only=read_only)
+            raise StorageError(self.path, MISSING)
+        self._connection = _connect(path, read_only=read_only)
         db.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
+        self._guard = Guard(path, _SCHEMA)
         with db.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
 
@@ -74,7 +94,7 @@ class People:
         """
         if Path(path).exists():
             raise StorageError(str(path), "exists already")
-        connection = db.connect(path)
+        connection = _connect(path)
         with db.storage_errors(path):
             connection.execute("PRAGMA journal_mode=WAL")
             with db.immediate(connection, path):
@@ -93,7 +113,7 @@ class People:
         """
         people = cls(path)
         try:
-            return not people._rows("SELECT * FROM people LIMIT 1", ())
+            return not people._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
         finally:
             people.close()
 
@@ -101,73 +121,165 @@ class People:
         """Release the file."""
         self._connection.close()
 
-    def number(self, named: Mapping[str, str], joined_at: str) -> dict[str, Person]:
+    def number(
+        self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
+    ) -> dict[str, Person]:
         """The persons behind these identities; those not met before get the next numbers, in the given order.
 
         Args:
             named: identity -> name to show.
             joined_at: instant that is kept with the new ones.
+            confirm: called with the new ones before they are kept; what it raises keeps them out.
+
+        Raises:
+            StorageError: the file refuses, or did not take what it was given.
         """
-        version = self._version()
+        version = self.version()
         found = self.by_identity(list(named))
         fresh = [identity for identity in named if identity not in found]
         if fresh:
-            with db.immediate(self._connection, self.path):
-                if self._version() != version:  # another process may have been faster
+            with self._writing():
+                if self.version() != version:  # another process may have been faster
                     found = self.by_identity(list(named))
+                    fresh = [identity for identity in named if identity not in found]
                 first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
-                fresh = [identity for identity in named if identity not in found]
-                salts = secrets.token_bytes(SALT_BYTES * len(fresh))
-                persons = [
-                    Person(first + i, one, named[one], salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
-                    for i, one in enumerate(fresh)
-                ]
-                self._connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", persons)
+                persons = _newcomers(first, {identity: named[identity] for identity in fresh}, joined_at)
+                confirm(persons)
+                self._insert(persons)
             found.update((person.identity or "", person) for person in persons)
         return found
+
+    def add_nameless(self, players: Mapping[int, str]) -> None:
+        """Rows for numbers whose names are lost: as after erasing them.
+
+        Args:
+            players: number -> the instant when the player joined.
+
+        Raises:
+            StorageError: the file refuses, or one of the numbers has a row.
+        """
+        with self._writing():
+            self._insert([Person(player, None, None, None, joined_at) for player, joined_at in players.items()])
 
     def erase(self, player: int) -> bool:
         """Forget identity, name and salt of a player for good; False where nothing was known any more.
 
-        The bytes are overwritten, in the file and in its write-ahead log. The number stays, and the commitment in the
-        journal, which without the salt says nothing.
+        The whole file is written anew and its write-ahead log emptied, so that no copy of the bytes stays in free
+        space, whoever wrote it. The number stays, and the commitment in the journal, which without the salt says
+        nothing.
 
         Raises:
             StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
         """
-        with db.storage_errors(self.path):
-            self._connection.execute("PRAGMA secure_delete=ON")
-            with db.immediate(self._connection, self.path):
-                found = self._connection.execute(_ERASE, (player,)).rowcount
-            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with db.storage_errors(self.path), self._writing():
+            found = self._connection.execute(_ERASE, (player,)).rowcount
+        self._clean()
+        left = self.by_number([player]).get(player)
+        if left is not None and (left.identity, left.name, left.salt) != (None, None, None):
+            raise StorageError(self.path, f"still tells who player {player} is; run 'audit', then erase again")
+        return bool(found)
+
+    def _clean(self) -> None:
+        """Leave nothing in the file and its log but the rows as they are."""
+        try:
+            with db.storage_errors(self.path):
+                self._connection.execute("VACUUM")
+                busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except LedgerError as error:
+            raise StorageError(
+                self.path, f"the row is empty, but its old bytes may still be in the file: erase again ({error})"
+            ) from error
         if busy:
             raise StorageError(
                 self.path, "another process is reading it, so its log still holds the erased bytes; erase again later"
             )
-        return bool(found)
 
-    def _version(self) -> int:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One write transaction on a file that is as this program left it."""
+        with db.immediate(self._connection, self.path):
+            self._guard.check(self._connection)
+            yield
+
+    def _insert(self, persons: Sequence[Person]) -> None:
+        """Keep new rows, all of them or none."""
+        taken = self._connection.executemany(_INSERT, persons).rowcount if persons else 0
+        if taken != len(persons):
+            raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
+
+    def version(self) -> int:
         """A number that changes when another process has written the file since it was last asked for."""
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
+    def counts(self) -> tuple[int, int]:
+        """Number of rows and highest number. The whole file is read.
+
+        Raises:
+            CorruptError: rows and the index on identities do not belong together.
+        """
+        with db.storage_errors(self.path):
+            rows, highest, identities = self._connection.execute(_TABLE_COUNTS).fetchone()
+            (indexed,) = self._connection.execute(_INDEX_COUNT).fetchone()
+        if identities != indexed:
+            raise CorruptError(
+                self.path, 0,
+                f"has {identities} identities and {indexed} in its index: it is put together from two copies; "
+                f"{db.RESTORE}",
+            )  # fmt: skip
+        return rows, highest
+
+    def numbers(self) -> set[int]:
+        """Every number that has a row, erased or not."""
+        with db.storage_errors(self.path):
+            return {player for (player,) in self._connection.execute("SELECT player FROM people")}
+
+    def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
+        """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
+        query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
+        size = 1
+        while persons := self._rows(query, (last, size)):
+            yield persons
+            last, size = persons[-1].player, min(size * 8, 4_096)
+
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
         """Those of these identities that are known."""
-        query = "SELECT * FROM people WHERE identity IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
         return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Those of these players that are known."""
-        query = "SELECT * FROM people WHERE player IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
         return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
 
     def named(self, wanted: str) -> list[Person]:
         """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
-        exact = self._rows("SELECT * FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,))
+        exact = self._rows(
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
+        )
         return exact or self._rows(
-            "SELECT * FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE ORDER BY player",
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
+            "ORDER BY player",
             (wanted,),
         )
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
         with db.storage_errors(self.path):
             return [Person(*row) for row in self._connection.execute(query, arguments)]
+
+
+def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file so that whatever is written leaves no copy of a name behind."""
+    connection = db.connect(path, read_only=read_only)
+    with db.storage_errors(path):
+        connection.execute("PRAGMA secure_delete=ON")  # what moves within the file is overwritten where it was
+        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
+    return connection
+
+
+def _newcomers(first: int, named: Mapping[str, str], joined_at: str) -> list[Person]:
+    """Persons with the numbers from *first* on, each with a salt of its own."""
+    salts = secrets.token_bytes(SALT_BYTES * len(named))
+    return [
+        Person(first + i, identity, name, salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
+        for i, (identity, name) in enumerate(named.items())
+    ]

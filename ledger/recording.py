@@ -10,7 +10,15 @@ from contextlib import suppress
 
 from ledger import codec, rules
 from ledger.errors import RejectedError
-from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.events import (
+    ClockAccepted,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
 from ledger.journal import Journal, KeyTakenError, Stored, Writer
 from ledger.model import Receipt
 
@@ -32,8 +40,14 @@ class Recorder:
         """
         try:
             with self._journal.writing() as writer:
-                now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
-                return _Batch(writer, self._known, actor, now).append(list(events))
+                given = list(events)
+                accepted = _accepted(given, writer)
+                now, last = self._clock_ms(), writer.last_recorded_at()
+                if accepted is None:
+                    now = rules.check_clock(now, last)
+                else:
+                    now = rules.check_acceptance(accepted, now, writer.size, last)
+                return _Batch(writer, self._known, actor, now, accepted).append(given)
         except BaseException:
             self._known.clear()  # some of it may have been undone
             raise
@@ -42,11 +56,14 @@ class Recorder:
 class _Batch:
     """One transaction's events, judged one after another as if each were already written."""
 
-    def __init__(self, writer: Writer, known: set[str], actor: str, now_ms: int) -> None:
+    def __init__(
+        self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None
+    ) -> None:
         self._writer = writer
         self._known = known
         self._actor = actor
         self._now_ms = now_ms
+        self._accepted = accepted  # the first event, judged already
         self._stamp = rules.recorded_text(now_ms)
 
     def append(self, events: Sequence[Event]) -> list[Receipt]:
@@ -73,7 +90,8 @@ class _Batch:
                 rules.check_repeat(event, before)
                 places.append((key, before.position, True))
                 continue
-            rules.check_new(event, self._known, self._now_ms)
+            if event is not self._accepted:
+                rules.check_new(event, self._known, self._now_ms)
             position = self._writer.size + len(bodies) + 1
             body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
             kinds.append(event.KIND)
@@ -94,6 +112,13 @@ class _Batch:
             )
             for key, position, duplicate in places
         ]
+
+
+def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
+    """The acceptance that a batch begins with, unless the journal holds it already."""
+    if events and isinstance(events[0], ClockAccepted) and not writer.find([events[0].key]):
+        return events[0]
+    return None
 
 
 def _needs(event: Event) -> tuple[str, ...]:

@@ -15,7 +15,15 @@ import orjson
 from ledger import schemes
 from ledger.codec import facts_mapping
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
-from ledger.events import Event, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.events import (
+    ClockAccepted,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
 from ledger.journal import Stored
 from ledger.model import Carry, Precision, instant_end_ms, instant_ms, instant_text, precision
 from ledger.periods import DAY_MS
@@ -25,7 +33,10 @@ FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorro
 
 # Name -> what it means and what to do. The order is the order in which they are tried.
 RULES: dict[str, str] = {
-    "clock-behind": "this machine's clock is behind the last entry by more than a minute: set the clock",
+    "clock-behind": (
+        "this machine's clock is behind the last entry by more than a minute: set the clock or, where that entry's "
+        "clock was wrong, run 'accept-clock'"
+    ),
     "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
@@ -36,12 +47,15 @@ RULES: dict[str, str] = {
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
     "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
+    "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
+    "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
 }
 
 # What single events and whole columns are refused with, word for word.
 SAME_PLAYER = "White and Black are both player {}; check the source"
 ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
 CLOSED_IN_THE_FUTURE = "closes with {}, but it is {} now; check the date and this machine's clock"
+NOT_FIRST = "a clock is accepted by the first fact after its entry, entry {} is farther back; name the last entry"
 IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
 
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
@@ -114,6 +128,8 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_scheme(event, known)
         case RatingRunClosed() | TournamentClosed():
             _check_closing(event, known, now_ms)
+        case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
+            raise _refusal("not-the-last-entry", event, NOT_FIRST.format(event.entry))
         case _:
             pass
 
@@ -203,9 +219,34 @@ def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
         raise RejectedError(
             "clock-behind", "",
             f"this machine's clock says {instant_text(now_ms)}, but the last entry was recorded at "
-            f"{last_recorded_at}; set the clock and try again: nothing was recorded",
+            f"{last_recorded_at}; set the clock and try again or, where the clock was wrong that recorded it, run "
+            "'rating-ledger accept-clock DB': nothing was recorded",
         )  # fmt: skip
     return max(now_ms, last)
+
+
+def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded_at: str | None) -> int:
+    """May this clock be accepted, as the next entry? The time to record it under is that of this machine.
+
+    Args:
+        event: the acceptance, not yet recorded.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+        size: entries in the journal.
+        last_recorded_at: when the last of them was recorded.
+
+    Raises:
+        RejectedError: ``not-the-last-entry`` or ``clock-not-behind``.
+    """
+    if event.entry != size or last_recorded_at is None:
+        message = f"entry {event.entry} is not the last one, which is entry {size}; name that one"
+        raise _refusal("not-the-last-entry", event, message)
+    if now_ms >= recorded_ms(last_recorded_at) - CLOCK_SLACK_MS:
+        raise _refusal(
+            "clock-not-behind", event,
+            f"this machine's clock says {instant_text(now_ms)}, and entry {size} was recorded at {last_recorded_at}: "
+            "there is nothing to accept, record as usual",
+        )  # fmt: skip
+    return now_ms
 
 
 def recorded_ms(text: str) -> int:

@@ -6,7 +6,8 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``history`` and one table for each further projector: a row for each side of each rated game;
 * ``current``: the last row of each player in each pool;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``: what the journal says of them;
-* ``progress``: the position up to which the journal is folded in, written in the same transaction as the rows.
+* ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
+  written in the same transaction as the rows: views say which journal they are of.
 
 What goes into the rows is decided elsewhere (``gamebook``, ``projection``).
 """
@@ -15,13 +16,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import arith, db, schemes
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import CorruptError, StorageError, one_line
+from ledger.journal.merkle import EMPTY_ROOT
 from ledger.projector import SIDE_COLUMNS, Projector
 from ledger.schemes.base import Scheme
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
-LAYOUT = 2
+LAYOUT = 3
 _SCHEME = "scheme "
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
@@ -41,8 +43,9 @@ GAME_COLUMNS = (
 )  # fmt: skip
 
 _SCHEMA = (
-    "CREATE TABLE progress(only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL) STRICT",
-    "INSERT INTO progress VALUES (1, 0)",
+    """CREATE TABLE progress(
+      only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL CHECK(position >= 0),
+      root BLOB NOT NULL CHECK(length(root) = 32)) STRICT""",
     "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
     "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
     """CREATE TABLE eras(
@@ -77,6 +80,13 @@ _INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
 )
+_TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
+
+
+_OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
+_OBJECTS: Mapping[str, str] = {
+    statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, _TOURNAMENT_INDEX)
+}  # by name of the table or index, the statement that makes it
 
 
 def table_columns(projector: Projector, scheme_state: Sequence[str]) -> list[tuple[str, str]]:
@@ -96,6 +106,7 @@ def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connect
         with db.immediate(connection, path):
             for statement in _SCHEMA:
                 connection.execute(statement)
+            connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
             for projector in projectors:
                 columns = ", ".join(f'"{name}" {kind}' for name, kind in table_columns(projector, ()))
                 connection.execute(
@@ -119,9 +130,7 @@ def create_indexes(connection: sqlite3.Connection) -> None:
 
 def index_tournaments(connection: sqlite3.Connection) -> None:
     """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
-    connection.execute(
-        "CREATE INDEX IF NOT EXISTS games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
-    )
+    connection.execute(_TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
 def ensure_scheme_columns(
@@ -141,9 +150,15 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
 
     Raises:
         StorageError: not ours, or not to be opened.
+        CorruptError: a table, index or trigger in it is not what this program makes.
     """
     connection = db.connect(path, read_only=read_only)
-    db.check_identity(connection, path, APPLICATION_ID, LAYOUT)
+    try:
+        db.check_identity(connection, path, APPLICATION_ID, LAYOUT)
+        _check_schema(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     with db.storage_errors(path, REBUILD):
         # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -160,15 +175,70 @@ def is_outdated(path: str | Path) -> bool:
     return bool(found == APPLICATION_ID and layout < LAYOUT)
 
 
+def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Refuse views in which a table or an index is missing or altered, or a trigger would write what was not derived.
+
+    Tables and indexes that somebody added for questions of their own change no answer: the audit names them.
+    """
+    with db.storage_errors(path, REBUILD):
+        rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
+    found = {name: (kind, sql) for name, kind, sql in rows}
+    for name, statement in _OBJECTS.items():
+        if name not in found and name != _OPTIONAL:
+            raise CorruptError(str(path), 0, f"its table or index {name!r} is missing; {REBUILD}")
+        if name in found and found[name][1] != statement:
+            raise CorruptError(str(path), 0, f"its table or index {name!r} is not what this program makes; {REBUILD}")
+    with db.storage_errors(path, REBUILD):
+        made = [name for (name,) in connection.execute("SELECT name FROM projections")]
+    for name in made:
+        if name != _ARITHMETIC[0] and not name.startswith(_SCHEME) and name not in found:
+            raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
+    triggers = sorted(name for name, (kind, _) in found.items() if kind == "trigger")
+    if triggers:
+        raise CorruptError(str(path), 0, f"holds triggers that this program does not make: {triggers}; {REBUILD}")
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn what goes wrong while rows of the views are read and understood into one clear error.
+
+    Raises:
+        CorruptError: a row is not what this program wrote.
+    """
+    with db.storage_errors(path, REBUILD):
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            message = f"a row cannot be understood ({type(error).__name__}: {one_line(error)}); {REBUILD}"
+            raise CorruptError(str(path), 0, message) from error
+
+
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
     """True when the tables were made by exactly these projectors, versions and settings, and schemes as they are."""
     stored = dict(connection.execute("SELECT name, identity FROM projections"))
     if stored.pop(_ARITHMETIC[0], None) != _ARITHMETIC[1]:
         return False
-    by_schemes = {name: stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
-    return stored == {projector.name: projector.identity for projector in projectors} and all(
-        int(version) == schemes.named(name.removeprefix(_SCHEME)).version for name, version in by_schemes.items()
-    )
+    by_schemes = {name.removeprefix(_SCHEME): stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
+    if stored != {projector.name: projector.identity for projector in projectors}:
+        return False
+    known = [schemes.named(name) for name in by_schemes]
+    if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
+        return False
+    state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
+    for projector in projectors:
+        _check_columns(connection, projector, state)
+    return True
+
+
+def _check_columns(connection: sqlite3.Connection, projector: Projector, scheme_state: Sequence[str]) -> None:
+    """Refuse a projector's table that has other columns than the projector and the schemes in use ask for."""
+    whole = [("pool", "INTEGER"), ("player", "INTEGER"), ("n", "INTEGER")]
+    wanted = {*whole, *((name, kind.split()[0]) for name, kind in table_columns(projector, scheme_state))}
+    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+    if found != wanted:
+        names = sorted({name for name, _ in found ^ wanted})
+        message = f"table {projector.name!r} is not as it was made: columns {names}; {REBUILD}"
+        raise CorruptError("the views", 0, message)
 
 
 def note_scheme(connection: sqlite3.Connection, scheme: Scheme) -> None:
@@ -188,9 +258,28 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
         raise CorruptError(str(path), 0, f"{found}; {REBUILD}")
 
 
+class Checkpoint(NamedTuple):
+    """How far the journal is folded in, and its Merkle root at that position."""
+
+    position: int
+    root: bytes
+
+
+def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
+    """How far the journal is folded in, and which journal.
+
+    Raises:
+        CorruptError: that is not said, or said twice.
+    """
+    rows = connection.execute("SELECT position, root FROM progress").fetchall()
+    if len(rows) != 1:
+        raise CorruptError("the views", 0, f"table progress holds {len(rows)} rows, not 1; {REBUILD}")
+    return Checkpoint(*rows[0])
+
+
 def position(connection: sqlite3.Connection) -> int:
     """How far the journal is folded in."""
-    return int(connection.execute("SELECT position FROM progress").fetchone()[0])
+    return checkpoint(connection).position
 
 
 def data_version(connection: sqlite3.Connection) -> int:
@@ -198,9 +287,9 @@ def data_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
-def set_position(connection: sqlite3.Connection, reached: int) -> None:
-    """Note how far the journal is folded in; in the same transaction as the rows."""
-    connection.execute("UPDATE progress SET position = ?", (reached,))
+def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) -> None:
+    """Note how far the journal is folded in, and its root there; in the same transaction as the rows."""
+    connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
 
 
 def put_in_place(built: Path, target: Path) -> None:

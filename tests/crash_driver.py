@@ -23,7 +23,8 @@ from ledger import catching_up, db, projection
 from ledger.errors import LedgerError
 from ledger.imports.source import SourceGame, frames
 from ledger.journal import sqlite
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 PLAYERS = 40

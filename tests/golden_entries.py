@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ledger.codec import assemble, facts
 from ledger.events import (
+    ClockAccepted,
     ConversionRange,
     Event,
     GameRecorded,
@@ -175,5 +176,17 @@ GOLDEN: dict[str, Golden] = {
             tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
             ended_at="2013-06-04T19:45:00Z",
         ),
+    ),
+    "clock-accepted-1.minimal": Golden(
+        14,
+        "2026-11-21T03:15:15.110Z",
+        "admin",
+        ClockAccepted(entry=13),
+    ),
+    "clock-accepted-1.full": Golden(
+        2**53 - 1,
+        "1970-01-01T00:00:00.000Z",
+        "admin:eve",
+        ClockAccepted(entry=2**53 - 2),
     ),
 }

@@ -7,7 +7,7 @@ loses a point for each period that has gone by since the last one. A test puts t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 import pytest
@@ -22,7 +22,7 @@ from ledger.schemes.base import (
     Scheme,
     Side,
     When,
-    refuse_common,
+    numbers_of,
     setting,
 )
 
@@ -39,30 +39,15 @@ class Settings(PeriodSettings):
         self.check_periods()
 
 
-class Numbers(NamedTuple):
-    """The settings as kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    initial: float
-    worth: float
-    min_listed: float
+Numbers = numbers_of(Settings)
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     return (numbers.initial if newcomer.declared is None else newcomer.declared, 0.0)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     return (rating, games)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any
-) -> int:
-    return refuse_common(outcome, termination, rated)
 
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
@@ -111,11 +96,11 @@ def explain(side: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -
     return Explanation("R + worth", (), side.after[0], side.after[0], "none", "this file")
 
 
-def enter_period(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter_period(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     return (*enter(newcomer, numbers), -1.0)
 
 
-def carry_period(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def carry_period(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     return (rating, games, -1.0)
 
 
@@ -124,7 +109,6 @@ COMMON: dict[str, Any] = {
     "version": 1,
     "settings": Settings,
     "numbers": Numbers,
-    "refuse": refuse,
     "expected_score": expected_score,
     "explain": explain,
     "listed": listed,
@@ -148,5 +132,5 @@ SMALL = (BY_GAME, BY_EVENT, BY_PERIOD, FORGETFUL)
 def install(patch: pytest.MonkeyPatch, *those: Scheme) -> None:
     """Let the ledger know these schemes too, or instead of its own of the same name."""
     known = {**schemes.available(), **{one.name: one for one in those}}
-    patch.setattr(schemes, "BUILT_IN", {})
+    patch.setattr(schemes, "built_in_names", lambda: ())
     patch.setattr(schemes, "available", lambda: known)

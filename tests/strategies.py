@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ledger import events as limits
 from ledger.events import (
+    ClockAccepted,
     ConversionRange,
     Event,
     GameRecorded,
@@ -164,9 +165,15 @@ def closed_tournaments() -> st.SearchStrategy[TournamentClosed]:
     return st.builds(TournamentClosed, pool=names(), tournament=plain_texts(128), ended_at=instants())
 
 
+def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
+    """``clock-accepted/1``."""
+    return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
+
+
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
-    return st.one_of(registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments())
+    facts = registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks()
+    return st.one_of(*facts)
 
 
 def recorded_ats() -> st.SearchStrategy[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from ledger import engine
 from ledger.comparing import accuracy
-from ledger.schemes import BUILT_IN, named
+from ledger.schemes import built_in_names, named
 from tools.bench import bare_ratings, rival_ratings, rival_stores, rivals, scheme_lines, schemes, synthetic
 from tools.bench.table import Line, as_json, render
 
@@ -220,8 +220,8 @@ class TestSchemeRivals:
 
 class TestSchemes:
     def test_every_built_in_scheme_has_its_line(self) -> None:
-        assert {variant.scheme.name for variant in schemes.variants()} == set(BUILT_IN)
-        assert len({variant.what for variant in schemes.variants()}) == len(BUILT_IN) + len(schemes.WEEKLY)
+        assert {variant.scheme.name for variant in schemes.variants()} == set(built_in_names())
+        assert len({variant.what for variant in schemes.variants()}) == len(built_in_names()) + len(schemes.WEEKLY)
         assert {"glicko by week", "glicko by month"} <= {variant.what for variant in schemes.variants()}
 
     def test_games_by_period_are_cut_where_the_period_ends(self, columns: synthetic.Columns) -> None:

@@ -11,7 +11,8 @@ import pytest
 from ledger import schemes
 from ledger.audit import table_digests
 from ledger.events import ConversionRange, Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.model import Carry, Outcome, Termination
 from ledger.periods import OPEN
 from tests.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install
@@ -73,11 +74,11 @@ def test_an_open_ledger_goes_on_with_views_that_were_deleted_and_built_by_anothe
 
 def test_views_are_level_only_when_every_entry_is_folded_in(club: Path) -> None:
     with Ledger.open(club) as ledger:
-        assert ledger.views.is_level(ledger.journal)
+        assert ledger.views.is_level()
         ledger.append(game(7, 1, 2))
-        assert not ledger.views.is_level(ledger.journal)
+        assert not ledger.views.is_level()
         beside(club, "views").unlink()
-        assert not ledger.views.is_level(ledger.journal)
+        assert not ledger.views.is_level()
 
 
 # --- changes of scheme, rating runs, tournaments -------------------------------------------------------------
@@ -192,7 +193,7 @@ def test_a_new_version_of_a_later_scheme_builds_the_views_anew(club: Path, monke
         before = ratings(ledger)
     install(monkeypatch, attrs.evolve(BY_GAME, version=2, rate_game=generous))
     with Ledger.open(club) as ledger:
-        assert not ledger.views.is_level(ledger.journal)
+        assert not ledger.views.is_level()
         ledger.catch_up()
         assert ratings(ledger) != before
         projections = ledger.views.connection.execute("SELECT * FROM projections").fetchall()

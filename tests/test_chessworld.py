@@ -20,7 +20,7 @@ from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, 
 from ledger.schemes.chessworld import (
     DEFAULT,
     SCHEME,
-    Numbers,
+    Settings,
     capped,
     carry,
     enter,
@@ -50,18 +50,18 @@ newcomers = st.builds(lambda rating: (rating, 0.0, 0.0), ratings)
 anybody = newcomers | provisional | established
 
 
-def played(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
+def played(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
     """Both states after a game of the first with White."""
     state = [*own, *opponent]
     rate_game(state, 0, 3, score, THEN.day, numbers)
     return (state[0], state[1], state[2]), (state[3], state[4], state[5])
 
 
-def after(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT) -> State:
+def after(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> State:
     return played(own, opponent, score, numbers)[0]
 
 
-def run(games: Sequence[tuple[float, float]], numbers: Numbers = DEFAULT, declared: int | None = None) -> list[float]:
+def run(games: Sequence[tuple[float, float]], numbers: Settings = DEFAULT, declared: int | None = None) -> list[float]:
     """Ratings of a newcomer after each of his games: (opponent's rating, score)."""
     rating, count, points = enter(Newcomer(declared), numbers)
     state = (rating, count, points)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from pathlib import Path
+from xml.dom import minidom
 
+import attrs
 import pytest
 
+from ledger import comparing
 from ledger.db import connect
+from ledger.ledger import Ledger
 from tests.conftest import Run
 from tools import pictures
 from tools.commands import REFUSED, USAGE
@@ -128,6 +133,20 @@ def test_a_picture_is_drawn_the_same_each_time(name: str, club: Path, tmp_path: 
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) > 20_000
+
+
+def test_names_are_drawn_harmless_and_never_as_formulas(club: Path) -> None:
+    evil = "a\x1b[2J\u202e\ufeff\uffff\x00 $\\frac$ --><script>&羽"
+    with Ledger.open(club) as ledger:
+        told = comparing.compare(ledger, [comparing.candidate("elo", {})], timer=lambda: 0.0)
+    told = attrs.evolve(told, pool=evil, schemes=tuple(attrs.evolve(one, scheme=evil) for one in told.schemes))
+    drawn = pictures.draw(told, ".svg")
+    minidom.parseString(drawn)
+    text = drawn.decode()
+    assert r"a\x1b[2J\u202e\ufeff\uffff\x00 $\frac$" in text
+    assert "<script" not in text
+    assert not {unicodedata.category(char) for char in text.replace("\n", "")} & {"Cc", "Cf", "Cn"}
+    assert len(pictures.draw(told, ".png")) > 20_000
 
 
 def test_without_matplotlib_nothing_is_begun(club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,12 @@ def run_closed(**changes: object) -> bytes:
     return body(kind="rating-run-closed/1", key="run:standard@2024-02-29", facts=given)
 
 
+def clock_accepted(**changes: object) -> bytes:
+    """An accepted clock with these facts instead; ``...`` leaves one out."""
+    given = {name: value for name, value in {"entry": 13, **changes}.items() if value is not ...}
+    return body(kind="clock-accepted/1", key="clock:13", facts=given)
+
+
 def tournament_closed(**changes: object) -> bytes:
     """A closed tournament with these facts instead; ``...`` leaves one out."""
     facts_given = {"ended_at": "1999-06-30", "pool": "standard", "tournament": "Café Kök", **changes}
@@ -319,6 +325,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         converting(FIRST_RANGE).replace(b'"factor":"0.6","offset":"800"', b'"offset":"800","factor":"0.6"'),
         "not canonical",
     ),
+    "a clock without its entry": (clock_accepted(entry=...), "required field missing @ $.facts.entry"),
+    "a clock of entry 0": (clock_accepted(entry=0), "entry must be a whole number from 1 to"),
+    "a clock of an entry in text": (clock_accepted(entry="13"), "expected int, got '13' @ $.facts.entry"),
+    "a clock with a time": (clock_accepted(now="2024"), "@ $.facts.now"),
+    "a clock of another entry": (clock_accepted(entry=12), "expected 'clock:12', got 'clock:13' @ $.key"),
     "a run without its day": (run_closed(as_of=...), "required field missing @ $.facts.as_of"),
     "a run of a day that does not exist": (
         run_closed(as_of="2023-02-29"), "no such day or time: '2023-02-29' @ $.facts.as_of",
@@ -612,4 +623,4 @@ def test_facts_that_no_old_kind_had_are_refused(level: object) -> None:
 
 def test_an_old_kind_is_unknown_where_nothing_carries_it_forward() -> None:
     (problem,) = problems_of(registered_0(1))
-    assert problem.startswith("unknown kind 'player-registered/0', expected one of ['game-recorded/1', ")
+    assert problem.startswith("unknown kind 'player-registered/0', expected one of ['clock-accepted/1', ")

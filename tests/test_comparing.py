@@ -19,7 +19,8 @@ from ledger.errors import LedgerError, MalformedError, UnknownNameError
 from ledger.events import RatingRunClosed, TournamentClosed
 from ledger.heavy import np
 from ledger.imports.source import SourceGame, frames
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from ledger.periods import OPEN
 from tools import pictures
 from tools.bench.synthetic import otb_columns

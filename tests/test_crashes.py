@@ -88,8 +88,8 @@ def check_views(folder: Path, aside: Path) -> None:
     with closing(views.open_views(path)) as connection, closing(SqliteJournal(folder / "club.db")) as journal:
         reached = views.position(connection)
         assert 0 < reached <= journal.size()
-        expected = Views(aside / f"{time.monotonic_ns()}.db", DEFAULT)
-        expected.build_until(journal, reached)
+        expected = Views(aside / f"{time.monotonic_ns()}.db", DEFAULT, journal)
+        expected.build_until(reached)
         assert in_terms_of_facts(connection) == in_terms_of_facts(expected.connection)
         expected.close()
 

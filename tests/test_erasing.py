@@ -9,7 +9,8 @@ import pytest
 
 from ledger import db
 from ledger.errors import StorageError
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 from tests.conftest import Run
 from tools.commands import USAGE
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -19,8 +20,12 @@ import pytest
 from ledger import db, errors, projectors, rules, schemes
 from ledger.codec import assemble, decode
 from ledger.errors import LedgerError, RejectedError
+from ledger.events import PlayerRegistered
+from ledger.journal.sqlite import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.model import Standing
 from ledger.projectors.history import HISTORY
+from ledger.sealed_names import accept_lost_names
 from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
 from tests.test_rules import CASES, NOON, Clock, game, is_named
 
@@ -126,6 +131,81 @@ def views_ahead(scene: Scene) -> None:
         opened.catch_up()
 
 
+def entry_gone(scene: Scene) -> None:
+    """Another copy of the journal is put in the place of the open one, which it may not notice by its name."""
+    run_sql(
+        scene.path, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal WHERE position = 4",
+        "CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal\n"
+        "BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;",
+    )  # fmt: skip
+    scene.ledger.append(game("r2"))
+
+
+def moved(scene: Scene) -> None:
+    scene.path.rename(scene.folder / "elsewhere.db")
+    scene.ledger.append(game("r2"))
+
+
+def older_people(scene: Scene) -> None:
+    """An older copy of the people file comes back."""
+    scene.ledger.close()
+    copy = (scene.folder / "club.people.db").read_bytes()
+    with Ledger.open(scene.path, clock=scene.clock) as ledger:
+        ledger.register("name:carl", "Carl")
+        ledger.register("name:dora", "Dora")
+    (scene.folder / "club.people.db").write_bytes(copy)
+    with Ledger.open(scene.path, clock=scene.clock) as ledger:
+        ledger.register("name:eve", "Eve")
+
+
+def older_people_without_one(scene: Scene) -> None:
+    run_sql(scene.folder / "club.people.db", "DELETE FROM people WHERE player = 2")
+    scene.ledger.register("name:eve", "Eve")
+
+
+def people_of_another_ledger(scene: Scene) -> None:
+    scene.ledger.close()
+    with Ledger.create(scene.folder / "other.db") as other:
+        other.register("name:zoe", "Zoe")
+    (scene.folder / "other.people.db").rename(scene.folder / "club.people.db")
+
+
+def foreign_people(scene: Scene) -> None:
+    people_of_another_ledger(scene)
+    with Ledger.open(scene.path) as ledger:
+        ledger.player("Ann")
+
+
+def foreign_people_are_no_loss(scene: Scene) -> None:
+    people_of_another_ledger(scene)
+    with closing(SqliteJournal(scene.path)) as journal:
+        accept_lost_names(journal, scene.folder / "club.people.db")
+
+
+def log_alone(scene: Scene) -> None:
+    scene.ledger.close()
+    (scene.folder / "club.people.db").rename(scene.folder / "club.people.db-wal")
+    with closing(SqliteJournal(scene.path)) as journal:
+        accept_lost_names(journal, scene.folder / "club.people.db")
+
+
+def other_registration(scene: Scene) -> None:
+    """A program registers a number that the people file has given to somebody already."""
+    scene.ledger.people.number({"name:eve": "Eve"}, "2026")
+    registration = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
+    scene.ledger.append(registration)
+
+
+def after(statement: str, file: str = "club.db") -> Provoke:
+    """Register somebody after somebody else has run a statement in a file of the ledger."""
+
+    def provoke(scene: Scene) -> None:
+        run_sql(scene.folder / file, statement)
+        scene.ledger.register("name:carl", "Carl")
+
+    return provoke
+
+
 def missing_nodes(scene: Scene) -> None:
     scene.ledger.append_many(game(f"x{i}") for i in range(300))
     scene.ledger.close()
@@ -190,10 +270,24 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-later-layout": later_layout,
     "storage-no-people": no_people,
     "storage-stray-views": stray_views,
+    "storage-moved": moved,
+    "storage-lost-names": older_people,
+    "storage-lost-name": older_people_without_one,
+    "storage-people-of-another-ledger": foreign_people,
+    "storage-people-of-another-ledger-lost": foreign_people_are_no_loss,
+    "storage-people-log-alone": log_alone,
+    "storage-other-registration": other_registration,
+    "storage-foreign-trigger": after(
+        "CREATE TRIGGER \"o'hara \"\"x\"\"\" AFTER INSERT ON journal BEGIN SELECT raise(IGNORE); END"
+    ),
+    "storage-foreign-index": after("CREATE INDEX by_name ON people(name)", "club.people.db"),
+    "storage-missing-guard": after("DROP TRIGGER journal_never_updates"),
+    "storage-changed-table": after("ALTER TABLE texts ADD COLUMN note TEXT"),
     "storage-never-initialised": no_first_scheme,
     "corrupt-no-database": no_database,
     "corrupt-views-ahead": views_ahead,
     "corrupt-missing-nodes": missing_nodes,
+    "corrupt-entry-gone": entry_gone,
     "projection-missing-row": missing_row,
     "projection-name-taken": taken_name,
     "unknown-name-pool": lambda scene: (scene.ledger.catch_up(), scene.ledger.pool("rapid")),
@@ -202,6 +296,7 @@ CATALOGUE: dict[str, Provoke] = {
     "unknown-name-several": two_players_of_one_name,
     "unknown-name-table": lambda scene: (scene.ledger.catch_up(), scene.ledger.rows("gmaes")),
     "unknown-name-game": lambda scene: scene.ledger.log("r7"),
+    "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
 }  # fmt: skip
 
 

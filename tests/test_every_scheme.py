@@ -16,7 +16,7 @@ from ledger.imports import pgn
 from ledger.imports.open import open_lines
 from ledger.imports.source import SourceGame, frames
 from ledger.ledger import Ledger
-from ledger.schemes import BUILT_IN
+from ledger.schemes import built_in_names
 from ledger.testing import in_terms_of_facts
 from ledger.testing.expect import bits
 
@@ -33,7 +33,7 @@ def _games() -> list[SourceGame]:
         return list(pgn.games(lines, reading))
 
 
-@pytest.fixture(name="ledger", scope="module", params=sorted(BUILT_IN))
+@pytest.fixture(name="ledger", scope="module", params=built_in_names())
 def _ledger(
     request: pytest.FixtureRequest, games: list[SourceGame], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Ledger]:

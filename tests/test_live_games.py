@@ -17,7 +17,7 @@ from ledger.live_games import LiveGames
 from ledger.model import Outcome, Standing, Termination, instant_text
 from ledger.projectors import DEFAULT
 from ledger.queries import tables
-from ledger.schemes import BUILT_IN, named
+from ledger.schemes import built_in_names, named
 from ledger.schemes.base import Rhythm
 from ledger.testing import table_rows
 from tests.plugins import WIN_STREAKS
@@ -25,7 +25,7 @@ from tests.plugins import WIN_STREAKS
 PLAYERS = 7
 FIRST_MS = 1_577_836_800_000  # 2020-01-01
 HOUR_MS = 3_600_000
-BY_GAME = sorted(name for name in BUILT_IN if named(name).rhythm is Rhythm.GAME)
+BY_GAME = sorted(name for name in built_in_names() if named(name).rhythm is Rhythm.GAME)
 
 
 def games(count: int, first: int = 0) -> list[GameRecorded]:
@@ -162,7 +162,7 @@ def test_what_a_failed_transaction_had_rated_is_forgotten(
     stream = games(30)
     play(club, stream[:15])
     with monkeypatch.context() as broken:
-        broken.setattr("ledger.views.set_position", _no_room)
+        broken.setattr("ledger.views.set_checkpoint", _no_room)
         club.append(stream[15])
         with pytest.raises(StorageError):
             club.catch_up()

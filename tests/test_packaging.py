@@ -42,13 +42,11 @@ packages = ["club_extras"]
 PLAIN_ELO = '''
 """Elo with one K, as an outside author would write it."""
 
-from typing import NamedTuple
-
 import attrs
 
 from ledger import Scheme
 from ledger.arith import logistic
-from ledger.schemes.base import Explanation, Term, refuse_common, setting
+from ledger.schemes.base import Explanation, Term, numbers_of, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -57,17 +55,11 @@ class Settings:
     k: float = setting(20.0, "K-factor", "points", "our club")
 
 
-class Numbers(NamedTuple):
-    initial: float
-    k: float
+Numbers = numbers_of(Settings)
 
 
 def enter(newcomer, numbers):
     return (numbers.initial if newcomer.declared is None else newcomer.declared,)
-
-
-def refuse(outcome, termination, half_moves, rated, white, black, numbers):
-    return refuse_common(outcome, termination, rated)
 
 
 def rate_game(state, w, b, score, day, numbers):
@@ -91,7 +83,7 @@ def explain(own, meetings, when, numbers):
 
 SCHEME = Scheme(
     name="plain-elo", title="Plain Elo", source="our club", version=1, settings=Settings, numbers=Numbers,
-    state=("rating",), enter=enter, refuse=refuse, rate_game=rate_game, expected_score=expected_score, explain=explain,
+    state=("rating",), enter=enter, rate_game=rate_game, expected_score=expected_score, explain=explain,
 )
 '''
 

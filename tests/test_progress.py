@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
+from math import inf, nan
 
 import pytest
 
 from ledger.imports.source import Reading
 from tools.progress import Bars, ReadingBar
-from tools.terminal_graph import EIGHTHS, draw
+from tools.terminal_graph import CHANGE, EIGHTHS, draw
 
 
 class Terminal(io.StringIO):
@@ -104,3 +105,31 @@ def test_columns_rise_with_the_rating_and_show_the_mean_of_their_games() -> None
     assert draw([1000.0, 2000.0, 1400.0, 1600.0], width=2) == draw([1500.0, 1500.0], width=2).replace(
         "game 2", "game 4"
     )
+
+
+def test_names_in_bars_are_shown_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Bars() as bars:
+        bars("table \x1b[2J\u202e\n", 50, 100)
+    ReadingBar(Reading("a\x1b]0;x\x07\u2028\udcff.pgn"), 1000).close()
+    text = terminal.getvalue()
+    assert r"table \x1b[2J\u202e\n" in text
+    assert r"a\x1b]0;x\x07\u2028\udcff.pgn" in text
+    assert not set(text) & set("\x07\u202e\u2028\n")
+    assert "\x1b" not in text.replace("\x1b[A", "")  # how tqdm moves its own bars
+
+
+def test_a_graph_without_its_characters_is_drawn_in_ascii() -> None:
+    ratings = [float(rating) for rating in range(1000, 2000)]
+    drawn, plain = draw(ratings, changes=[500]), draw(ratings, changes=[500], in_ascii=True)
+    assert plain.isascii()
+    assert [len(line) for line in plain.split("\n")] == [len(line) for line in drawn.split("\n")]
+    assert plain.split("\n")[-2].count("x") == drawn.split("\n")[-2].count(CHANGE) == 1
+
+
+@pytest.mark.parametrize("odd", [inf, -inf, nan])
+def test_a_rating_that_is_no_number_leaves_its_column_empty(odd: float) -> None:
+    lines = draw([1500.0, odd, 1600.0], height=2).split("\n")
+    assert [line.partition("│")[2][1] for line in lines[:2]] == [" ", " "]
+    assert draw([odd]) == "(no rated games)"

@@ -80,6 +80,8 @@ SCANS = {
     "FROM games WHERE (white = ": "a change of standing judges a player's games again; there are few changes",
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
+    "FROM people NOT INDEXED": "once an import, whether everybody is there; all people are few beside the games",
+    "FROM people INDEXED BY": "the same, whether the index on identities has as many",
 }
 
 

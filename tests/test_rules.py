@@ -14,6 +14,7 @@ from ledger import rules
 from ledger.bulk import PoolChoice
 from ledger.errors import ConflictError, RejectedError
 from ledger.events import (
+    ClockAccepted,
     ConversionRange,
     Event,
     GameRecorded,
@@ -109,7 +110,8 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(
             game("r2"),
             "this machine's clock says 2026-11-21T11:58:59.999Z, but the last entry was recorded at "
-            "2026-11-21T12:00:00.000Z; set the clock and try again: nothing was recorded",
+            "2026-11-21T12:00:00.000Z; set the clock and try again or, where the clock was wrong that recorded it, run "
+            "'rating-ledger accept-clock DB': nothing was recorded",
             source("r2"),
             clock=timedelta(milliseconds=-60_001),
         ),
@@ -221,6 +223,22 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(adoption(carry=Carry.CONVERT, conversion=CONVERSION), "nothing is carried into a pool's first scheme"),
         Case(adoption(conversion=CONVERSION), "nothing is carried into a pool's first scheme: leave both out"),
     ),
+    "not-the-last-entry": (
+        Case(ClockAccepted(entry=3), "entry 3 is not the last one, which is entry 4; name that one"),
+        Case(ClockAccepted(entry=5), "entry 5 is not the last one, which is entry 4; name that one"),
+        Case(
+            ClockAccepted(entry=1), "entry 1 is not the last one, which is entry 4;", clock=timedelta(minutes=-2)
+        ),
+    ),
+    "clock-not-behind": (
+        Case(
+            ClockAccepted(entry=4),
+            "this machine's clock says 2026-11-21T12:00:00Z, and entry 4 was recorded at 2026-11-21T12:00:00.000Z: "
+            "there is nothing to accept, record as usual",
+        ),
+        Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(milliseconds=-60_000)),
+        Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(days=365)),
+    ),
 }  # fmt: skip
 EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
 IMPORTED = [
@@ -308,6 +326,10 @@ WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
     ("unknown-scheme", {**CARRIED, "settings": {"knob": 1}, "scheme": "guesswork"}),
 )
+WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
+    ("clock-not-behind", ClockAccepted(entry=4)),
+    ("not-the-last-entry", ClockAccepted(entry=3)),
+)
 TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
 WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     ("ended-in-the-future", run_closed("2030")),
@@ -322,7 +344,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     ("rule", "event"),
     [(rule, game(**{"key": "r2", **wrong})) for rule, wrong in WRONG_GAMES]
     + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
-    + list(WRONG_CLOSINGS),
+    + list(WRONG_CLOSINGS)
+    + list(WRONG_ACCEPTANCES),
 )  # fmt: skip
 def test_of_several_rules_the_first_is_named(club: Club, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -335,7 +358,7 @@ def test_of_several_rules_the_first_is_named(club: Club, rule: str, event: Event
 def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
         next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
-        for name, _ in (*reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS))
+        for name, _ in (*reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES))
     ]
     assert order == list(range(len(rules.RULES)))
 

@@ -32,6 +32,7 @@ BEYOND_A_SCHEMA = {
     "a key of another fact",
     "a run of a day that does not exist",
     "a run of another day",
+    "a clock of another entry",
     "a tournament in decomposed letters",
     "a tournament under another key",
     "ranges out of order",

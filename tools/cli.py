@@ -1,4 +1,4 @@
-"""The command ``rating-ledger``: finds the sub-command, runs it, and turns errors into one line and an exit code.
+"""The command ``rating-ledger``: finds the sub-command; ``running`` runs it.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 an audit found a falsehood. The sub-commands are in
 ``commands``; each file of them is loaded when one of its commands is called, so that a short answer stays quick.
@@ -7,15 +7,13 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 an audit found a false
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Sequence
 
 import click
 
 from ledger import db
-from ledger.errors import LedgerError
 
-from .commands import REFUSED
+from . import output, running
 
 # Command -> file in ``commands`` and name there, in the order in which one meets them.
 COMMANDS = {
@@ -35,9 +33,13 @@ COMMANDS = {
     "close-run": "schemes.close_run",
     "close-tournament": "schemes.close_tournament",
     "erase": "writing.erase",
+    "accept-lost-names": "mending.accept_lost_names_",
+    "accept-clock": "mending.accept_clock",
     "audit": "proving.audit",
     "head": "proving.head",
     "rebuild": "writing.rebuild",
+    "backup": "copying.backup",
+    "restore": "copying.restore",
 }
 
 
@@ -73,38 +75,18 @@ def cli() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    running.hold_standard_streams()
     if db.has_wal_reset_bug():
-        click.echo(
+        output.remark(
             f"warning: SQLite {db.sqlite3.sqlite_version} may corrupt a file under load (WAL reset, fixed in 3.51.3); "
-            "install pysqlite3 0.6.1 or later",
-            err=True,
+            "install pysqlite3 0.6.1 or later"
         )
-    try:
-        cli.main(args=argv, prog_name="rating-ledger", standalone_mode=False)
-    except LedgerError as error:
-        click.secho(f"error: {error}", fg="magenta", err=True)
-        return REFUSED
-    except click.exceptions.Abort:
-        click.echo("stopped; nothing half done is kept, run the command again", err=True)
-        return REFUSED
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except OSError as error:  # a file that no layer below looks after
-        click.secho(f"error: {error}", fg="magenta", err=True)
-        return REFUSED
-    except UnicodeEncodeError as error:
-        word = ascii(error.object[error.start : error.end])
-        click.secho(f"error: {word} cannot be written in {error.encoding}", fg="magenta", err=True)
-        return REFUSED
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+    return running.run(cli, argv, "rating-ledger")
 
 
 def run() -> None:
     """Entry point of the installed command."""
-    sys.exit(main())
+    running.as_process(main)
 
 
 if __name__ == "__main__":

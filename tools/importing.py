@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
-import click
 
 from ledger.bulk import Outcome, PoolChoice
 from ledger.imports import csv_games, jsonl, ndjson, pgn
@@ -15,6 +14,7 @@ from ledger.imports.open import Source, detect, open_source
 from ledger.imports.source import Reading, SourceGame, frames
 from ledger.ledger import Ledger
 
+from . import output
 from .progress import ReadingBar
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         try:
             outcome = ledger.import_games(
                 _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict, actor=wish.actor,
-                faults_so_far=lambda: len(source.reading.faults), advance=bar.advance,
+                faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
@@ -74,9 +74,10 @@ def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *outcome.faults])
     for fault in faults[:FAULTS_SHOWN]:
-        click.echo(f"{name}:{fault.line}: {fault.message}", err=True)
-    if len(faults) > FAULTS_SHOWN:
-        click.echo(f"{name}: and {len(faults) - FAULTS_SHOWN} more faults", err=True)
+        output.remark(f"{name}:{fault.line}: {fault.message}")
+    count = source.reading.fault_count + outcome.fault_count
+    if count > FAULTS_SHOWN:
+        output.remark(f"{name}: and {count - FAULTS_SHOWN:,} more faults")
     words = [f"{outcome.recorded:,} games recorded", f"{outcome.repeated:,} known already"]
     if outcome.players:
         words.append(f"{outcome.players:,} new players")
@@ -84,7 +85,7 @@ def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
         words.append(f"new pools: {', '.join(outcome.new_pools)}")
     left_out = source.reading.skipped + outcome.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
-    if faults:
-        words.append(f"{len(faults):,} faults" + (": nothing recorded (--strict)" if strict else ""))
-    click.echo(f"{name} ({fmt}): {', '.join(words)}", err=True)
-    return not faults
+    if count:
+        words.append(f"{count:,} faults" + (": nothing recorded (--strict)" if strict else ""))
+    output.remark(f"{name} ({fmt}): {', '.join(words)}")
+    return not count

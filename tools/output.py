@@ -1,23 +1,149 @@
-"""Rows to standard output as JSON, newline-delimited JSON, CSV, TSV or a table, chosen as in sqlite-utils."""
+"""The only door to standard output and standard error: answers, remarks, errors, and rows in five formats.
+
+Whatever is written for people goes through ``visible``, JSON through ``in_json``, cells of CSV and TSV through
+``in_cell`` as well. No other module prints; how a command ends when nobody takes its answer is in ``running``.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from tabulate import tabulate
 
+from .visible import in_cell, in_json, json_escape, visible
+
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("json", "nl", "csv", "tsv", "table")
+DIVIDED = ("csv", "tsv")
+LONGEST = 2_000  # characters of a remark or an error; a fault may quote a line of many megabytes
+RAW = "tools.output.raw"  # under this name a command's context keeps whether --raw was given
+# Of the 256 colours of terminals the nearest to Okabe and Ito's vermilion, which all kinds of colour vision tell from
+# black, white and grey; the word says it, too.
+ALARM = 166
+
+
+_refusals: list[OSError] = []  # by standard output, in the command that runs
+
+
+# -- words for people ----------------------------------------------------------------------------------------------
+
+
+def answer(text: str = "") -> None:
+    """One line of an answer, to standard output."""
+    _put(f"{_for_people(text)}\n")
+
+
+def answer_lines(text: str) -> None:
+    """Several lines of an answer; what is foreign in them must be on one line already."""
+    for line in text.split("\n"):
+        answer(line)
+
+
+def remark(text: str) -> None:
+    """One line beside the answer, to standard error."""
+    _tell(visible(_cut(text)))
+
+
+def error(text: str, word: str = "error:") -> None:
+    """One line on what failed or is false, to standard error; its first *word* is coloured on a terminal."""
+    _tell(f"{click.style(word, fg=ALARM, bold=True)} {visible(_cut(text))}")
+
+
+def agreed(question: str) -> bool:
+    """Ask on standard error and read yes or no from standard input.
+
+    Raises:
+        Abort: nobody answers.
+    """
+    return click.confirm(visible(question), err=True)
+
+
+def _cut(text: str) -> str:
+    """The text without its middle where it is very long: what it is about stands at its ends."""
+    if len(text) <= LONGEST:
+        return text
+    head, tail = text[: LONGEST - 500], text[-500:]
+    return f"{head} [...{len(text) - LONGEST:,} characters...] {tail}"
+
+
+def _tell(line: str) -> None:
+    """A line to standard error, after what was answered before it; where nobody takes it, the work goes on."""
+    _flush()
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    with suppress(OSError):
+        click.echo(_fitting(line, sys.stderr), err=True, color=False if plain else None)
+
+
+def _for_people(text: str) -> str:
+    return _fitting(visible(text), sys.stdout)
+
+
+def can_write(text: str) -> bool:
+    """True where standard output's encoding has every character of *text*."""
+    return _fitting(text, sys.stdout) == text
+
+
+def _fitting(text: str, stream: Any, unwritable: str = "backslashreplace") -> str:
+    r"""The text as the stream's encoding has it; what it lacks as ``\u0434``, or by another handler of errors."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    if text.isascii() or codecs.lookup(encoding).name == "utf-8":
+        return text
+    return text.encode(encoding, unwritable).decode(encoding)
+
+
+def _put(text: str) -> None:
+    """Write to standard output what is clean and fits already.
+
+    Where it is refused, the command goes on, for it may have more to do and to say, and ends with what ``undelivered``
+    tells.
+    """
+    if not _refusals:
+        try:
+            sys.stdout.write(text)
+        except OSError as refusal:
+            _refusals.append(refusal)
+
+
+def _flush() -> None:
+    if not _refusals:
+        try:
+            sys.stdout.flush()
+        except OSError as refusal:
+            _refusals.append(refusal)
+
+
+def begin() -> None:
+    """Forget what standard output refused to an earlier command of this process."""
+    _refusals.clear()
+
+
+def undelivered() -> OSError | None:
+    """Why standard output did not take the whole answer; None when it has it."""
+    _flush()
+    return _refusals[0] if _refusals else None
+
+
+# -- rows ----------------------------------------------------------------------------------------------------------
 
 
 def format_options(command: Command) -> Command:
-    """The options ``--nl --csv --tsv -t`` as one argument *fmt*."""
+    """The options ``--nl --csv --tsv -t`` as one argument *fmt*, and ``--raw``, which ``write`` looks up."""
+    command = click.option(
+        "--raw", is_flag=True, expose_value=False, callback=_keep_raw,
+        help="CSV and TSV without apostrophes before what a spreadsheet would run.",
+    )(command)  # fmt: skip
     for flag, short, text in (
         ("table", "-t", "as a table for people"),
         ("tsv", None, "as TSV"),
@@ -25,48 +151,145 @@ def format_options(command: Command) -> Command:
         ("nl", None, "as newline-delimited JSON"),
     ):
         names = [f"--{flag}"] + ([short] if short else [])
-        command = click.option(*names, "fmt", flag_value=flag, help=f"Output {text}.")(command)
+        # eager: known when --raw is looked at
+        command = click.option(*names, "fmt", flag_value=flag, is_eager=True, help=f"Output {text}.")(command)
     return command
 
 
+def _keep_raw(context: click.Context, _: click.Parameter, given: bool) -> None:
+    if given and context.params.get("fmt") not in DIVIDED:
+        raise click.UsageError("--raw goes with --csv or --tsv")
+    context.meta[RAW] = given
+
+
 def write(rows: Sequence[Row], fmt: str | None) -> None:
-    """Write *rows*, all with the same columns, in one of ``FORMATS``; None is JSON."""
+    """Write *rows*, all with the same columns, in one of ``FORMATS``; None is JSON.
+
+    Raises:
+        ClickException: its encoding cannot write a cell of CSV or TSV, where nothing can be escaped.
+    """
     match fmt or "json":
         case "nl":
-            for row in rows:
-                click.echo(json.dumps(row, ensure_ascii=False))
+            _put_json("".join(f"{_json(row)}\n" for row in rows))
         case "csv" | "tsv" as kind:
-            dialect = "excel" if kind == "csv" else "excel-tab"
-            writer = csv.writer(sys.stdout, dialect=dialect, lineterminator="\n")
-            if rows:
-                writer.writerow(rows[0])
-            writer.writerows(map(_cell, row.values()) for row in rows)
+            _put_divided(rows, kind)
         case "table":
-            click.echo(_table(rows))
+            _put(f"{_table(rows)}\n")
         case _:
-            click.echo("[" + ",\n ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]")
-
-
-def _cell(value: Any) -> Any:
-    """What lies inside a cell is JSON there too."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-
-
-def _table(rows: Sequence[Row]) -> str:
-    """A table for people: ratings to the nearest point, numbers to the right, text exactly as it is."""
-    if not rows:
-        return "(none)"
-    cells = [[f"{v:.0f}" if isinstance(v, float) else _cell(v) for v in row.values()] for row in rows]
-    align = ["right" if isinstance(v, int | float) else "left" for v in rows[0].values()]
-    return tabulate(cells, headers=list(rows[0]), colalign=align, disable_numparse=True, missingval="-")
+            _put_json("[" + ",\n ".join(map(_json, rows)) + "]\n")
 
 
 def write_one(row: Row, fmt: str | None) -> None:
-    """Write a single answer: as a table it stands upright, a line for each field."""
+    """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field."""
     if fmt == "table":
-        lines = [(name, f"{value:g}" if isinstance(value, float) else value) for name, value in row.items()]
-        click.echo(tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True))
+        lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in row.items()]
+        _put(tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
-        click.echo(json.dumps(row, ensure_ascii=False, indent=2))
+        _put_json(_json(row, _UPRIGHT) + "\n")
     else:
         write([row], fmt)
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------
+
+_FLAT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_UPRIGHT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
+
+
+def _json(value: Any, encoder: json.JSONEncoder = _FLAT) -> str:
+    """The value as JSON, on one line or upright; a number that is infinite or none is null, for JSON has no such."""
+    try:
+        text = encoder.encode(value)
+    except ValueError:
+        text = encoder.encode(_finite(value))
+    return in_json(text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _json_escaped(failure: UnicodeError) -> tuple[str, int]:
+    assert isinstance(failure, UnicodeEncodeError)
+    return json_escape(failure.object[failure.start : failure.end]), failure.end
+
+
+codecs.register_error("json-escape", _json_escaped)
+
+
+def _put_json(text: str) -> None:
+    _put(_fitting(text, sys.stdout, "json-escape"))
+
+
+# -- CSV and TSV ---------------------------------------------------------------------------------------------------
+
+
+def _put_divided(rows: Sequence[Row], kind: str) -> None:
+    context = click.get_current_context(silent=True)
+    raw = context is not None and context.meta.get(RAW, False)
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return visible(_json(value)) if isinstance(value, dict | list) else value
+        text = visible(value, keep="\n")  # csv puts it into quotes
+        return text if raw else in_cell(text, kind)
+
+    lines = io.StringIO()
+    writer = csv.writer(lines, dialect="excel" if kind == "csv" else "excel-tab", lineterminator="\n")
+    if rows:
+        writer.writerow(map(cell, rows[0]))
+    writer.writerows(map(cell, row.values()) for row in rows)
+    try:
+        text = _fitting(lines.getvalue(), sys.stdout, "strict")
+    except UnicodeEncodeError as failure:
+        word = ascii(failure.object[failure.start : failure.end])
+        advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"
+        raise click.ClickException(f"{word} cannot be written in {failure.encoding}: {advice}") from None
+    _put(text)
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def _shown(value: Any) -> Any:
+    """A cell of a table: text on one line and visible, what has parts as JSON, None as it is."""
+    if isinstance(value, dict | list):
+        value = _json(value)
+    return value if value is None else _for_people(str(value))
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """A table for people: ratings to the nearest point, numbers to the right, text as ``visible`` has it."""
+    if not rows:
+        return "(none)"
+    cells = [[_shown(f"{v:.0f}" if isinstance(v, float) else v) for v in row.values()] for row in rows]
+    align = ["right" if isinstance(v, int | float) else "left" for v in rows[0].values()]
+    return tabulate(cells, headers=list(map(_shown, rows[0])), colalign=align, disable_numparse=True, missingval="-")
+
+
+def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
+    """The text of a table, under its title if any; all but the first *left* columns stand to the right, None is "-"."""
+    align = ["left"] * left + ["right"] * (len(headers) - left)
+    cells = [list(map(_shown, row)) for row in rows]
+    heads = list(map(_shown, headers))
+    text = tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
+    return f"{_for_people(title)}\n{text}" if title else text
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a file that the user asked for.
+
+    Raises:
+        OSError: it cannot be written; ``filename`` says which, also where a device is full.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as reason:
+        raise OSError(reason.errno, reason.strerror, str(path)) from None

@@ -1,11 +1,12 @@
 """A comparison of schemes as a picture: calibration, log-loss, and the ratings through the years, as SVG or PNG.
 
 Drawn by matplotlib, which is optional. Schemes are told apart by colour and by marker and line, so that nobody has to
-see colours. The same comparison gives the same bytes.
+see colours. The same comparison gives the same bytes. Names are drawn as ``visible`` has them, and never as formulas.
 """
 
 from __future__ import annotations
 
+import warnings
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,8 @@ import click
 
 from ledger.comparing import Comparison, Figures
 from ledger.heavy import mpl, mpl_figure
+
+from .visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +35,8 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
     "grid.color": "#E6E6E6", "grid.linewidth": 0.8, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
     "xtick.major.size": 0, "ytick.major.size": 0, "svg.hashsalt": "rating-ledger", "svg.fonttype": "path",
-    "backend": "agg", "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.1,
+    "text.parse_math": False, "backend": "agg",
+    "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.1,
 }  # fmt: skip
 
 
@@ -64,7 +68,8 @@ def draw(told: Comparison, kind: str) -> bytes:
         Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
         for i in range(len(told.schemes))
     ]
-    with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
+    with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
         figure = mpl_figure.Figure(figsize=(11, 8.6), layout="constrained")
         panels = figure.subplot_mosaic([["calibration", "loss"], ["years", "years"]], height_ratios=[1.15, 1.0])
         _calibration(panels["calibration"], told.schemes, looks)
@@ -82,12 +87,13 @@ def _words(figure: Figure, told: Comparison, looks: list[Look]) -> None:
     games, what = told.schemes[0].games, f"{told.replayed:,} games"
     if games != told.replayed:
         what = f"{games:,} predictions" + (" without provisional players" if told.established else "") + f" in {what}"
-    figure.suptitle(f"Pool {told.pool}: {what}, {told.first_game} to {told.last_game}", x=0.015, ha="left", fontsize=13)
+    pool = visible(told.pool)
+    figure.suptitle(f"Pool {pool}: {what}, {told.first_game} to {told.last_game}", x=0.015, ha="left", fontsize=13)
     lines = [
         mpl.lines.Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, markersize=6)
         for look in looks
     ]
-    names = [one.scheme for one in told.schemes]
+    names = [visible(one.scheme) for one in told.schemes]
     figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False, handlelength=3.2)
 
 
@@ -129,7 +135,7 @@ def _loss(axes: Axes, told: Comparison, looks: list[Look]) -> None:
         )  # fmt: skip
     axes.axvline(told.even, color=INK, linewidth=1.0, zorder=4)
     axes.set(xlim=(best - 0.28 * (end - best), end), ylim=(len(told.schemes) - 0.4, -0.6))
-    axes.set_yticks(range(len(told.schemes)), [one.scheme for one in told.schemes])
+    axes.set_yticks(range(len(told.schemes)), [visible(one.scheme) for one in told.schemes])
     axes.set_xlabel(f"mean log-loss; {told.even:.4f}: an even score in every game")
     axes.grid(visible=False, axis="y")
     axes.set_title("Log-loss of the predictions (less is better)")

@@ -10,6 +10,8 @@ from tqdm import tqdm
 
 from ledger.imports.source import Reading
 
+from .visible import visible
+
 
 class Bars:
     """One bar at a time, for work that tells its name, how much is done, and of how much."""
@@ -24,12 +26,13 @@ class Bars:
         if not self._shown:
             return
         if what != self._what or self._bar is None:
-            self._close()
+            self.close()
             self._what = what
-            self._bar = tqdm(total=total, desc=what, unit="", unit_scale=True, file=sys.stderr, leave=False)
+            self._bar = tqdm(total=total, desc=visible(what), unit="", unit_scale=True, file=sys.stderr, leave=False)
         self._bar.update(done - self._bar.n)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Take the bar away, as before a question."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -40,7 +43,7 @@ class Bars:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()
+        self.close()
 
 
 class ReadingBar:
@@ -51,7 +54,7 @@ class ReadingBar:
         self._reading = reading
         self._games = 0
         self._bar = tqdm(
-            total=size, desc=reading.name, unit="B", unit_scale=True, file=sys.stderr, leave=False,
+            total=size, desc=visible(reading.name), unit="B", unit_scale=True, file=sys.stderr, leave=False,
             disable=not sys.stderr.isatty(),
         )  # fmt: skip
 

@@ -6,12 +6,15 @@ that differ and exits 1.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
 from ledger.schema import documents
+
+from . import output, running
 
 PUBLISHED = Path(__file__).parent.parent / "schemas" / "events"
 
@@ -27,28 +30,36 @@ def differing(folder: Path) -> list[Path]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only name the files that differ")
-    parser.add_argument("--into", type=Path, default=PUBLISHED, help="folder to write or check")
-    options = parser.parse_args(argv)
-    wrong = differing(options.into)
-    if options.check:
+@click.command()
+@click.option("--check", is_flag=True, help="Only name the files that differ.")
+@click.option("--into", default=PUBLISHED, type=click.Path(file_okay=False, path_type=Path), help="Folder of them.")
+def command(check: bool, into: Path) -> None:
+    """Write the published JSON Schemas of the journal's entries, or check that they are up to date.
+
+    \b
+    Example:
+      python -m tools.schemas --check
+    """
+    wrong = differing(into)
+    if check:
         for path in wrong:
-            print(f"{path}: differs from the event classes; run 'python -m tools.schemas'", file=sys.stderr)
-        return 1 if wrong else 0
-    options.into.mkdir(parents=True, exist_ok=True)
+            output.remark(f"{path}: differs from the event classes; run 'python -m tools.schemas'")
+        sys.exit(1 if wrong else 0)
+    into.mkdir(parents=True, exist_ok=True)
     for path in wrong:
         text = documents().get(path.name)
         if text is None:
             path.unlink()
-            print(f"removed {path}")
+            output.answer(f"removed {path}")
         else:
-            path.write_bytes(text.encode())
-            print(f"wrote {path}")
-    return 0
+            output.save(path, text.encode())
+            output.answer(f"wrote {path}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    return running.run(command, argv, "python -m tools.schemas")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    running.as_process(main)

@@ -7,7 +7,8 @@ game is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,7 +18,8 @@ from ledger.heavy import pl
 if TYPE_CHECKING:
     from polars import Expr, Series
 
-_REMEMBERED = 200_000  # distinct values kept from block to block, so that memory stays constant
+REMEMBERED = 48 * 2**20  # bytes of distinct values kept from block to block, so that memory stays constant
+_OF_EACH = 150  # bytes that a value takes besides its text
 # All days of the calendar but 29 February, which is left to the slow way; to the second or to the day.
 _PLAIN_INSTANT = (
     r"^[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
@@ -52,18 +54,25 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
+        self._words: dict[str, str] = {}  # of what is bad, each once
+        self.size = 0  # bytes, about
+
+    def forget(self) -> None:
+        """Begin anew, without what was learned."""
+        self._known.clear()
+        self._bad.clear()
+        self.size = 0
 
     def _learn(self, text: str) -> None:
+        self.size += 2 * getsizeof(text) + _OF_EACH
         try:
             self._known[text] = self._one(text)
         except ValueError as error:
-            self._bad[text] = str(error)
+            words = str(error)
+            self._bad[text] = self._words.setdefault(words, words)
 
     def _map(self, text: Series) -> tuple[Series, dict[str, str]]:
         distinct = text.unique().drop_nulls().to_list()
-        if len(self._known) + len(self._bad) > _REMEMBERED:
-            self._known.clear()
-            self._bad.clear()
         for one in distinct:
             if one not in self._known and one not in self._bad:
                 self._learn(one)
@@ -90,6 +99,13 @@ class Meaning:
         rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
         slow, bad = self._map(rest)
         return Column(label, text, quick.zip_with(~odd, slow), bad)
+
+
+def forget_much(meanings: Collection[Meaning]) -> None:
+    """Let all of them begin anew when together they remember too much."""
+    if sum(meaning.size for meaning in meanings) > REMEMBERED:
+        for meaning in meanings:
+            meaning.forget()
 
 
 def _kept(text: Series, good: Expr) -> Series:

@@ -49,10 +49,11 @@ from ledger.events import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.heavy import pl
 from ledger.imports import csv_facts as facts
 from ledger.imports import csv_values as values
-from ledger.imports.csv_columns import Column, Meaning, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv_columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
 from ledger.imports.csv_header import Layout, read_header
+from ledger.imports.csv_repeats import Tally
 from ledger.imports.csv_rows import BATCH_CSV, RowReader
-from ledger.imports.source import Fault, Reading, frame_schema, name_identity
+from ledger.imports.source import KEPT_FAULTS, Fault, Faults, Reading, frame_schema, name_identity
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -84,7 +85,7 @@ def frames(
     for given in (key_prefix, player_namespace):
         if given is not None and PREFIX.fullmatch(given) is None:
             raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
-    rows = RowReader(stream, size)
+    rows = RowReader(stream, size, reading)
     try:
         layout = read_header(rows.header())
     except ValueError as error:
@@ -93,8 +94,7 @@ def frames(
     converter = _Converter(layout, key_prefix, player_namespace)
     for cells, broken in rows.blocks(layout):
         frame, faults = converter.convert(cells, reading)
-        for fault in sorted([*broken, *faults], key=lambda fault: fault.line):
-            reading.fault(*fault)
+        reading.take(broken, faults)
         if frame.height:
             yield frame
 
@@ -158,12 +158,14 @@ class _Converter:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
         self._prefix = f"{key_prefix}:"
-        self._repeats: dict[bytes, int] = {}
+        self._repeats = Tally()
         self._named = Meaning(lambda name: _named(name, player_namespace))
         self._plan = _plan(player_namespace)
+        self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
-    def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, list[Fault]]:
+    def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """The good games of a block, and the faults of others; games left out are counted in *reading*."""
+        forget_much(self._meanings)
         columns = {
             name: meaning.column(self._labels[name], cells[name], plain)
             for name, (meaning, plain) in self._plan.items()
@@ -180,14 +182,17 @@ class _Converter:
                 reading.skipped[reason] += count
         bad = left_out = unfinished | nobody
         faults: list[Fault] = []
+        count = 0
         for mask, texts, say in self._complaints(table, columns):
             told = mask & ~left_out
             if told.any():
-                lines = table["line"].filter(told).to_list()
-                faults += map(Fault, lines, map(say, texts.filter(told).to_list()))
+                count += int(told.sum())
+                lines = table["line"].filter(told).head(KEPT_FAULTS).to_list()
+                faults += map(Fault, lines, map(say, texts.filter(told).head(KEPT_FAULTS).to_list()))
                 bad = bad | told
         good = table.filter(~bad) if bad.any() else table
-        return good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items()), faults
+        games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
+        return games, Faults(faults, count - len(faults))
 
     def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
         """The columns of a frame of source games; what a bad text would have given is null."""
@@ -224,16 +229,15 @@ class _Converter:
             pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
         ]
         same = table.filter(missing).select(pl.concat_str(told, separator="\x1f")).to_series()
-        made = iter([self._made_key(facts) for facts in same.to_list()])
+        made = iter(self._made_keys(same.to_list()))
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
 
-    def _made_key(self, told: str) -> str:
+    def _made_keys(self, facts_told: list[str]) -> Iterator[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        digest = sha256(told.encode())
-        name = digest.digest()[:12]
-        number = self._repeats[name] = self._repeats.get(name, 0) + 1
-        digest.update(f"\x1f{number}".encode())
-        return f"{self._prefix}{digest.hexdigest()[:24]}"
+        digests = [sha256(told.encode()) for told in facts_told]
+        for digest, number in zip(digests, self._repeats.numbers(digests), strict=True):
+            digest.update(f"\x1f{number}".encode())
+            yield f"{self._prefix}{digest.hexdigest()[:24]}"
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""

@@ -48,6 +48,9 @@ REQUIRED = (
     ("ended_at", "started_at"),
 )
 DELIMITERS = ",;\t"
+MAX_COLUMNS = 1_000
+_LABEL = 60  # characters of a column's name in messages
+_TOLD = 5  # complaints about a header
 
 
 @attrs.frozen
@@ -85,6 +88,10 @@ def read_header(line: str) -> Layout:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others.
     delimiter = max(splits, key=lambda mark: sum(_known(field) is not None for field in splits[mark]))
+    if len(splits[delimiter]) > MAX_COLUMNS:
+        raise ValueError(
+            f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"
+        )
     places: dict[str, int] = {}
     labels: dict[str, str] = {}
     complaints = []
@@ -94,10 +101,10 @@ def read_header(line: str) -> Layout:
             continue
         if name in places:
             complaints.append(
-                f"the columns {labels[name]!r} and {field.strip()!r} both mean {name!r}; keep one of them"
+                f"the columns {labels[name]!r} and {field.strip()[:_LABEL]!r} both mean {name!r}; keep one of them"
             )
         places.setdefault(name, place)
-        labels.setdefault(name, field.strip())
+        labels.setdefault(name, field.strip()[:_LABEL])
     for group in REQUIRED:
         if not any(name in places for name in group):
             wanted = " or ".join(repr(name) for name in group)
@@ -106,5 +113,5 @@ def read_header(line: str) -> Layout:
     if complaints:
         found = ", ".join(field.strip() for field in splits[delimiter])
         shown = found if len(found) <= 300 else f"{found[:300]}..."
-        raise ValueError(f"nothing was read: {'; '.join(complaints)}. The header is: {shown}")
+        raise ValueError(f"nothing was read: {'; '.join(complaints[:_TOLD])}. The header is: {shown}")
     return Layout(delimiter, len(splits[delimiter]), places, labels)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ledger.heavy import np, pl
 from ledger.imports.csv_header import Layout
-from ledger.imports.source import Fault
+from ledger.imports.source import KEPT_FAULTS, Fault, Faults, Reading
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BATCH_CSV = 4 << 20  # bytes a block: some 50,000 games; larger blocks are slower, for want of cache
 MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
 _STRETCH = 1 << 18  # bytes that are walked before columns are tried again
+_MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer
+_DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, for want of memory
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
@@ -58,6 +60,8 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     quoted = b'"' in block
     if quoted:
         wanted |= data == _QUOTE
+    if len(block) > _DENSE and np.count_nonzero(wanted) > _MANY_MARKS:
+        return _find_rows(block[:_DENSE], delimiter)
     marks = np.flatnonzero(wanted)
     kinds = data[marks]
     newlines = kinds == _NEWLINE
@@ -80,6 +84,15 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     lines = np.arange(1, len(ends) + 1) if within is None else within[last]
     before = np.concatenate(([0], lines[:-1]))
     return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
+
+
+def _with_plain_ends(text: bytes) -> bytes:
+    """*text* with line feeds for line ends; of Windows, or with more carriage returns, as some tools write them."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\r\n" not in text:
+        return text
+    *lines, last = text.split(b"\n")
+    return b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
 
 
 def decode(row: bytes) -> str:
@@ -113,7 +126,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             fields.append(match[0][1:-1].replace(b'""', b'"') if match else b"")
         else:
             match = plain.match(block, place, limit)
-            fields.append(match[0] if match else b"")
+            fields.append(match[0].removesuffix(b"\r") if match else b"")  # as Polars reads it
         place = match.end() if match else limit
         if place >= min(limit, len(block)):
             if len(block) - start <= MAX_ROW:
@@ -132,10 +145,14 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 
 
 class RowReader:
-    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time."""
+    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
 
-    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV) -> None:
+    Where *reading* tells, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
         self._stream = stream
+        self._reading = reading
         self._size = max(1, size)
         self._rest = b""
         self._ended = False
@@ -145,15 +162,20 @@ class RowReader:
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
         wanted = self._size - len(self._rest)
-        parts, wanted = [self._rest], wanted if wanted > 0 else self._size
+        parts, wanted = [], wanted if wanted > 0 else self._size
         while wanted > 0 and (part := self._stream.read(wanted)):
             parts.append(part)
             wanted -= len(part)
         self._ended = wanted > 0
-        text = b"".join(parts)
+        read = b"".join(parts)
+        read = _with_plain_ends(read)
+        if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
+            self._rest = self._rest.rstrip(b"\r")
+        text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
-            text += b"\n"
-        self._rest = text.replace(b"\r\n", b"\n")
+            is_cut = self._reading is not None and self._reading.is_cut
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
+        self._rest = text
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
             self._skipping = not newline
@@ -179,7 +201,7 @@ class RowReader:
         self._line += 1
         return decode(first)
 
-    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, list[Fault]]]:
+    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, Faults]]:
         """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
         moved = True
         while True:
@@ -196,15 +218,18 @@ class RowReader:
             yield taken or self._walk(layout)
             moved = len(self._rest) < before
 
-    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, list[Fault]] | None:
+    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, Faults] | None:
         """All rows of a block in order; None where Polars does not see the same rows as we do."""
         end = int(rows.ends[-1]) if len(rows.ends) else 0
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
+        bad = [  # a blank line is no row
+            row
+            for row in odd[rows.ends[odd] - rows.starts[odd] > 1].tolist()
+            if block[rows.starts[row] : rows.ends[row]].strip()
+        ]
         faults = [
-            _miscounted(self._line + int(rows.lines[row]), int(rows.fields[row]), layout)
-            for row in odd.tolist()
-            if block[rows.starts[row] : rows.ends[row]].strip()  # a blank line is no row
+            _miscounted(self._line + int(rows.lines[row]), int(rows.fields[row]), layout) for row in bad[:KEPT_FAULTS]
         ]
         good = np.delete(rows.lines, odd) if len(odd) else rows.lines
         frame = _empty(layout)
@@ -215,31 +240,37 @@ class RowReader:
         frame = frame.with_columns(pl.Series("line", good + self._line, pl.Int64))
         self._rest = self._rest[end:]
         self._line += rows.lines_after
-        return frame, faults
+        return frame, Faults(faults, len(bad) - len(faults))
 
-    def _walk(self, layout: Layout) -> tuple[DataFrame, list[Fault]]:
+    def _walk(self, layout: Layout) -> tuple[DataFrame, Faults]:
         """The rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
         rows: list[list[Any]] = []
-        faults = []
+        faults: list[Fault] = []
+        count = 0
         while place < min(len(block), _STRETCH):
             end, fields = _fields(block, place, layout.delimiter)
             if end < 0:
                 if not self._ended:
                     break
                 end = block.find(b"\n", place) + 1
+            wrong: Fault | None = None
             if isinstance(fields, str):
-                faults.append(Fault(line, fields))
+                wrong = Fault(line, fields)
             elif len(fields) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
-                faults.append(_miscounted(line, len(fields), layout))
+                wrong = _miscounted(line, len(fields), layout)
+            if wrong is not None:
+                count += 1
+                faults += [wrong] if count <= KEPT_FAULTS else []
             if end == 0:
                 self._skipping, end = True, len(block)
             line += block.count(b"\n", place, end)
             place = end
         self._rest, self._line = block[place:], line
-        return pl.DataFrame(rows, schema=_empty(layout).schema, orient="row"), faults
+        frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
+        return frame, Faults(faults, count - len(faults))
 
 
 def _miscounted(line: int, fields: int, layout: Layout) -> Fault:
@@ -264,8 +295,10 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
             return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
-    begins = np.concatenate(([0], rows.ends[odd])).tolist()
-    stops = np.concatenate((rows.starts[odd], [len(block)])).tolist()
+    good = np.ones(len(rows.ends) + 2, np.int8)
+    good[odd + 1] = good[0] = good[-1] = 0
+    edges = np.flatnonzero(np.diff(good))  # where a stretch of good rows begins, and the row after it, in turn
+    begins, stops = rows.starts[edges[0::2]].tolist(), rows.ends[edges[1::2] - 1].tolist()
     return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
 
 

@@ -15,6 +15,8 @@ from ledger.model import Termination, instant_ms
 
 MAX_RATING = 5000
 MAX_NAME = 128
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
+_MAX_CONTROL = 100  # characters of a time control
 
 # A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
 UNFINISHED, BOTH_FORFEITED = "*", "-"
@@ -71,10 +73,10 @@ def clean(text: str) -> str:
 
 
 def _plain(text: str, limit: int) -> str | None:
-    tidy = clean(text)
+    tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
     if tidy in {"", "?", "-"}:
         return None
-    if not is_plain_text(tidy, limit):
+    if len(tidy) > limit or not is_plain_text(tidy, limit):
         raise ValueError(
             f"must be at most {limit} characters without control characters; shorten or clean it"
         )
@@ -206,7 +208,9 @@ def time_control(text: str) -> str | None:
         return None
     if tidy == "-":
         return "correspondence"
-    periods = [_PERIOD.fullmatch(part) for part in tidy.split(":")]
+    periods = [_PERIOD.fullmatch(part) for part in tidy[: _MAX_CONTROL + 1].split(":")]
+    if len(tidy) > _MAX_CONTROL:
+        raise ValueError(f"must be at most {_MAX_CONTROL} characters such as 600+5; correct it")
     base = increment = 0.0
     for period in periods:
         if period is None:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import orjson
 
 from ledger.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
-from ledger.imports.source import Reading, SourceGame, json_objects
+from ledger.imports.json_lines import json_objects
+from ledger.imports.source import MAX_TEXT, VARIANT, Reading, SourceGame, shown
 from ledger.model import Outcome, Termination, instant_ms
 
 MAX_NAME = 256  # characters of an identity or a name
-MAX_TEXT = 2**20  # characters of movetext
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_VARIANT = re.compile(r"[a-z][A-Za-z0-9]{0,63}", re.ASCII)
+_TOLD = 20  # faults of a line that are told one by one
 
 # A check gives None, or what was expected.
 Check = Callable[[object], str | None]
@@ -69,7 +70,7 @@ _CHECKS: Mapping[str, Check] = {
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
     "tournament": _plain(128), "round": _plain(32),
     "rated": _flag, "white_rating": _whole(5000), "black_rating": _whole(5000),
-    "speed": _among(SPEEDS), "variant": _matching(_VARIANT), "text": _text,
+    "speed": _among(SPEEDS), "variant": _matching(VARIANT), "text": _text,
 }  # fmt: skip
 _PLAYERS = ("white", "black")
 _PLAYER_CHECKS: Mapping[str, Check] = {"id": _plain(MAX_NAME), "name": _plain(MAX_NAME)}
@@ -84,16 +85,18 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
     for number, given in json_objects(lines, reading, "give one whole object a line @ $"):
-        problems = list(_problems(given))
-        for problem in problems:
+        problems = list(islice(_problems(given), _TOLD + 1))
+        for problem in problems[:_TOLD]:
             reading.fault(number, problem)
+        if len(problems) > _TOLD:
+            reading.fault(number, "and more is wrong with this line @ $")
         if not problems:
             yield _game(number, given)
 
 
 def _problems(given: object) -> Iterator[str]:
     if type(given) is not dict:
-        yield f"expected an object, got {str(given)[:60]!r} @ $"
+        yield f"expected an object, got {shown(given)} @ $"
         return
     known = {**_CHECKS, **dict.fromkeys(_PLAYERS)}
     yield from _unknown_or_missing(given, known, _NEEDED, "$")
@@ -105,7 +108,7 @@ def _problems(given: object) -> Iterator[str]:
             continue
         player = given[colour]
         if type(player) is not dict:
-            yield f'expected an object {{"id": ..., "name": ...}}, got {_shown(player)} @ $.{colour}'
+            yield f'expected an object {{"id": ..., "name": ...}}, got {shown(player)} @ $.{colour}'
             continue
         yield from _unknown_or_missing(player, _PLAYER_CHECKS, ("id", "name"), f"$.{colour}")
         for name, check in _PLAYER_CHECKS.items():
@@ -118,7 +121,7 @@ def _unknown_or_missing(
 ) -> Iterator[str]:
     for name in given:
         if name not in known:
-            yield f"unknown field, expected one of {sorted(known)} @ {path}.{name}"
+            yield f"unknown field, expected one of {sorted(known)} @ {path}.{name[:80]}"
     for name in needed:
         if name not in given:
             yield f"required field missing @ {path}.{name}"
@@ -128,12 +131,7 @@ def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
     if value is None:
         yield f"null is not written: leave the field out @ {path}"
     elif wanted := check(value):
-        yield f"expected {wanted}, got {_shown(value)} @ {path}"
-
-
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else shown[:77] + "..."
+        yield f"expected {wanted}, got {shown(value)} @ {path}"
 
 
 def _game(line: int, given: dict[str, Any]) -> SourceGame:

@@ -16,7 +16,7 @@ RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½
 
 _COMMENT = re.compile(r"\{[^}]*\}?")
 _COMMENT_OR_REST = re.compile(r"(\{[^}]*\}?)|;[^\n]*")
-_CLOCK = re.compile(r"\[%clk\s+(\d+(?::\d+){1,2}(?:\.\d+)?)\s*\]", re.ASCII)
+_CLOCK = re.compile(r"\[%clk\s+(\d{1,6}(?::\d{1,6}){1,2}(?:\.\d{1,6})?)\s*\]", re.ASCII)
 _CLOCK_WORD = re.compile(r"\d\d?:\d\d:\d\d(?:\.\d\d?)?\]\}", re.ASCII)
 _EVALUATION = re.compile(r"\[%eval [^\]\s]*\] ?")
 _NUMBERS = frozenset(f"{n}{dots}" for n in range(1, 1000) for dots in ("", ".", "...")) | {"."}

@@ -13,11 +13,13 @@ from datetime import date
 from typing import Any
 
 from ledger.events import MAX_HALF_MOVES
-from ledger.imports.source import Reading, SourceGame, json_objects
+from ledger.imports.json_lines import json_objects
+from ledger.imports.source import MAX_TEXT, VARIANT, Reading, SourceGame, shown
 from ledger.model import instant_text
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
 MAX_EVENT = 128
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _USER = re.compile(r"[A-Za-z0-9_-]{1,30}", re.ASCII)
 _MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
 _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
@@ -105,7 +107,7 @@ def _field(given: dict[str, Any], name: str, kind: type, default: Any = None) ->
     if value is None:
         return default
     if type(value) is not kind:
-        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {str(value)[:60]!r}")
+        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
     return value
 
 
@@ -121,15 +123,15 @@ def _needed(given: dict[str, Any], name: str, kind: type) -> Any:
 
 def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
     if type(given) is not dict:
-        raise _BadGameError(f"expected a game object, got {str(given)[:60]!r}")
+        raise _BadGameError(f"expected a game object, got {shown(given)}")
     identifier, status = _needed(given, "id", str), _needed(given, "status", str)
     if not _GAME_ID.match(identifier):
-        raise _BadGameError(f"id must begin with 8 letters or digits, got {identifier!r}")
+        raise _BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
     if status in _UNFINISHED:
         reading.skipped["unfinished"] += 1
         return None
     if status not in _STATUS:
-        raise _BadGameError(f"status {status!r} is not known, expected one of {sorted(_STATUS)}")
+        raise _BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
     players = _needed(given, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
@@ -145,7 +147,7 @@ def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
         ended_at=instant_text(max(created, _instant(given, "lastMoveAt", created))),
         tournament=_tournament(given), round=None, rated=_field(given, "rated", bool, default=True),
         white_rating=_rating(players["white"]), black_rating=_rating(players["black"]),
-        speed=_speed(given), variant=_field(given, "variant", str) or "standard", text=text,
+        speed=_speed(given), variant=_variant(given), text=text,
     )  # fmt: skip
 
 
@@ -161,10 +163,11 @@ def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     if user is None:
         return None
     identifier = _field(user, "id", str)
-    name = one_line(_field(user, "name", str, identifier or ""))
+    shown_name = _field(user, "name", str, identifier or "")
+    name = one_line(shown_name) if len(shown_name) <= MAX_UNTIDY else ""
     known = lichess_player(identifier or name)
     if known is None or not 0 < len(name) <= MAX_NAME:
-        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {str(user)[:80]}")
+        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
     return known[0], name
 
 
@@ -173,7 +176,7 @@ def _outcome(given: dict[str, Any], status: str) -> str:
     if winner in {"white", "black"}:
         return str(winner)
     if winner is not None:
-        raise _BadGameError(f"winner must be 'white' or 'black', got {winner!r}")
+        raise _BadGameError(f"winner must be 'white' or 'black', got {shown(winner)}")
     if status in _WON_ONLY:
         raise _BadGameError(f"winner is missing: a game with status {status!r} has one")
     return "draw"
@@ -188,10 +191,13 @@ def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
     if len(moves) > MAX_HALF_MOVES:
         raise _BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
     clocks = _field(given, "clocks", list, [])[: len(moves)]
-    shown = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
-    if any(shown):
-        shown += [""] * (len(moves) - len(shown))
-    return len(moves), with_clocks(moves, shown if any(shown) else [])
+    written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
+    if any(written):
+        written += [""] * (len(moves) - len(written))
+    text = with_clocks(moves, written if any(written) else [])
+    if text is not None and len(text) > MAX_TEXT:
+        raise _BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
+    return len(moves), text
 
 
 def _clock(centiseconds: int) -> str:
@@ -220,6 +226,13 @@ def _rating(player: dict[str, Any]) -> int | None:
     if rating is not None and not 0 <= rating <= 5000:
         raise _BadGameError(f"rating must be from 0 to 5000, got {rating}")
     return rating or None
+
+
+def _variant(given: dict[str, Any]) -> str:
+    variant: str = _field(given, "variant", str, "standard")
+    if not VARIANT.fullmatch(variant):
+        raise _BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
+    return variant
 
 
 def _speed(given: dict[str, Any]) -> str | None:

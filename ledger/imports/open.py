@@ -6,57 +6,30 @@ Nothing here reads a game. What is wrong with a stream that could be opened beco
 
 from __future__ import annotations
 
-import bz2
 import io
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import attrs
 import orjson
 
 from ledger.errors import StorageError
-from ledger.heavy import zstandard
 from ledger.imports.source import Reading
+from ledger.imports.unpack import unpacked
 
 PEEK = 2**16  # bytes looked at to tell the format
 CHUNK = 2**16  # stored bytes read at once
-MAX_LINE = 16 * 2**20  # bytes; no text format has longer lines
+MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
+MAX_BLANK = 2**20  # bytes of nothing but white space in a row
 FORMATS = ("pgn", "lichess-ndjson", "ledger-jsonl", "csv")
 _BOM = b"\xef\xbb\xbf"
-_MAX_WINDOW = 2**31  # bytes; what "zstd --long=31" may ask for
 _ARCHIVES = {b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def _zstd() -> _Decompressor:
-    made: _Decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
-    return made
-
-
-def _gzip() -> _Decompressor:
-    return zlib.decompressobj(wbits=31)
-
-
-# First bytes -> name and what unpacks one member; the second zstd magic is a skippable frame (0x50 to 0x5f).
-_PACKED: tuple[tuple[re.Pattern[bytes], str, Callable[[], _Decompressor]], ...] = (
-    (re.compile(rb"\x1f\x8b\x08"), "gzip", _gzip),
-    (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2Decompressor),
-    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _zstd),
-)
 
 
 @attrs.define
@@ -85,24 +58,33 @@ class Source:
     def lines(self) -> Iterator[bytes]:
         r"""Lines with their ends (``\n``, or ``\r`` where the beginning of the file knows no other).
 
-        A line of more than 16 MiB is a fault and ends the reading: the file is not text.
+        A line of more than 2 MiB is a fault and ends the reading: the file is not text.
 
         Raises:
             StorageError: the system cannot read on.
         """
-        tail, count = b"", 0
+        held: list[bytes] = []  # the pieces of a line whose end is still to come
+        size = count = 0
         old_mac = b"\n" not in self.first and b"\r" in self.first
         for chunk in self.chunks():
-            block = tail + (chunk.replace(b"\r", b"\n") if old_mac else chunk)
-            lines = io.BytesIO(block).readlines()
-            tail = b"" if block.endswith(b"\n") else lines.pop()
-            count += len(lines)
-            if len(tail) > MAX_LINE:
-                self.reading.fault(count + 1, f"a line of more than {MAX_LINE} bytes: this is no text")
-                return
-            yield from lines
-        if tail:
-            yield tail
+            block = chunk.replace(b"\r", b"\n") if old_mac else chunk
+            held.append(block)
+            size += len(block)
+            if b"\n" in block:
+                lines = io.BytesIO(b"".join(held)).readlines()
+                if len(lines[0]) > MAX_LINE:
+                    break
+                held = [] if block.endswith(b"\n") else [lines.pop()]
+                size = len(held[0]) if held else 0
+                count += len(lines)
+                yield from lines
+            if size > MAX_LINE:
+                break
+        else:
+            if held:
+                yield b"".join(held)
+            return
+        self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
     def stream(self) -> io.BufferedReader:
         """The bytes as a file to read from, for readers that want one (CSV)."""
@@ -140,23 +122,29 @@ def open_source(path: str) -> Iterator[Source]:
     Raises:
         StorageError: no such file, not to be read, or an archive of files (zip, xz, 7z, rar).
     """
-    reading = Reading(path)
     file = _opened(path)
     try:
-        stored = _stored(file, reading)
-        head, ended = _gathered(stored, 16)
-        for magic, kind in _ARCHIVES.items():
-            if head.startswith(magic):
-                raise StorageError(path, f"is a {kind} archive: unpack it and give the file inside")
-        whole = _joined(head, stored if not ended else iter(()))
-        for magic_bytes, kind, make in _PACKED:
-            if magic_bytes.match(head):
-                whole = _unpacked(whole, kind, make, reading)
-        first, _ = _gathered(whole, PEEK)
-        yield Source(reading, first, whole)
+        yield source_of(file, path)
     finally:
         if path != "-":
             file.close()
+
+
+def source_of(file: BinaryIO, name: str) -> Source:
+    """What *file*, which is open, holds, unpacked; *name* is what faults and errors call it.
+
+    Raises:
+        StorageError: as ``open_source``.
+    """
+    reading = Reading(name)
+    stored = _stored(file, reading)
+    head, ended = _gathered(stored, 16)
+    for magic, kind in _ARCHIVES.items():
+        if head.startswith(magic):
+            raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
+    whole = _without_floods(unpacked(head, _joined(head, stored if not ended else iter(())), reading), reading)
+    first, _ = _gathered(whole, PEEK)
+    return Source(reading, first, whole)
 
 
 @contextmanager
@@ -216,32 +204,24 @@ def _joined(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _unpacked(
-    stored: Iterator[bytes], kind: str, make: Callable[[], _Decompressor], reading: Reading
-) -> Iterator[bytes]:
-    """The unpacked bytes of all members (gzip), streams (bzip2) or frames (zstd), one after the other."""
-    member: _Decompressor | None = make()
-    line = 1
-    for chunk in stored:
-        data = chunk
-        while data:
-            if member is None:
-                data = data.lstrip(b"\x00")  # tapes and some tools pad with zeros
-                if not data:
-                    break
-                member = make()
-            try:
-                out = member.decompress(data)
-            except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
-                reading.fault(line, f"damaged {kind} data ({error}), the rest is lost: fetch the file again")
-                return
-            line += out.count(b"\n")
-            if out:
-                yield out
-            data = member.unused_data if member.eof else b""
-            member = None if member.eof else member
-    if member is not None:
-        reading.fault(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
+def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
+    """The same bytes up to a place where more than ``MAX_BLANK`` of them are white space and nothing else."""
+    blank, line = 0, 1
+    for chunk in chunks:
+        text = chunk.rstrip()
+        if text:
+            if blank + len(chunk) - len(chunk.lstrip()) > MAX_BLANK:
+                break
+            blank = 0
+        blank += len(chunk) - len(text)
+        if blank > MAX_BLANK:
+            break
+        line += chunk.count(b"\n")
+        yield chunk
+    else:
+        return
+    reading.cut(line, f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
+                        "the rest is not read: take the blank lines out")
 
 
 def detect(first: bytes) -> str:

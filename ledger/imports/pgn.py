@@ -18,36 +18,15 @@ from ledger.events import MAX_HALF_MOVES
 from ledger.imports.movetext import RESULTS, Movetext, read_movetext
 from ledger.imports.ndjson import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn_lines import MAX_GAME, Draft, decoded, drafts
+from ledger.imports.pgn_tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_tags
 from ledger.imports.pgn_times import clock_of, day_of, seconds_of
-from ledger.imports.source import Reading, SourceGame, name_identity
-
-_TAG = re.compile(r'^\[(\w+) "([^"\\\n]*)"\][ \t\r]*$', re.MULTILINE)
-_TAGS_IN_LINE = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
-_BROKEN_TAG = re.compile(r"\s*\[\s*(\w+)\s*(.*)")
-_ESCAPED = re.compile(r'\\(["\\])')
-
-
-def _tags(head: str) -> tuple[dict[str, str], list[str]]:
-    """Tag names and values as written, the first where one stands twice; and names with two values."""
-    found = _TAG.findall(head)
-    if len(found) != head.count("["):  # something is out of the ordinary: line by line
-        found = []
-        for line in head.split("\n"):
-            whole = _TAGS_IN_LINE.findall(line)
-            if whole and not _TAGS_IN_LINE.sub("", line).strip():
-                found += [(name, _ESCAPED.sub(r"\1", value)) for name, value in whole]
-            elif broken := _BROKEN_TAG.match(line):
-                value = broken[2].strip().removesuffix("]").strip().removeprefix('"').removesuffix('"')
-                found.append((broken[1], _ESCAPED.sub(r"\1", value)))
-    tags = dict(reversed(found))
-    twice = [] if len(tags) == len(found) else sorted({n for n, v in found if tags[n].strip() != v.strip()})
-    return tags, twice
-
+from ledger.imports.source import MAX_TEXT, VARIANT, Reading, SourceGame, name_identity, shown
 
 _LICHESS_SITE = re.compile(
     r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
 )
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
+_KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})")
 # What servers write for a game that belongs to no tournament.
@@ -134,9 +113,15 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
-        text = decoded(draft.moves)
-        tags, twice = _tags(decoded(draft.head))
+        head, text = decoded(draft.head), decoded(draft.moves)
+        if limit := _passed_limit(draft, head):
+            reading.fault(draft.line, limit)
+            continue
+        tags, twice = read_tags(head)
         case = _Case(draft, tags, text, read_movetext(text))
+        for name, length in leave_out_long(tags).items() if len(head) > MAX_VALUE else ():
+            if name in _KEPT_TAGS:
+                case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
         for name in twice:
             if name in _ESSENTIAL:  # two games run together, or two tellings of one
                 case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
@@ -149,7 +134,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 def _game(case: _Case, reading: Reading) -> SourceGame | None:
     draft, moves = case.draft, case.moves
-    _check_whole(case)
+    _check_whole(case, reading)
     termination_tag = case.tag("Termination").lower()
     outcome = _outcome(case)
     if not case.problems and (outcome == "none" or termination_tag == "unterminated"):
@@ -177,22 +162,31 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     )  # fmt: skip
 
 
-def _check_whole(case: _Case) -> None:
+def _passed_limit(draft: Draft, head: str) -> str | None:
+    """What is too large in a game, in words, before anything of it is looked at closely."""
+    if draft.size > MAX_GAME:
+        return f"a game of more than {MAX_GAME} bytes, the limit of a game: split the file here"
+    if head.count("[") > MAX_TAGS:
+        return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
+    return None
+
+
+def _check_whole(case: _Case, reading: Reading) -> None:
     """Note what makes the raw text of a game unfit to be read."""
     draft, moves = case.draft, case.moves
-    if draft.size > MAX_GAME:
-        case.problems.append((draft.line, f"a game of more than {MAX_GAME} bytes: split the file here"))
-    elif draft.open_at:
+    if draft.open_at:
         case.problems.append((draft.open_at, "a comment opened by '{' is never closed: close it with '}'"))
     elif moves.trouble:
         offset, what = moves.trouble
         line = draft.moves_line + case.text.count("\n", 0, offset)
         case.problems.append((line, f"{what}; correct the movetext"))
-    elif draft.final and not moves.results and (draft.moves_line or _ends_in_tags(case)):
+    elif draft.final and not moves.results and (draft.moves_line or reading.is_cut or _ends_in_tags(case)):
         line = draft.line + len(draft.head) + len(draft.moves) - 1
         case.problems.append((line, "the file ends inside this game, before its result: fetch it again"))
     if len(moves.moves) > MAX_HALF_MOVES:
         case.problems.append((draft.line, f"{len(moves.moves)} half-moves, more than {MAX_HALF_MOVES}"))
+    elif moves.kept is not None and len(moves.kept) > MAX_TEXT:
+        case.problems.append((draft.line, f"moves and clocks of {len(moves.kept)} characters, more than {MAX_TEXT}"))
 
 
 def _ends_in_tags(case: _Case) -> bool:
@@ -211,7 +205,8 @@ def _outcome(case: _Case) -> str:
     elif tagged is None and not said and not case.problems:
         case.bad("Result", 'no result: add [Result "1-0"], "0-1", "1/2-1/2" or "*"')
     elif len(ends) > 1 or (tagged not in {None, "none"} and ends and tagged not in ends):
-        case.bad("Result", f"Result {given!r}, but {' and '.join(said)} after the moves: make them agree")
+        after = " and ".join(dict.fromkeys(said))
+        case.bad("Result", f"Result {given!r}, but {after} after the moves: make them agree")
     return tagged or next(iter(ends), "none")
 
 
@@ -272,9 +267,12 @@ def _rating(case: _Case, name: str) -> int | None:
 
 def _variant(case: _Case) -> str:
     """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
-    named = _variant_key(case.tags.get("Variant", "")[:64])
-    if named:
-        return named
+    given = case.tags.get("Variant", "").strip()
+    if given not in {"", "?", "-"}:
+        named = _variant_key(given[:64])
+        if len(given) <= 64 and VARIANT.fullmatch(named):
+            return named
+        case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
     if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
         return "standard"
@@ -285,7 +283,7 @@ def _variant(case: _Case) -> str:
 def _variant_key(name: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", name)
     key = "".join(words[:1]).lower() + "".join(word.capitalize() for word in words[1:])
-    return _VARIANTS.get(key, key)[:64]
+    return _VARIANTS.get(key, key)
 
 
 def _tournament(case: _Case, site: str) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-MAX_GAME = 4 * 2**20  # bytes of one game; the longest annotated game known has a tenth of that
+MAX_GAME = 2 * 2**20  # bytes of one game; the longest annotated games known have a fifth of it
 
 _TAG_START = re.compile(rb'\[\s*\w+\s+"')
 _FIRST_TAG = re.compile(rb'\[\s*(?:\w+\s+"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
@@ -32,6 +32,8 @@ class Draft:
     size: int = 0
     among_tags: bool = False  # the line before was a tag of this game
     final: bool = False  # the last of the file
+    _names: set[bytes] = attrs.Factory(set)  # first words of the tags, as far as they were looked at
+    _looked_at: int = 0  # lines of the head
 
     def begins_anew(self, line: bytes) -> bool:
         """True if *line*, which begins with a bracket outside comments, belongs to the next game."""
@@ -39,8 +41,9 @@ class Draft:
             return _TAG_START.match(line) is not None
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
-        name = line.partition(b" ")[0] + b" "  # the same tag again: a game without moves came before
-        return any(one.startswith(name) for one in self.head)
+        self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
+        self._looked_at = len(self.head)
+        return line.partition(b" ")[0] in self._names  # the same tag again: a game without moves came before
 
     def swallowed(self, line: bytes) -> bool:
         """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
@@ -60,6 +63,13 @@ class Draft:
         self._keep(self.moves, line)
         if b"{" in line or b"}" in line:
             self.open_at = _open_after(line, number, self.open_at)
+
+    def take_blank(self) -> None:
+        """What ``take`` does with an empty line once there are tags."""
+        self.among_tags = False
+        self.size += 1
+        if self.size <= MAX_GAME:
+            (self.moves if self.moves_line else self.head).append(b"\n")
 
     def _is_head(self, number: int, line: bytes) -> bool:
         """Keep *line* if it belongs above the moves, or above the first game where nothing counts."""
@@ -106,6 +116,9 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
             draft.head.append(line)  # what take() would do; most lines of most files end here
             draft.size += len(line)
+            continue
+        if line == b"\n" and draft.head:
+            draft.take_blank()
             continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901

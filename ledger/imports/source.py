@@ -6,14 +6,15 @@ No format is parsed here.
 
 from __future__ import annotations
 
+import re
+import reprlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
-import orjson
 
 from ledger.heavy import pl
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
+BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
+KEPT_FAULTS = 10_000  # of one file; the others are counted
+MAX_MESSAGE = 1_000  # characters of a fault
+MAX_TEXT = 2**20  # characters of movetext
+VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
+
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
+_SHOWN.maxlevel = 2
 
 
 class SourceGame(NamedTuple):
@@ -28,7 +38,7 @@ class SourceGame(NamedTuple):
 
     ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
     pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
-    ``standard`` or a lower-case word such as ``crazyhouse``. ``text`` is movetext without headers, or None.
+    ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
     """
 
     line: int
@@ -59,25 +69,49 @@ class Fault(NamedTuple):
     message: str
 
 
+class Faults(NamedTuple):
+    """What is wrong with a part of a file: the first faults, and how many more there are."""
+
+    first: list[Fault]
+    more: int = 0
+
+
 @attrs.define
 class Reading:
     """The running account of one file.
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
-        faults: games that could not be taken, in file order.
+        faults: what is wrong with games that could not be taken, in file order: the first ``KEPT_FAULTS``.
+        fault_count: how many faults there are in all.
         skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
+        is_cut: True when the file was not read to its end, so that the last game read may not be whole.
     """
 
     name: str
     faults: list[Fault] = attrs.Factory(list)
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
+    fault_count: int = 0
+    is_cut: bool = False
+
+    def cut(self, line: int, message: str) -> None:
+        """Note the fault for which the rest of the file is not read."""
+        self.is_cut = True
+        self.fault(line, message)
 
     def fault(self, line: int, message: str) -> None:
         """Note one fault."""
-        self.faults.append(Fault(line, message))
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+    def take(self, *parts: Faults) -> None:
+        """Note the faults of the next part of the file, in the order of their lines."""
+        for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
+            self.fault(*fault)
+        self.fault_count += sum(part.more for part in parts)
 
 
 def frame_schema() -> dict[str, type]:
@@ -89,27 +123,30 @@ def frame_schema() -> dict[str, type]:
     return {name: kinds.get(name, text) for name in SourceGame._fields}
 
 
+def shown(value: object) -> str:
+    """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
+    return _SHOWN.repr(value)
+
+
+def bounded(message: str) -> str:
+    """*message*, cut where it is longer than anybody reads."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
+
+
 def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
-    """Gather games into frames of at most *size* rows."""
+    """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
     source = iter(games)
-    while rows := list(islice(source, size)):
+    while rows := _gathered(source, size):
         yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
 
 
-def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
-    """The JSON value of each line with its number, from 1; blank lines are passed over.
-
-    A line that is not JSON is a fault, which ends in *advice*.
-    """
-    for number, line in enumerate(lines, 1):
-        text = line.strip().removeprefix(b"\xef\xbb\xbf")
-        if text:
-            try:
-                value = orjson.loads(text)
-            except orjson.JSONDecodeError as error:
-                reading.fault(number, f"not JSON ({error}): {advice}")
-            else:
-                yield number, value
+def _gathered(source: Iterator[SourceGame], size: int) -> list[SourceGame]:
+    rows: list[SourceGame] = []
+    length = 0
+    while length < BATCH_TEXT and (some := list(islice(source, min(8, size - len(rows))))):
+        rows += some
+        length += sum([len(game.text) for game in some if game.text])
+    return rows
 
 
 def name_identity(name: str) -> str:

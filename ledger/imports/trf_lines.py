@@ -17,6 +17,8 @@ RESULT = 7  # columns from the start of a round to its result
 NO_OPPONENT = 0
 PLAYED = "1=0"  # results of games at the board; every other letter is a bye, a forfeit or a game under one move
 RESULTS = f"{PLAYED}+-WDLHFUZ"
+MAX_LENGTH = 10_000  # characters of a line: nearly a thousand rounds
+_TOLD = 10  # problems of a line
 
 _BIRTH = r"\d{4}(/(0\d|1[0-2])(/([0-2]\d|3[01]))?)?"
 _RESULT_WORDS = "one of 1 = 0 + - W D L H F U Z, or blank"
@@ -131,8 +133,10 @@ def player_line(line: str) -> PlayerLine:
         line: the line as text, with or without its end.
 
     Raises:
-        ValueError: the line is not such a record; names every wrong field by its columns, counted from 1.
+        ValueError: the line is not such a record; names the wrong fields by their columns, counted from 1.
     """
+    if len(line) > MAX_LENGTH:
+        raise ValueError(f"a line of {len(line)} characters, more than {MAX_LENGTH}, the limit of a line")
     fields = _Fields(line.rstrip("\r\n"))
     if not re.match(r"001( |$)", fields.line):
         raise ValueError(f"columns 1-3: expected '001', the record of a player, got {fields.line[:4]!r}")
@@ -157,5 +161,5 @@ def player_line(line: str) -> PlayerLine:
         rounds=tuple(fields.rounds(rank)),
     )
     if fields.problems:
-        raise ValueError("; ".join(fields.problems))
+        raise ValueError("; ".join(fields.problems[:_TOLD]))
     return read

@@ -4,6 +4,7 @@ The contract (``ledger.testing.JournalContract`` runs it over any store):
 
 * positions count from 1 without gaps; an entry once committed MUST never change, move or vanish;
 * ``writing`` is one transaction: everything in it is committed durably together, or nothing is;
+* what ``append`` answered for MUST stand in the store when the transaction is over; otherwise it MUST raise an error;
 * one writer at a time; a second one MUST wait, never fail because another was faster;
 * readers MUST see only committed entries and MUST NOT wait for writers.
 """
@@ -71,11 +72,21 @@ class Journal(Protocol):
     def head(self) -> TreeHead:
         """Size and Merkle root of the committed entries."""
 
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes.
+
+        Raises:
+            ValueError: the journal holds fewer.
+        """
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
         """The committed entries that bear these keys."""
+
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""

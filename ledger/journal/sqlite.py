@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger import db
 from ledger.errors import CorruptError, StorageError
+from ledger.guard import Guard, statements
 from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import TILE_HEIGHT, Frontier, leaf_hashes
 from ledger.model import TreeHead
@@ -27,6 +28,7 @@ APPLICATION_ID = 0x43524C4A  # "CRLJ"
 LAYOUT = 1
 BLOCK = 50_000  # bodies a read hands out at once
 KEYS_A_QUERY = 5_000
+TILE = 1 << TILE_HEIGHT
 
 _SCHEMA = """
 CREATE TABLE journal(
@@ -56,20 +58,15 @@ SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
 MANY = 1_000  # entries from which an append sets the guard aside, and a transaction lets the log grow
 
 _INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
+_KEYS = "SELECT key FROM journal WHERE key >= ? AND key < ? ORDER BY key"
+_LAST = "SELECT position, leaf FROM journal WHERE position = (SELECT max(position) FROM journal)"
+_LEAF = "SELECT leaf FROM journal WHERE position = ?"
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
+# Only a text that is there already is passed over; any other obstacle is an error.
+_KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
 _FIND = (
     "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
 )
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Whole statements of a script; a trigger's body has semicolons of its own."""
-    statement = ""
-    for piece in script.split(";"):
-        statement += piece + ";"
-        if db.sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def _recorded_at(body: bytes) -> str:
@@ -95,8 +92,10 @@ class SqliteJournal:
         with db.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("PRAGMA cache_size=-65536")
+        self._guard = Guard(path, _SCHEMA + _GUARD)
         self._frontier = Frontier()
         self._recorded_at: str | None = None  # of the last entry; None where it must be looked up
+        self._last_leaf: bytes | None = None  # of the last entry that this process knows of
         self._log_pages = 0
 
     @classmethod
@@ -112,7 +111,7 @@ class SqliteJournal:
         with db.storage_errors(path):
             connection.execute("PRAGMA journal_mode=WAL")
             with db.immediate(connection, path):
-                for statement in _statements(_SCHEMA + _GUARD):
+                for statement in statements(_SCHEMA + _GUARD):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -137,10 +136,30 @@ class SqliteJournal:
         with db.storage_errors(self.path):
             self._connection.execute("BEGIN")  # one snapshot for the size and the nodes
             try:
-                self._catch_up_frontier()
+                self._catch_up_frontier(self._find_last())
             finally:
                 self._connection.execute("COMMIT")
         return self._frontier.head()
+
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+
+        Raises:
+            ValueError: the journal holds fewer.
+            CorruptError: tree nodes are missing.
+        """
+        if size == self._frontier.size:
+            return self._frontier.head().root
+        with db.storage_errors(self.path):
+            held = self.size()
+            if not 0 <= size <= held:
+                raise ValueError(f"{size} entries of {held}")
+            if size > self._frontier.size:
+                self._catch_up_frontier(size)
+                return self._frontier.head().root
+            past = Frontier()
+            past.restore(self._edge_hashes(size), size)
+        return past.head().root
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
@@ -165,6 +184,13 @@ class SqliteJournal:
                     found[key] = Stored(position, body, leaf)
         return found
 
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
+        with db.storage_errors(self.path):
+            cursor = self._connection.execute(_KEYS, (first, last))
+            while rows := cursor.fetchmany(BLOCK):
+                yield from (key for (key,) in rows)
+
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""
         with db.storage_errors(self.path):
@@ -173,14 +199,42 @@ class SqliteJournal:
 
     @contextmanager
     def writing(self) -> Iterator[SqliteWriter]:
-        """Begin a write transaction, committed durably when the block ends without an error."""
+        """Begin a write transaction, committed durably when the block ends without an error.
+
+        Raises:
+            StorageError: another file stands there, or a schema that this program did not make.
+            CorruptError: what this process recorded, now or before, does not stand in the file.
+        """
         with db.immediate(self._connection, self.path):
-            self._catch_up_frontier()
-            writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at)
+            self._guard.check(self._connection)
+            self._catch_up_frontier(self._find_last())
+            writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)
             yield writer
             writer.restore_guard()
-            self._let_log_grow(LONG_LOG if writer.size - self._frontier.size >= MANY else SHORT_LOG)
+            self._let_log_grow(LONG_LOG if writer.added >= MANY else SHORT_LOG)
         self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
+        self._last_leaf = writer.last_leaf
+        if writer.added > 1:  # a single entry is looked for when the next transaction begins
+            with db.storage_errors(self.path):
+                self._find_last()
+
+    def _find_last(self) -> int:
+        """The number of entries; the last one that this process knows of must stand among them.
+
+        Raises:
+            CorruptError: it is gone, or another one stands there.
+        """
+        size, leaf = self._connection.execute(_LAST).fetchone() or (0, None)
+        known = self._frontier.size
+        if size > known and known:
+            (leaf,) = self._connection.execute(_LEAF, (known,)).fetchone() or (None,)
+        if size < known or (known and leaf != self._last_leaf):
+            raise CorruptError(
+                self.path, known,
+                "stood there while the file was open and is gone: the journal was cut or another copy put there; "
+                "prove it with 'audit --since'",
+            )  # fmt: skip
+        return int(size)
 
     def _let_log_grow(self, pages: int) -> None:
         """Write the write-ahead log back into the file when it has so many pages.
@@ -192,12 +246,23 @@ class SqliteJournal:
             self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
             self._log_pages = pages
 
-    def _catch_up_frontier(self) -> None:
-        """Rebuild the right edge when another process appended: at most 255 hashes of each level are read."""
-        size = self.size()
+    def _catch_up_frontier(self, size: int) -> None:
+        """Bring the right edge to *size* entries when another process appended."""
         if size == self._frontier.size:
             return
         self._recorded_at = None
+        if 0 < size - self._frontier.size <= TILE:
+            query = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
+            leaves = [leaf for (leaf,) in self._connection.execute(query, (self._frontier.size, size))]
+            if len(leaves) == size - self._frontier.size:
+                self._frontier.extend(leaves)
+                self._last_leaf = leaves[-1]
+                return
+        self._frontier.restore(self._edge_hashes(size), size)
+        (self._last_leaf,) = self._connection.execute(_LEAF, (size,)).fetchone() or (None,)
+
+    def _edge_hashes(self, size: int) -> list[list[bytes]]:
+        """For each level of tiles, the hashes after the last full tile of a tree of *size* leaves: at most 255."""
         levels: list[list[bytes]] = []
         while level_size := size >> (len(levels) * TILE_HEIGHT):
             level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
@@ -215,20 +280,23 @@ class SqliteJournal:
             if len(hashes) != level_size - whole:
                 raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
             levels.append(hashes)
-        self._frontier.restore(levels, size)
+        return levels
 
 
 class SqliteWriter:
     """One write transaction on a ``SqliteJournal``."""
 
     def __init__(
-        self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier, recorded_at: str | None
-    ) -> None:
+        self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier, recorded_at: str | None,
+        last_leaf: bytes | None,
+    ) -> None:  # fmt: skip
         self._journal = journal
         self._connection = connection
         self.frontier = frontier
         self._recorded_at = recorded_at
         self._guarded = True
+        self.last_leaf = last_leaf  # of the last entry
+        self.added = 0  # entries in this transaction
 
     @property
     def size(self) -> int:
@@ -263,28 +331,40 @@ class SqliteWriter:
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
         self._insert(rows, len(leaves))
-        self._recorded_at = _recorded_at(bodies[-1])
+        self._recorded_at, self.last_leaf = _recorded_at(bodies[-1]), leaves[-1]
+        self.added += len(leaves)
         nodes = self.frontier.extend(leaves)
         if nodes:
-            self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+            cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+            self._took(cursor.rowcount, len(nodes), "nodes")
         return leaves
+
+    def _took(self, taken: int, given: int, table: str) -> None:
+        """A statement that succeeds may still have added fewer rows than it was given."""
+        if taken != given:
+            raise CorruptError(
+                self._journal.path, 0,
+                f"took {taken} of {given} rows into table {table}: run 'audit'; nothing was recorded",
+            )  # fmt: skip
 
     def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
         """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""
         if number == 1:
             try:
-                self._connection.execute(_INSERT, next(rows))
+                taken = self._connection.execute(_INSERT, next(rows)).rowcount
             except db.sqlite3.IntegrityError as error:
                 raise KeyTakenError from error
+            self._took(taken, 1, "journal")
             return
         self._connection.execute("SAVEPOINT append")
         try:
-            self._connection.executemany(_INSERT, rows)
+            taken = self._connection.executemany(_INSERT, rows).rowcount
         except db.sqlite3.IntegrityError as error:
             self._connection.execute("ROLLBACK TO append")
             self._connection.execute("RELEASE append")
             raise KeyTakenError from error
         self._connection.execute("RELEASE append")
+        self._took(taken, number, "journal")
 
     def _set_guard_aside(self) -> None:
         """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
@@ -300,4 +380,4 @@ class SqliteWriter:
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
-        self._connection.executemany("INSERT OR IGNORE INTO texts(sha256, zstd) VALUES (?, ?)", texts)
+        self._connection.executemany(_KEEP_TEXT, texts)

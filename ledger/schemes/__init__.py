@@ -1,48 +1,37 @@
-"""The rating schemes: built-in ones in a table that one can read, plug-ins from the entry points ``ledger.schemes``.
+"""The rating schemes: the files of this package, and plug-ins from the entry points ``ledger.schemes``.
 
 A scheme's module is loaded when the scheme is asked for: most answers need one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
 from ledger.schemes.base import Scheme
 
-# Name -> module in this package; each has its SCHEME.
-BUILT_IN: Mapping[str, str] = {
-    "chessmetrics": "chessmetrics",
-    "chessworld": "chessworld",
-    "ecf-grade": "ecf_grade",
-    "ecf-monthly": "ecf_monthly",
-    "elo": "elo",
-    "fide": "fide",
-    "glicko": "glicko",
-    "glicko2": "glicko2",
-    "harkness": "harkness",
-    "iccf": "iccf",
-    "lichess": "lichess",
-    "nothingbutchess": "nothingbutchess",
-    "playchess": "playchess",
-    "playchess-dummies": "playchess_dummies",
-    "savard": "savard",
-    "uschess": "uschess",
-}
+_NO_SCHEMES = {"base", "glicko2_volatility", "uschess_formulas"}  # what several schemes share
+
+
+@cache
+def built_in_names() -> tuple[str, ...]:
+    """Names of the built-in schemes: each is a file of this package, ``ecf-grade`` in ``ecf_grade``."""
+    files = {module.name for module in iter_modules(__path__) if not module.ispkg}
+    return tuple(sorted(name.replace("_", "-") for name in files - _NO_SCHEMES))
 
 
 @cache
 def _built_in(name: str) -> Scheme:
-    scheme: Scheme = import_module(f"{__name__}.{BUILT_IN[name]}").SCHEME
+    scheme: Scheme = import_module(f"{__name__}.{name.replace('-', '_')}").SCHEME
     return scheme
 
 
 def built_in() -> tuple[Scheme, ...]:
     """Every built-in scheme, by name."""
-    return tuple(_built_in(name) for name in BUILT_IN)
+    return tuple(_built_in(name) for name in built_in_names())
 
 
 @cache
@@ -62,7 +51,7 @@ def named(name: str) -> Scheme:
     Raises:
         UnknownNameError: there is none; the known ones are listed.
     """
-    if name in BUILT_IN:  # entry points are read only for what is not built in
+    if name in built_in_names():  # entry points are read only for what is not built in
         return _built_in(name)
     try:
         return available()[name]

@@ -11,10 +11,11 @@ and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such 
 from __future__ import annotations
 
 import re
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import attrs
 
@@ -89,6 +90,25 @@ class PeriodSettings:
             value = getattr(self, name)
             if not low <= value <= high or value % 1:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+S = TypeVar("S")
+
+
+def numbers_of(settings: type[S]) -> Callable[..., S]:
+    """The named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
+
+    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. It must stand
+    under the name ``Numbers`` in the module of the settings: compiled code that is kept on disk refers to it so.
+    """
+    fields = [field.name for field in attrs.fields(settings)]  # type: ignore[arg-type]
+    make: Any = namedtuple
+    return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
+
+
+def with_settings(numbers: S, **given: float | bool) -> S:
+    """*numbers* with some settings given otherwise, unchecked: for trying out."""
+    return cast("S", cast("Any", numbers)._replace(**given))
 
 
 class Rhythm(StrEnum):
@@ -168,6 +188,24 @@ class Explanation(NamedTuple):
     source: str
 
 
+def refuse_common(outcome: int, termination: int, rated: bool) -> int:
+    """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
+    if termination == ENDED_UNPLAYED:
+        return UNPLAYED
+    if outcome == OUTCOME_NONE:
+        return ABANDONED_BY_BOTH if termination == ENDED_ABANDONMENT else UNFINISHED
+    if not rated:
+        return CASUAL
+    return COUNTS
+
+
+def refuse_by_common_reasons(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any  # noqa: ARG001
+) -> int:
+    """Kernel ``refuse`` of a scheme without a reason of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
 def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
     """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
@@ -195,11 +233,11 @@ class Scheme:
         source: the document that publishes it.
         version: counts changes that alter any number.
         settings: attrs class of its constants, each made by ``setting``.
-        numbers: NamedTuple of the same fields in the same order: the settings as kernels take them.
+        numbers: the settings as kernels take them: ``numbers_of(settings)``.
         state: names of a player's state fields; the first is ``rating``.
         enter: ``(newcomer, numbers) -> state``.
         refuse: kernel ``(outcome, termination, half_moves, rated, white standing, black standing, numbers) -> code``
-            into ``REASONS``.
+            into ``REASONS``; by default the reasons that hold in every scheme.
         expected_score: kernel ``(state, own p, opponent's p, numbers) -> 0..1``, both brought to the time by ``at``.
         explain: ``(own side, meetings, when, numbers) -> Explanation``; one meeting for a scheme by game.
         rhythm: how many games are rated together.
@@ -231,9 +269,9 @@ class Scheme:
     numbers: Callable[..., Any]
     state: tuple[str, ...]
     enter: Callable[[Newcomer, Any], tuple[float, ...]]
-    refuse: Callable[..., int]
     expected_score: Callable[..., float]
     explain: Callable[[Side, Sequence[Meeting], When, Any], Explanation]
+    refuse: Callable[..., int] = refuse_by_common_reasons
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None
@@ -293,14 +331,3 @@ class Scheme:
             except ValueError as error:
                 problems.append(f"{error} @ $.facts.settings")
         raise MalformedError(problems)
-
-
-def refuse_common(outcome: int, termination: int, rated: bool) -> int:
-    """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
-    if termination == ENDED_UNPLAYED:
-        return UNPLAYED
-    if outcome == OUTCOME_NONE:
-        return ABANDONED_BY_BOTH if termination == ENDED_ABANDONMENT else UNFINISHED
-    if not rated:
-        return CASUAL
-    return COUNTS

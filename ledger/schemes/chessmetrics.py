@@ -10,7 +10,7 @@ rating of the list before. The full method also pads a player's games with draws
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -26,8 +26,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 
@@ -62,24 +62,11 @@ class Settings(PeriodSettings):
             raise ValueError(f"window must be a whole number from 1 to {MONTHS}, got {self.window}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    start: float
-    per_score: float
-    window: float
-    pad_draws: float
-    pad_rating: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def performance(average: float, share: float, numbers: Numbers) -> float:
+def performance(average: float, share: float, numbers: Settings) -> float:
     """Performance rating, points: "Average Opponents' Rating + [(PctScore - 0.50) * 850]".
 
     Args:
@@ -90,24 +77,17 @@ def performance(average: float, share: float, numbers: Numbers) -> float:
     return average + (share - 0.5) * numbers.per_score
 
 
-def weight(age: float, numbers: Numbers) -> float:
+def weight(age: float, numbers: Settings) -> float:
     """What a game of some months ago weighs, 0..1: "100% * (24 - age)", in 24ths."""
     if age >= numbers.window:
         return 0.0
     return (numbers.window - age) / numbers.window
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer; a declared rating replaces the first one."""
     rating = numbers.start if newcomer.declared is None else float(newcomer.declared)
     return (rating, *[0.0] * (FIELDS - 1))
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The scheme has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def shift(state: Any, p: int, months: int, after: Any) -> None:
@@ -120,7 +100,7 @@ def shift(state: Any, p: int, months: int, after: Any) -> None:
             after[field + slot] = 0.0
 
 
-def rating_of(state: Any, p: int, numbers: Numbers) -> float:
+def rating_of(state: Any, p: int, numbers: Settings) -> float:
     """Weighted mean of the performances of the window, and of the draws added to them; points."""
     games = numbers.window * numbers.pad_draws
     points = games * numbers.pad_rating
@@ -131,7 +111,7 @@ def rating_of(state: Any, p: int, numbers: Numbers) -> float:
     return points / games
 
 
-def newest(state: Any, p: int, numbers: Numbers) -> int:
+def newest(state: Any, p: int, numbers: Settings) -> int:
     """The newest month of the window with a game; the length of the window if there is none."""
     slot = 0
     while slot < numbers.window and state[p + MONTH_GAMES + slot] == 0.0:
@@ -139,7 +119,7 @@ def newest(state: Any, p: int, numbers: Numbers) -> int:
     return slot
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to the list in force on *day*, that of the month before: older games weigh less.
 
     When the last game leaves the window, the rating stays as it was on the last list with a game.
@@ -161,7 +141,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Rate one player's games of one list, opponents as the list before has them."""
     own = player * FIELDS
@@ -176,7 +156,7 @@ def rate_player(
     after[own] = rating_of(after, own, numbers)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """The score, 0..1, that would be a performance of the own rating: "10% [...] 85 rating points"."""
     share = 0.5 + (state[p] - state[q]) / numbers.per_score
     if share > 1.0:
@@ -184,12 +164,12 @@ def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
     return 0.0 if share < 0.0 else float(share)
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:
+def listed(state: Any, p: int, numbers: Settings) -> bool:
     """True while a game of the window is left."""
     return newest(state, p, numbers) < numbers.window
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
     games = float(len(meetings))
     average = sum(meeting.opponent[RATING] for meeting in meetings) / games
@@ -228,7 +208,6 @@ SCHEME = Scheme(
         *(f"month_{slot}_points" for slot in range(MONTHS)),
     ),
     enter=enter,
-    refuse=refuse,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

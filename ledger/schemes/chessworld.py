@@ -8,7 +8,7 @@ that keeps every promise of the FAQ. Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -28,6 +28,7 @@ from ledger.schemes.base import (
     Side,
     Term,
     When,
+    numbers_of,
     refuse_common,
     setting,
 )
@@ -63,26 +64,11 @@ class Settings:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    initial: float
-    provisional_games: float
-    cap: float
-    bonus: float
-    k_highest: float
-    k_lowest: float
-    k_falls_from: float
-    k_falls_to: float
-    include_initial: bool
-    count_current: bool
-    min_half_moves: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, games, sum of game points)``.
 
     "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
@@ -91,7 +77,7 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings
 ) -> int:
     """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
     common = refuse_common(outcome, termination, rated)
@@ -113,7 +99,7 @@ def refuse(
     return COUNTS
 
 
-def k_factor(rating: float, numbers: Numbers) -> float:
+def k_factor(rating: float, numbers: Settings) -> float:
     """K by the player's own rating, points: 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between."""
     if rating <= numbers.k_falls_from:
         return numbers.k_highest
@@ -123,7 +109,7 @@ def k_factor(rating: float, numbers: Numbers) -> float:
     return numbers.k_highest - (rating - numbers.k_falls_from) * fall
 
 
-def capped(own: float, opponent: float, numbers: Numbers) -> float:
+def capped(own: float, opponent: float, numbers: Settings) -> float:
     """The opponent's rating as it counts: "then it is assumed that the difference is exactly 40" ECF, 320 points.
 
     Against the player's running rating: "until your rating increases and then your range increases".
@@ -135,12 +121,12 @@ def capped(own: float, opponent: float, numbers: Numbers) -> float:
     return opponent
 
 
-def game_points(own: float, opponent: float, score: float, numbers: Numbers) -> float:
+def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
     """A provisional game's worth: "A win [...] your opponents rating +50, and a loss [...] -50" ECF, 400 points."""
     return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
-def scale(opponent_games: float, numbers: Numbers) -> float:
+def scale(opponent_games: float, numbers: Settings) -> float:
     """What K is multiplied by, 0..1: "The scaling function is n/51" against a provisionally rated opponent.
 
     *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
@@ -151,7 +137,7 @@ def scale(opponent_games: float, numbers: Numbers) -> float:
     return n / (numbers.provisional_games + 1.0)
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
     white = state[w]
     black = state[b]
@@ -162,7 +148,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Num
 
 
 def rate_side(
-    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, numbers: Numbers
+    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, numbers: Settings
 ) -> None:
     """One side of a game; *games* and *opponent_games* count the game being rated."""
     own = state[p]
@@ -183,23 +169,23 @@ def rate_side(
     state[p + 1] = games
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 by the Elo formula of the FAQ."""
     return logistic(state[p] - state[q])
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True during the first 50 rated games."""
     return bool(state[p + GAMES] < numbers.provisional_games)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting; a mean begun elsewhere goes on from the rating itself."""
     counted = games + 1.0 if numbers.include_initial and games else games
     return (rating, games, rating * counted)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before[GAMES] + 1.0, opponent[GAMES] + 1.0
@@ -227,7 +213,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers
     )
 
 
-def _explain_provisional(own: Side, r2: float, games: float, score: float, numbers: Numbers) -> Explanation:
+def _explain_provisional(own: Side, r2: float, games: float, score: float, numbers: Settings) -> Explanation:
     r1, points = own.before[RATING], own.before[POINTS]
     if numbers.include_initial and games == 1.0:
         points += r1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -26,8 +26,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 
@@ -74,24 +74,7 @@ class Settings(PeriodSettings):
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    by_runs: bool
-    period_months: float
-    first_month: float
-    season_lists: float
-    cap: float
-    bonus: float
-    full_games: float
-    by_average: bool
-    listed_games: float
-    start_grade: float
-    estimate: bool
-    rounded: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
@@ -105,7 +88,7 @@ def elo_2020(grade: float) -> float:
     return 7.5 * grade + 700.0
 
 
-def counted(own: float, opponent: float, numbers: Numbers) -> float:
+def counted(own: float, opponent: float, numbers: Settings) -> float:
     """The opponent's grade as it counts, ECF points.
 
     "if your opponent's grade differs from yours by more than 40 points it is assumed to be exactly 40 above (or below)
@@ -118,18 +101,18 @@ def counted(own: float, opponent: float, numbers: Numbers) -> float:
     return opponent
 
 
-def game_points(own: float, opponent: float, score: float, numbers: Numbers) -> float:
+def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
     """A game's worth: "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50."""
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
-def season_grade(own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Numbers) -> float:
+def season_grade(own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings) -> float:
     """A grade by one season's games alone, ECF points, unrounded: "the total number of points [...] by the games"."""
     return sum(map(game_points, [own] * len(scores), opponents, scores, [numbers] * len(scores))) / len(scores)
 
 
 def season_grade_by_percentage(
-    own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Numbers
+    own: float, opponents: Sequence[float], scores: Sequence[float], numbers: Settings
 ) -> float:
     """The same by the other way of reckoning: average of the opponents as they count, plus percentage, less 50."""
     strength = sum(counted(own, opponent, numbers) for opponent in opponents) / len(scores)
@@ -159,24 +142,17 @@ def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: fl
     return "F" if three >= for_f and now >= 1 else ""
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """State of a newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
     return (float(newcomer.declared or 0), *[0.0] * (FIELDS - 1))
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is graded with it; games played elsewhere have no game points."""
     return (float(rating), float(games), *[0.0] * (FIELDS - 2))
 
 
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The scheme has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
-
-
-def nearest(grade: float, numbers: Numbers) -> float:
+def nearest(grade: float, numbers: Settings) -> float:
     """The nearest whole grade, one half upwards, where grades are whole."""
     return floor(grade + 0.5) * 1.0 if numbers.rounded else grade
 
@@ -202,7 +178,7 @@ def shift(state: Any, p: int, lists: float, after: Any) -> None:
             after[field] = state[field - by] if slot >= by else 0.0
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to the list in force in *period*, that of the period before; the grade itself stands."""
     lists = period - state[p + PERIOD] - 1.0
     if lists > 0.0:
@@ -210,7 +186,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:
         state[p + PERIOD] = period - 1.0
 
 
-def starting_grade(state: Any, opponent: Any, score: Any, first: int, last: int, numbers: Numbers) -> float:
+def starting_grade(state: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
     """What an ungraded player starts from: the plain performance against graded opponents, else against all.
 
     "If an opponent (or the player himself) is ungraded, a 'starting grade' is estimated, using all available
@@ -235,7 +211,7 @@ def starting_grade(state: Any, opponent: Any, score: Any, first: int, last: int,
     return nearest((total + numbers.bonus * (2.0 * points - games)) / games, numbers)
 
 
-def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more: float, numbers: Numbers) -> float:
+def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more: float, numbers: Settings) -> float:
     """Points of the games of the two earlier seasons that make up the full number.
 
     Args:
@@ -264,7 +240,7 @@ def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more
     return points
 
 
-def missing(after: Any, p: int, now: float, numbers: Numbers) -> float:
+def missing(after: Any, p: int, now: float, numbers: Settings) -> float:
     """How many earlier games are brought forward: up to "the most recent 30 games", from three seasons in all."""
     if now >= numbers.full_games:
         return 0.0
@@ -274,7 +250,7 @@ def missing(after: Any, p: int, now: float, numbers: Numbers) -> float:
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Estimate the ungraded in the first round; rate one player's games of a list in the second."""
     own = player * FIELDS
@@ -301,7 +277,7 @@ def rate_player(
     after[own] = nearest(grade_after(state, after, own, batch, numbers), numbers)
 
 
-def grade_after(state: Any, after: Any, p: int, batch: int, numbers: Numbers) -> float:
+def grade_after(state: Any, after: Any, p: int, batch: int, numbers: Settings) -> float:
     """The grade by a season's games, and earlier ones if they are fewer than 30; ECF points, unrounded."""
     lists = int(numbers.season_lists)
     now = in_lists(after, p, 0, lists)
@@ -313,7 +289,7 @@ def grade_after(state: Any, after: Any, p: int, batch: int, numbers: Numbers) ->
     return points / (now + more)
 
 
-def season_points(state: Any, p: int, numbers: Numbers) -> float:
+def season_points(state: Any, p: int, numbers: Settings) -> float:
     """Game points of the latest season."""
     points = 0.0
     for slot in range(int(numbers.season_lists)):
@@ -321,7 +297,7 @@ def season_points(state: Any, p: int, numbers: Numbers) -> float:
     return points
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """The score, 0..1, that would leave the grade as it is: 50 % and one for each ECF point, up to the cap."""
     own = state[p] if is_graded(state, p) else numbers.start_grade
     other = state[q] if is_graded(state, q) else numbers.start_grade
@@ -331,18 +307,18 @@ def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
     return 0.0 if share < 0.0 else share
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True while fewer than the full number of games stand behind the grade."""
     return in_lists(state, p, 0, 3 * int(numbers.season_lists)) < numbers.full_games
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:
+def listed(state: Any, p: int, numbers: Settings) -> bool:
     """Whether there are "at least 10 games in the last three years, including at least one in the most recent year"."""
     lists = int(numbers.season_lists)
     return in_lists(state, p, 0, lists) > 0.0 and in_lists(state, p, 0, 3 * lists) >= numbers.listed_games
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
     lists, batch, grade = int(numbers.season_lists), len(meetings), own.work[0]
     now = in_lists(own.after, 0, 0, lists)
@@ -386,7 +362,6 @@ SCHEME = Scheme(
         *(f"points_{place + 1}" for place in range(RECENT)),
     ),
     enter=enter,
-    refuse=refuse,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

@@ -11,7 +11,7 @@ and 700. Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -28,8 +28,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 
@@ -68,33 +68,16 @@ class Settings(PeriodSettings):
         not_negative(self, "k", "k_junior", "junior_age", "cap", "nominal", "partial_weight")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    k: float
-    k_junior: float
-    junior_age: float
-    cap: float
-    nominal: float
-    full_games: float
-    partial_weight: float
-    lapse_months: float
-    rounded: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: new and unrated, or with a declared rating, which is one inherited."""
     return carry(float(newcomer.declared or 0), 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none.
 
     "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
@@ -103,13 +86,6 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> 
     status = FULL if rating else UNRATED
     played = float(months_of(newcomer.day))
     return (rating, 0.0, status, numbers.nominal, born, 0.0, 0.0, 0.0, played, played, *[0.0] * YEAR)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The scheme has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def category(status: float, results: float, of_year: float) -> str:
@@ -139,14 +115,14 @@ def year_results(state: Any, p: int) -> float:
     return games
 
 
-def k_factor(birth_year: float, day: float, numbers: Numbers) -> float:
+def k_factor(birth_year: float, day: float, numbers: Settings) -> float:
     """K by age: 40 to the end of the year of the 18th birthday, else 20; birth year 0 is unknown, and no junior's."""
     if birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age:
         return numbers.k_junior
     return numbers.k
 
 
-def counted(own: float, opponent: float, numbers: Numbers) -> float:
+def counted(own: float, opponent: float, numbers: Settings) -> float:
     """Own rating less the opponent's as it counts, points."""
     difference = own - opponent
     if numbers.cap == 0.0:
@@ -166,7 +142,7 @@ def performance(opponents: float, score: float, games: float, nominal: float) ->
     return (opponents + nominal) / (games + 1.0) + dp(percentage(score + 0.5, games + 1.0))
 
 
-def nearest(rating: float, numbers: Numbers) -> float:
+def nearest(rating: float, numbers: Settings) -> float:
     """The nearest whole rating, one half upwards, where ratings are whole."""
     return float((rating + 0.5) // 1.0) if numbers.rounded else rating
 
@@ -178,7 +154,7 @@ def shift(state: Any, p: int, months: float, after: Any) -> None:
         after[p + MONTH_GAMES + slot] = state[p + MONTH_GAMES + slot - by] if slot >= by else 0.0
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to the list in force on *day*, that of the month before; a rating may have lapsed."""
     month = float(months_of(day))
     if month - 1.0 > state[p + MONTH]:
@@ -197,7 +173,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """One player in one of the three passes."""
     p, w = player * FIELDS, player * NOTES
@@ -229,7 +205,7 @@ def rate_player(
 
 
 def first_pass(
-    state: Any, p: int, opponent: Any, score: Any, first: int, last: int, numbers: Numbers
+    state: Any, p: int, opponent: Any, score: Any, first: int, last: int, numbers: Settings
 ) -> float:
     """P rating "A", against those who were rated before; points."""
     games = state[p + POOL_GAMES]
@@ -255,7 +231,7 @@ def second_pass(state: Any, p: int, work: Any, opponent: Any, score: Any, first:
 
 
 def third_pass(
-    own: float, work: Any, opponent: Any, score: Any, first: int, last: int, numbers: Numbers
+    own: float, work: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings
 ) -> float:
     """Score less expected score of a fully rated player, in hundredths of a point, each game by its weight."""
     total = 0.0
@@ -286,24 +262,24 @@ def pool(
         after[p + POOL_OPPONENTS] += work[opponent[game] * NOTES]
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """Expected score 0..1 by the table; an unrated player counts with the nominal rating."""
     own = state[p] if state[p + STATUS] != UNRATED else state[p + NOMINAL]
     other = state[q] if state[q + STATUS] != UNRATED else state[q + NOMINAL]
     return pd(counted(own, other, numbers))
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def provisional(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True without a full rating."""
     return bool(state[p + STATUS] != FULL)
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True for a partial or full rating."""
     return bool(state[p + STATUS] != UNRATED)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
     if own.before[STATUS] != FULL:
@@ -360,7 +336,6 @@ SCHEME = Scheme(
         "month", *(f"month_{slot}_games" for slot in range(YEAR)),
     ),
     enter=enter,
-    refuse=refuse,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

@@ -15,7 +15,7 @@ Only this scheme's rules live here; FIDE's own rating by period does not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -30,7 +30,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
-    refuse_common,
+    numbers_of,
     setting,
 )
 
@@ -79,50 +79,19 @@ class Settings:
                 raise ValueError(f"{row}_rating_below must exceed {row}_rating_from, got {high} <= {low}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    initial: float
-    k: float
-    first_k: float
-    first_games_below: float
-    first_rating_from: float
-    first_rating_below: float
-    first_age_to: float
-    first_ever: bool
-    second_k: float
-    second_games_below: float
-    second_rating_from: float
-    second_rating_below: float
-    second_age_to: float
-    second_ever: bool
-    third_k: float
-    third_games_below: float
-    third_rating_from: float
-    third_rating_below: float
-    third_age_to: float
-    third_ever: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, games, year of birth or 0, highest rating)``."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return carry(rating, 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting; the highest rating is the one that the player brings."""
     return (rating, games, float(newcomer.birth_year or 0), rating)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The page has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def age(birth_year: float, day: float) -> float:
@@ -148,7 +117,7 @@ def holds(
     return age_to == 0.0 or (years != AGE_UNKNOWN and years <= age_to)
 
 
-def k_row(rating: float, peak: float, games: float, years: float, numbers: Numbers) -> int:
+def k_row(rating: float, peak: float, games: float, years: float, numbers: Settings) -> int:
     """The row that decides: ``FIRST``, ``SECOND`` or ``THIRD``, or ``PLAIN`` if none holds.
 
     Args:
@@ -178,7 +147,7 @@ def k_row(rating: float, peak: float, games: float, years: float, numbers: Numbe
     return PLAIN
 
 
-def k_factor(rating: float, peak: float, games: float, years: float, numbers: Numbers) -> float:
+def k_factor(rating: float, peak: float, games: float, years: float, numbers: Settings) -> float:
     """K by the table; arguments as in ``k_row``."""
     row = k_row(rating, peak, games, years, numbers)
     if row == PLAIN:
@@ -203,14 +172,14 @@ def new_rating_of_many(own: float, opponents: Sequence[float], scores: Sequence[
     return own + k * sum(score - expected(own, one) for one, score in zip(opponents, scores, strict=True))
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from their ratings before it."""
     surprise = score - expected(state[w], state[b])  # Sa - Ea; for Black the same with the other sign
     move(state, w, k_now(state, w, day, numbers) * surprise)
     move(state, b, k_now(state, b, day, numbers) * -surprise)
 
 
-def k_now(state: Any, p: int, day: float, numbers: Numbers) -> float:
+def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
     """K of a player in a game on *day*."""
     if without_rows(numbers):  # the answer of ``k_factor`` too, but here at once
         return numbers.k
@@ -220,7 +189,7 @@ def k_now(state: Any, p: int, day: float, numbers: Numbers) -> float:
     return k_factor(state[p], state[p + 3], state[p + 1], years, numbers)
 
 
-def without_rows(numbers: Numbers) -> bool:
+def without_rows(numbers: Settings) -> bool:
     """Whether every limit of the table is switched off; none is negative, so their sum tells."""
     first = numbers.first_games_below + numbers.first_rating_from + numbers.first_rating_below + numbers.first_age_to
     second = (
@@ -238,12 +207,12 @@ def move(state: Any, p: int, change: float) -> None:
     state[p + 3] = max(state[p + 3], rating)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score, 0..1."""
     return expected(state[p], state[q])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     rating, games, birth_year, peak = own.before
@@ -274,7 +243,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "birth_year", "peak"),
     enter=enter,
-    refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

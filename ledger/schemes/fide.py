@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -54,6 +54,7 @@ from ledger.schemes.base import (
     Side,
     Term,
     When,
+    numbers_of,
     refuse_common,
     setting,
 )
@@ -105,54 +106,31 @@ class Settings(PeriodSettings):
             raise ValueError(f"start must not be below the floor, which is {self.floor or 1400.0:g}, got {self.start}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    rapid: bool
-    rules_day: float
-    compress: bool
-    floor: float
-    initial_games: float
-    initial_highest: float
-    start: float
-    hypothetical: float
-    pool_months: float
-    k_games: float
-    k_product: float
-    junior_age: float
-    junior_below: float
-    high_from: float
-    full_from: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def rules_of(day: float, numbers: Numbers) -> float:
+def rules_of(day: float, numbers: Settings) -> float:
     """The day whose rules hold for a batch that closes on *day*."""
     return numbers.rules_day if numbers.rules_day > 0.0 else day
 
 
-def floor_of(day: float, numbers: Numbers) -> float:
+def floor_of(day: float, numbers: Settings) -> float:
     """The lowest rating published by the rules of *day*, points."""
     return numbers.floor if numbers.floor > 0.0 else published_from(day)
 
 
-def needed(day: float, numbers: Numbers) -> float:
+def needed(day: float, numbers: Settings) -> float:
     """Games that make a rating by the rules of *day*."""
     return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State before the first rated game: with the declared rating, or that of ``start``, or unrated."""
     return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a rating is rated with the nearest whole number, if that is not below the floor."""
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
@@ -161,7 +139,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> 
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers,  # noqa: ARG001
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings,  # noqa: ARG001
 ) -> int:  # fmt: skip
     """Why a game does not count, as a code of ``REASONS``; both players must have made one move."""
     reason = refuse_common(outcome, termination, rated)
@@ -172,7 +150,7 @@ def refuse(
     return COUNTS
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
     # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400.
     if state[p + DAY] < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and state[p] > 0.0:
@@ -188,7 +166,7 @@ def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:
     state[p + DAY] = max(state[p + DAY], day)
 
 
-def k_of(highest: float, games: float, birth_year: float, counted: float, day: float, numbers: Numbers) -> float:
+def k_of(highest: float, games: float, birth_year: float, counted: float, day: float, numbers: Settings) -> float:
     """K of a player for a period with *counted* games."""
     rules = rules_of(day, numbers)
     # to the end of the year of the 18th birthday; never with an unknown year of birth
@@ -199,7 +177,7 @@ def k_of(highest: float, games: float, birth_year: float, counted: float, day: f
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, first: int,  # noqa: ARG001
-    last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
 
@@ -250,7 +228,7 @@ def publish(after: Any, p: int, own: float, games: float, lowest_published: floa
 
 
 def pool(
-    state: Any, after: Any, p: int, games: float, scored: float, opponents: float, day: float, numbers: Numbers
+    state: Any, after: Any, p: int, games: float, scored: float, opponents: float, day: float, numbers: Settings
 ) -> None:
     """Pool an unrated player's games against rated opponents until there are enough for a rating."""
     # 8.2: a zero score in the first event is disregarded
@@ -274,7 +252,7 @@ def pool(
             after[p + field] = 0.0
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """Expected score 0.08 to 0.92 by table 8.1.2 with differences up to 400; unrated players count as 1800."""
     own = state[p] if state[p] > 0.0 else numbers.hypothetical
     other = state[q] if state[q] > 0.0 else numbers.hypothetical
@@ -286,24 +264,24 @@ def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
     return expected_hundredths(difference) / 100.0
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def provisional(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True while unrated."""
     return bool(state[p] == 0.0)
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """Rating lists show rated players."""
     return bool(state[p] > 0.0)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's period with its numbers."""
     if own.before[RATING] > 0.0:
         return _explain_change(own, len(meetings), when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
-def _explain_change(own: Side, played: int, when: When, numbers: Numbers) -> Explanation:
+def _explain_change(own: Side, played: int, when: When, numbers: Settings) -> Explanation:
     """A rated player's period."""
     before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
     expected, k = own.work[EXPECTED] / 100.0, own.work[K]
@@ -320,7 +298,7 @@ def _explain_change(own: Side, played: int, when: When, numbers: Numbers) -> Exp
     return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
 
 
-def _explain_unrated(own: Side, played: int, when: When, numbers: Numbers) -> Explanation:
+def _explain_unrated(own: Side, played: int, when: When, numbers: Settings) -> Explanation:
     """A newcomer's period."""
     rules = rules_of(when.day, numbers)
     games, scored, opponents = (

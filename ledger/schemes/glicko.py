@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -27,7 +27,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
-    refuse_common,
+    numbers_of,
     setting,
 )
 
@@ -62,34 +62,14 @@ class Settings(PeriodSettings):
             raise ValueError(f"rd_floor must not exceed initial_rd, got {self.rd_floor}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    initial: float
-    initial_rd: float
-    c: float
-    rd_cap: float
-    rd_floor: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, rd, last rated period)``; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, numbers.initial_rd, NEVER)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
@@ -98,7 +78,7 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
     return grown if grown < cap else cap
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
     if state[p + PERIOD] > NEVER and period > state[p + PERIOD]:
         state[p + RD] = decayed(state[p + RD], numbers.c, period - state[p + PERIOD], numbers.rd_cap)
@@ -120,14 +100,14 @@ def expected_between(rating: float, rd: float, opponent: float, opponent_rd: flo
     return chance(rating - opponent, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 of the player at *p*, both states as ``at`` left them."""
     return expected_between(state[p], state[p + RD], state[q], state[q + RD])
 
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """One player's games of one period (step 2)."""
     p = player * FIELDS
@@ -149,7 +129,7 @@ def rate_player(
 
 
 def rate_period(
-    rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Numbers = DEFAULT
+    rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
 ) -> tuple[float, float]:
     """Rating and RD after a period that begins with the given ones, in points.
 
@@ -175,7 +155,7 @@ def interval(rating: float, rd: float) -> tuple[float, float]:
     return rating - NORMAL_95 * rd, rating + NORMAL_95 * rd
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before[RATING], own.before[RD]
     improvement, information, told = 0.0, 0.0, []
@@ -216,7 +196,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "rd", "period"),
     enter=enter,
-    refuse=refuse,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -30,7 +30,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
-    refuse_common,
+    numbers_of,
     setting,
 )
 from ledger.schemes.glicko2_volatility import new_volatilities, new_volatility
@@ -65,19 +65,6 @@ class Settings(PeriodSettings):
         check_scale(self)
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    period_months: float
-    first_month: float
-    by_runs: bool
-    initial: float
-    initial_rd: float
-    initial_volatility: float
-    tau: float
-
-
 def check_scale(settings: Any) -> None:
     """Refuse an RD, volatility or tau that no rating can be computed with.
 
@@ -89,20 +76,14 @@ def check_scale(settings: Any) -> None:
             raise ValueError(f"{name} must be from {low:g} to {high:g}, got {getattr(settings, name)}")
 
 
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, rd, volatility, period)``; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def grown(rd: float, volatility: float, periods: float) -> float:
@@ -111,7 +92,7 @@ def grown(rd: float, volatility: float, periods: float) -> float:
     return sqrt(rd * rd + periods * step * step)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
     missed = period - 1.0 - state[p + PERIOD]
     if missed > 0.0 and state[p + PERIOD] > NEVER:
@@ -138,7 +119,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:  # noqa: 
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """One player's games of one period (steps 3 to 8)."""
     p = player * FIELDS
@@ -224,7 +205,7 @@ def move(
 
 def rate_period(
     rating: float, rd: float, volatility: float, games: Sequence[tuple[float, float, float]],
-    numbers: Numbers = DEFAULT,
+    numbers: Settings = DEFAULT,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Rating, RD and volatility after one period that begins with the given ones, in points.
 
@@ -247,7 +228,7 @@ def rate_period(
 
 
 def rate_internal(
-    mu: float, phi: float, sigma: float, games: Sequence[tuple[float, float, float]], numbers: Numbers = DEFAULT
+    mu: float, phi: float, sigma: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
 ) -> tuple[float, float, float]:
     """``rate_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
     told = [(CENTRE + SCALE * other, SCALE * other_phi, score) for other, other_phi, score in games]
@@ -255,7 +236,7 @@ def rate_internal(
     return (rating - CENTRE) / SCALE, rd / SCALE, volatility
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before[RATING], own.before[RD], own.after[VOLATILITY]
     improvement, information, told = 0.0, 0.0, []
@@ -293,7 +274,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "rd", "volatility", "period"),
     enter=enter,
-    refuse=refuse,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

@@ -10,7 +10,7 @@ rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -24,8 +24,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 
@@ -50,57 +50,43 @@ class Settings:
         not_negative(self, "unrated")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    per_percent: float
-    unrated: float
-    one_event: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """State of a newcomer: ``(rating, events)``; without a declared rating unrated, 0."""
     return (float(newcomer.declared or 0), 0.0)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is rated; it counts as one that stands on more than one event."""
     return (rating, 2.0)
 
 
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The scheme has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
-
-
-def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True for a player with a rating: a declared one, or one from an event."""
     return bool(state[p + 1] > 0.0 or state[p] != 0.0)
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True for a rating "representing performance in only one tournament"."""
     return bool(numbers.one_event and state[p + 1] == 1.0)
 
 
-def strength(state: Any, p: int, numbers: Numbers) -> float:
+def strength(state: Any, p: int, numbers: Settings) -> float:
     """What a player counts as an opponent, points; 0 for an unrated one who does not count."""
     if listed(state, p, numbers):
         return float(state[p])
     return numbers.unrated
 
 
-def counts(state: Any, p: int, numbers: Numbers) -> bool:
+def counts(state: Any, p: int, numbers: Settings) -> bool:
     """Whether a game against the player counts."""
     return numbers.unrated > 0.0 or listed(state, p, numbers)
 
 
-def performance(competition: float, percentage: float, numbers: Numbers) -> float:
+def performance(competition: float, percentage: float, numbers: Settings) -> float:
     """The rating that an event gives, points.
 
     Args:
@@ -114,7 +100,7 @@ def performance(competition: float, percentage: float, numbers: Numbers) -> floa
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Rate one player's games of one event; who met no opponent that counts stays as before it."""
     total = 0.0
@@ -136,7 +122,7 @@ def rate_player(
         after[own + 1] = state[own + 1] + 1.0
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """The score, 0..1, that would leave the rating as it is: 50 % and one point of it for each ``per_percent``."""
     if not (counts(state, p, numbers) and counts(state, q, numbers)):
         return 0.5
@@ -147,7 +133,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
     return 0.0 if share < 0.0 else share
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one event with its numbers."""
     counted = [
         (strength(opponent, 0, numbers), score)
@@ -189,7 +175,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "events"),
     enter=enter,
-    refuse=refuse,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

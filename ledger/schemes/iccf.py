@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -36,8 +36,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
@@ -92,26 +92,11 @@ class Settings(PeriodSettings):
         not_negative(self, "initial")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    by_runs: bool
-    period_months: float
-    first_month: float
-    initial: float
-    listed_games: float
-    fixed_games: float
-    cut_off: float
-    corrected: bool
-    higher_rating: bool
-    entry_lists: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(entry rating, games, sum of scores, sum of opponents' ratings, entry rating, period)``.
 
     Rule 9.4: who has no ICCF rating enters with that of FIDE (to be declared), else with the tournament's mean.
@@ -120,14 +105,14 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
     return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them; too few stand as even scores against equals."""
     if games >= numbers.fixed_games:
         return (rating, games, 0.0, 0.0, rating, UNSEEN)
     return (rating, games, games / 2.0, rating * games, rating, UNSEEN)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Keep the list rating in force as the entry rating where a new stretch of ``entry_lists`` lists begins."""
     seen = state[p + PERIOD]
     if (
@@ -137,13 +122,6 @@ def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:
     ):
         state[p + ENTRY_RATING] = state[p]
     state[p + PERIOD] = period
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0."""
-    return refuse_common(outcome, termination, rated)
 
 
 def dp(p: float) -> float:
@@ -159,14 +137,14 @@ def performance(opponent_sum: float, score_sum: float, games: float, corrected: 
     return opponent_sum / games + dp(p) * (correction(p) if corrected else 1.0)
 
 
-def own_rating(state: Any, p: int, day: float, numbers: Numbers) -> float:
+def own_rating(state: Any, p: int, day: float, numbers: Settings) -> float:
     """The player's rating in the expected score, points: the current one from list 2012/2, else the entry rating."""
     if numbers.entry_lists == 0.0 or (numbers.higher_rating and day >= FIRST_DAY_OF_2012_2):
         return float(state[p])
     return float(state[p + ENTRY_RATING])
 
 
-def opponent_rating(state: Any, q: int, day: float, numbers: Numbers) -> float:
+def opponent_rating(state: Any, q: int, day: float, numbers: Settings) -> float:
     """The opponent's rating in the expected score, points.
 
     Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
@@ -183,7 +161,7 @@ def opponent_rating(state: Any, q: int, day: float, numbers: Numbers) -> float:
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Rate one player's games of one period: all games so far up to a fixed rating, the change by k after that."""
     p = player * FIELDS
@@ -211,17 +189,17 @@ def rate_player(
     after[p + PERIOD] = state[p + PERIOD]
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True until the rating is fixed."""
     return bool(state[p + GAMES] < numbers.fixed_games)
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:
+def listed(state: Any, p: int, numbers: Settings) -> bool:
     """Whether the list shows the player."""
     return bool(state[p + GAMES] >= numbers.listed_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's games in one period with its numbers."""
     rating, games = own.before[RATING], own.before[GAMES]
     mine = own_rating(own.before, 0, when.day, numbers)
@@ -244,7 +222,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers
     return _told("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
 
 
-def _explain_performance(after: Sequence[float], others: Sequence[float], numbers: Numbers) -> Explanation:
+def _explain_performance(after: Sequence[float], others: Sequence[float], numbers: Settings) -> Explanation:
     games = after[GAMES]
     p = after[SCORE_SUM] / games
     terms = [
@@ -274,7 +252,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),
     enter=enter,
-    refuse=refuse,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -34,6 +34,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
     refuse_common,
     setting,
@@ -87,30 +88,11 @@ class Settings:
             raise ValueError(f"initial must be from rating_floor to below rating_limit, got {self.initial}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    initial: float
-    initial_rd: float
-    initial_volatility: float
-    tau: float
-    periods_per_day: float
-    rd_floor: float
-    rd_cap: float
-    volatility_cap: float
-    rating_floor: float
-    rating_limit: float
-    largest_change: float
-    provisional_rd: float
-    regulator: float
-    advantage: float
-    min_half_moves: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, rd, volatility, day of rd)``.
 
     A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
@@ -121,7 +103,7 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
 
 
 def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings  # noqa: ARG001
 ) -> int:
     """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
     common = refuse_common(outcome, termination, rated)
@@ -133,7 +115,7 @@ def refuse(
     return COUNTS
 
 
-def live_rd(rd: float, volatility: float, days: float, numbers: Numbers) -> float:
+def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> float:
     """RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, held in 45..500; earlier if negative."""
     step = SCALE * volatility
     square = rd * rd + days * numbers.periods_per_day * step * step
@@ -147,14 +129,14 @@ def held(value: float, low: float, high: float) -> float:
     return high if value > high else value
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Make RD the live one of *day*."""
     if day > state[p + DAY]:
         state[p + RD] = live_rd(state[p + RD], state[p + VOLATILITY], day - state[p + DAY], numbers)
         state[p + DAY] = day
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from what they were before it, with their live RD."""
     at(state, w, 0.0, day, numbers)
     at(state, b, 0.0, day, numbers)
@@ -200,7 +182,7 @@ def play(
     rate_side(after, p, rating, rd, volatility, improvement, information, 0.0, tau)
 
 
-def hold(state: Any, p: int, before: float, numbers: Numbers) -> None:
+def hold(state: Any, p: int, before: float, numbers: Settings) -> None:
     """Hold a result within the limits, in Lichess's order: change, sanity check, caps, regulator."""
     rating = held(state[p], before - numbers.largest_change, before + numbers.largest_change)
     if not sane(rating, state[p + RD], state[p + VOLATILITY], numbers):
@@ -217,7 +199,7 @@ def hold(state: Any, p: int, before: float, numbers: Numbers) -> None:
     state[p + VOLATILITY] = min(state[p + VOLATILITY], numbers.volatility_cap)
 
 
-def sane(rating: float, rd: float, volatility: float, numbers: Numbers) -> bool:
+def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool:
     """The sanity check of a result; one that fails it is replaced by a newcomer's rating, RD and volatility."""
     return (
         0.0 < rating < numbers.rating_limit
@@ -226,7 +208,7 @@ def sane(rating: float, rd: float, volatility: float, numbers: Numbers) -> bool:
     )
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True from an RD of 110 (``deviation >= 110`` in the code; the site says "above 110")."""
     return bool(state[p + RD] >= numbers.provisional_rd)
 
@@ -257,7 +239,7 @@ def game(
     return (after[0], after[1], after[2]), (after[3], after[4], after[5])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     mine, theirs = list(own.before), list(opponent)
@@ -285,7 +267,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers
     )  # fmt: skip
 
 
-def _rounding(unrounded: float, result: float, after: Sequence[float], numbers: Numbers) -> str:
+def _rounding(unrounded: float, result: float, after: Sequence[float], numbers: Settings) -> str:
     if abs(unrounded - result) < 1e-6:
         return "none; shown cut off to whole points"
     if result == numbers.initial:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -21,7 +21,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
-    refuse_common,
+    numbers_of,
     setting,
 )
 
@@ -52,29 +52,13 @@ class Settings:
         not_negative(self, "initial", "k", "k_high", "k_falls_at")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    initial: float
-    k: float
-    k_high: float
-    k_falls_at: float
-    rounded: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating,)``; a declared rating takes the place of the initial one."""
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared),)
-
-
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The page has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
 
 
 def expectancy_percent(difference: float) -> int:
@@ -97,23 +81,23 @@ def expectancy(difference: float) -> float:
     return expectancy_percent(difference) / 100.0
 
 
-def k_factor(rating: float, numbers: Numbers) -> float:
+def k_factor(rating: float, numbers: Settings) -> float:
     """K by the player's own rating: "less than 2200, it's 24. If it's over 2200, it's 16"."""
     return numbers.k if rating < numbers.k_falls_at else numbers.k_high
 
 
-def new_rating(own: float, opponent: float, score: float, numbers: Numbers) -> float:
+def new_rating(own: float, opponent: float, score: float, numbers: Settings) -> float:
     """The rating after one game before it is rounded, points."""
     # "new rating = old rating + (k-factor * overall win expectancy)"
     return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
 
 
-def shown(rating: float, numbers: Numbers) -> float:
+def shown(rating: float, numbers: Settings) -> float:
     """The rating as it is kept: "after rounding off", to the nearest whole point, a half upwards."""
     return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
     white = state[w]
     black = state[b]
@@ -125,12 +109,12 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Num
     state[b] = shown(black + k_factor(black, numbers) * surplus, numbers)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Win expectancy by the table."""
     return expectancy(state[p] - state[q])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before[RATING], opponent[RATING]
@@ -158,7 +142,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating",),
     enter=enter,
-    refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

@@ -14,7 +14,7 @@ one who has never been rated with the declared playing strength. Only this schem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -33,6 +33,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
     refuse_common,
     setting,
@@ -77,27 +78,11 @@ class Settings(PeriodSettings):
         not_negative(self, "initial", "min_half_moves")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    period_days: float
-    first_month: float
-    by_runs: bool
-    period_months: float
-    initial: float
-    provisional_games: float
-    cut_off: float
-    largest_change: float
-    min_half_moves: float
-    moves_alone: bool
-    low_end: bool
-    win_bonus: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(entry rating, games, sum of scores, sum of the opponents' ratings)``.
 
     The declared playing strength "does not influence your own rating. It influences the rating of your first
@@ -106,7 +91,7 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them.
 
     Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
@@ -232,7 +217,7 @@ def change(own: float, opponent: float, score: float, k: float, with_bonus: bool
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Rate one player's games of one rating run.
 
@@ -274,7 +259,7 @@ def provisional(state: Any, p: int, numbers: Any) -> bool:
     return bool(state[p + GAMES] < numbers.provisional_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before[GAMES] < numbers.provisional_games:

@@ -10,7 +10,7 @@ of those of the previous list; a larger ``mean_games`` keeps the mean. Only this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -23,6 +23,7 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
     setting,
 )
@@ -66,31 +67,21 @@ class Settings:
         not_negative(self, "initial", "worth", "min_half_moves")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    initial: float
-    mean_games: float
-    worth: float
-    cut_off: float
-    min_half_moves: float
-    moves_alone: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(entry rating, games)``. No game stands behind it, so the first game replaces it."""
     return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
     return (rating, games)
 
 
-def performance(own: float, games: float, opponent: float, score: float, numbers: Numbers) -> float:
+def performance(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
     """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss.
 
     The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
@@ -104,14 +95,14 @@ def mean_with(rating: float, games: float, performed: float) -> float:
     return (games * rating + performed) / (games + 1.0)
 
 
-def rated(own: float, games: float, opponent: float, score: float, numbers: Numbers) -> float:
+def rated(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
     """One side's new rating, points, from *own* after *games*."""
     if games < numbers.mean_games:
         return mean_with(own, games, performance(own, games, opponent, score, numbers))
     return own + change(own, counted(own, opponent, numbers.cut_off), score, k_factor(own, games), False)  # noqa: FBT003
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
     white = state[w]
     black = state[b]
@@ -121,12 +112,12 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Num
     state[b + GAMES] += 1.0
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True while the mean rates the player."""
     return bool(state[p + GAMES] < numbers.mean_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     rating, games = own.before[RATING], own.before[GAMES]
     opponent, score = meetings[0].opponent[RATING], meetings[0].score

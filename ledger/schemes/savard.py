@@ -10,7 +10,7 @@ FIDE's (30 games, 2400 once reached). Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -24,8 +24,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 
@@ -80,41 +80,11 @@ class Settings:
             raise ValueError(f"first_games must be a whole number from 1, got {self.first_games}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    established_k: float
-    established_q: float
-    established_p: float
-    established_j: float
-    established_m: float
-    ordinary_k: float
-    ordinary_q: float
-    ordinary_p: float
-    ordinary_j: float
-    ordinary_m: float
-    beginning_k: float
-    beginning_q: float
-    beginning_p: float
-    beginning_j: float
-    beginning_m: float
-    established_from: float
-    established_games: float
-    established_ever: bool
-    beginning_games: float
-    bonus: float
-    limit: float
-    score_scale: float
-    first_games: float
-    per_percent: float
-    unrated: float
-    rate_newcomers: bool
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(E, H, rated games, games left to the initial rating, sum of their worths, highest E)``.
 
     Without a declared rating E and H are 0 until the initial rating stands.
@@ -124,19 +94,12 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
     return (0.0, 0.0, 0.0, numbers.first_games, 0.0, 0.0)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating has it as E and H and needs no initial one."""
     return (rating, rating, games, 0.0, 0.0, rating)
 
 
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. The paper has no rule of its own."""
-    return refuse_common(outcome, termination, rated)
-
-
-def rank_of(rating: float, peak: float, games: float, numbers: Numbers) -> int:
+def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
     """``ESTABLISHED``, ``ORDINARY`` or ``BEGINNING``, by rating, highest rating so far, and rated games before this."""
     # "The three ranks of players can be defined as done by FIDE": 2400 comes before the number of games
     best = peak if numbers.established_ever else rating
@@ -149,7 +112,7 @@ def rank_of(rating: float, peak: float, games: float, numbers: Numbers) -> int:
     return BEGINNING if games < numbers.beginning_games else ORDINARY
 
 
-def step_size(rank: int, score: float, numbers: Numbers) -> float:
+def step_size(rank: int, score: float, numbers: Settings) -> float:
     """Z, points: "equal to K in the table above if the game was a win or a loss", Q for a draw."""
     if rank == ESTABLISHED:
         return numbers.established_q if score == 0.5 else numbers.established_k
@@ -158,7 +121,7 @@ def step_size(rank: int, score: float, numbers: Numbers) -> float:
     return numbers.beginning_q if score == 0.5 else numbers.beginning_k
 
 
-def share(rank: int, score: float, numbers: Numbers) -> float:
+def share(rank: int, score: float, numbers: Settings) -> float:
     """Y, 0..1: "equal to P if the game was a win or a loss, and equal to J if the game was a draw"."""
     if rank == ESTABLISHED:
         return numbers.established_j if score == 0.5 else numbers.established_p
@@ -167,14 +130,14 @@ def share(rank: int, score: float, numbers: Numbers) -> float:
     return numbers.beginning_j if score == 0.5 else numbers.beginning_p
 
 
-def mixing(rank: int, numbers: Numbers) -> float:
+def mixing(rank: int, numbers: Settings) -> float:
     """M, 0..1: the share of H' in E''."""
     if rank == ESTABLISHED:
         return numbers.established_m
     return numbers.ordinary_m if rank == ORDINARY else numbers.beginning_m
 
 
-def single_game(e: float, opponent_e: float, score: float, numbers: Numbers) -> float:
+def single_game(e: float, opponent_e: float, score: float, numbers: Settings) -> float:
     """S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
     # "won [...] the player's own rating minus 320 points, whichever is greater"
     if score > 0.5 and opponent_e < e - numbers.limit:
@@ -207,18 +170,18 @@ def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float
     return opponent_e
 
 
-def new_h(h: float, s: float, score: float, y: float, numbers: Numbers) -> float:
+def new_h(h: float, s: float, score: float, y: float, numbers: Settings) -> float:
     """H', points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
     return (1.0 - y) * h + y * (s + numbers.bonus * (2.0 * score - 1.0))
 
 
-def new_e(e: float, r: float, score: float, z: float, numbers: Numbers) -> float:
+def new_e(e: float, r: float, score: float, z: float, numbers: Settings) -> float:
     """E', points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
     return e + z * numbers.score_scale * (score - logistic(e - r))
 
 
 def updated(
-    e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Numbers
+    e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
     """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
     s = single_game(e, opponent_e, score, numbers)
@@ -230,7 +193,7 @@ def updated(
     return (1.0 - m) * main + m * after_h, after_h
 
 
-def game_worth(opponent: float, score: float, numbers: Numbers) -> float:
+def game_worth(opponent: float, score: float, numbers: Settings) -> float:
     """What one of the first games adds to the sum whose mean is the initial rating, points.
 
     "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
@@ -239,7 +202,7 @@ def game_worth(opponent: float, score: float, numbers: Numbers) -> float:
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
 
 
-def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Numbers = DEFAULT) -> float:
+def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Settings = DEFAULT) -> float:
     """The initial rating, points, by the opponents' ratings (None: unrated) and the scores of the first games."""
     worths = [
         game_worth(numbers.unrated if one is None else one, score, numbers)
@@ -248,13 +211,13 @@ def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], n
     return sum(worths) / len(worths)
 
 
-def estimate(state: Any, p: int, opponent: float, score: float, numbers: Numbers) -> float:
+def estimate(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> float:
     """The mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
     games = numbers.first_games - state[p + 3] + 1.0
     return float((state[p + 4] + game_worth(opponent, score, numbers)) / games)
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their states before it."""
     white_e = state[w]
     black_e = state[b]
@@ -280,7 +243,7 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Num
         start(state, b, numbers.unrated, lost, numbers)
 
 
-def move(state: Any, p: int, opponent_e: float, opponent_h: float, score: float, numbers: Numbers) -> None:
+def move(state: Any, p: int, opponent_e: float, opponent_h: float, score: float, numbers: Settings) -> None:
     """One rated side of a game."""
     e = state[p]
     rank = rank_of(e, state[p + 5], state[p + 2], numbers)
@@ -291,7 +254,7 @@ def move(state: Any, p: int, opponent_e: float, opponent_h: float, score: float,
     state[p + 5] = max(state[p + 5], e)
 
 
-def start(state: Any, p: int, opponent: float, score: float, numbers: Numbers) -> None:
+def start(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> None:
     """One of the first games of a newcomer; the last of them gives E, and H as the same."""
     mean = estimate(state, p, opponent, score, numbers)
     state[p + 2] += 1.0
@@ -303,18 +266,18 @@ def start(state: Any, p: int, opponent: float, score: float, numbers: Numbers) -
         state[p + 5] = mean
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True once the initial rating stands."""
     return bool(state[p + 3] == 0.0)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     """Expected score, 0..1, by the two E; an unrated player counts as at the start."""
     own = state[p] if listed(state, p, numbers) else numbers.unrated
     return logistic(own - (state[q] if listed(state, q, numbers) else numbers.unrated))
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:  # noqa: ARG001
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before[LEFT]:
@@ -331,7 +294,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers
     return _explain_game(own, other_e, other_h, score, numbers)
 
 
-def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers: Numbers) -> Explanation:
+def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers: Settings) -> Explanation:
     other = numbers.unrated if opponent[LEFT] else opponent[RATING]
     games = numbers.first_games - own.before[LEFT] + 1.0
     terms = (
@@ -349,7 +312,7 @@ def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers
     )
 
 
-def _explain_game(own: Side, other_e: float, other_h: float, score: float, numbers: Numbers) -> Explanation:
+def _explain_game(own: Side, other_e: float, other_h: float, score: float, numbers: Settings) -> Explanation:
     e, h, games, _left, _points, peak = own.before
     rank = rank_of(e, peak, games, numbers)
     r, s = opponent_rating(e, other_e, other_h, score), single_game(e, other_e, score, numbers)
@@ -391,7 +354,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "h", "games", "left", "points", "peak"),
     enter=enter,
-    refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

@@ -7,7 +7,7 @@ The scheme: settings, a player's state, the rounds of a section, and words for p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -23,8 +23,8 @@ from ledger.schemes.base import (
     Term,
     When,
     not_negative,
+    numbers_of,
     positive,
-    refuse_common,
     setting,
 )
 from ledger.schemes.uschess_formulas import (
@@ -94,28 +94,11 @@ class Settings:
                 raise ValueError(f"{name} must be 10000 at most, got {getattr(self, name)}")
 
 
-class Numbers(NamedTuple):
-    """``Settings`` as the kernels take them."""
-
-    special_games: float
-    special_cap: float
-    lower_bound: float
-    established_games: float
-    bonus_b: float
-    dual_rated: bool
-    online: bool
-    match_range: float
-    match_limit: float
-    assume_adult: bool
-    old_starts: bool
-    declared_fide: bool
-    declared_games: float
-
-
+Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer ``(rating, games, record, floor, peak, birth_year, start)``; rating 0.0 is unrated.
 
     A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
@@ -131,7 +114,7 @@ def enter(newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
     return carry(declared, games, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> tuple[float, ...]:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
     rating = max(float(rating), numbers.lower_bound)
     born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
@@ -139,14 +122,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Numbers) -> 
     return (rating, float(games), MIXED if games > 0 else NO_GAMES, 100.0, peak, born, 0.0)
 
 
-def refuse(
-    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Numbers  # noqa: ARG001
-) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0: byes and forfeits are no games."""
-    return refuse_common(outcome, termination, rated)
-
-
-def start_rating(birth_year: float, day: float, numbers: Numbers) -> float:
+def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
     """Start rating of an unrated player, points; *birth_year* 0 is unknown."""
     if birth_year == 0.0:
         return UNKNOWN_ADULT if numbers.assume_adult or numbers.old_starts else UNKNOWN_AGE
@@ -154,7 +130,7 @@ def start_rating(birth_year: float, day: float, numbers: Numbers) -> float:
     return start_by_age_before_2008(age) if numbers.old_starts else start_by_age(age)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Numbers) -> None:  # noqa: ARG001
+def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Only the unrated change by time: their start rating goes by their age."""
     if state[p] == 0.0:
         state[p + START] = start_rating(state[p + BIRTH_YEAR], day, numbers)
@@ -165,27 +141,27 @@ def standing(state: Any, p: int) -> float:
     return state[p] if state[p] > 0.0 else state[p + START]  # type: ignore[no-any-return]
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Numbers) -> float:  # noqa: ARG001
+def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 by the standard formula; the unrated by their start ratings."""
     return logistic(standing(state, p) - standing(state, q))
 
 
-def provisional(state: Any, p: int, numbers: Numbers) -> bool:
+def provisional(state: Any, p: int, numbers: Settings) -> bool:
     """True until the rating is "established", based on more than 25 games."""
     return state[p + GAMES] <= numbers.established_games  # type: ignore[no-any-return]
 
 
-def listed(state: Any, p: int, numbers: Numbers) -> bool:  # noqa: ARG001
+def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """True for who has a rating."""
     return state[p] > 0.0  # type: ignore[no-any-return]
 
 
-def is_special(games: float, record: float, numbers: Numbers) -> bool:
+def is_special(games: float, record: float, numbers: Settings) -> bool:
     """Whether the special formula rates: "N <= 8" games played, or all earlier games won, or all lost."""
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
 
-def is_match(state: Any, p: int, q: int, numbers: Numbers) -> bool:
+def is_match(state: Any, p: int, q: int, numbers: Settings) -> bool:
     """Whether the rule for matches holds for two players who met nobody else: "both established, within 400 points"."""
     apart = state[p] - state[q]
     both = state[p + GAMES] > numbers.established_games and state[q + GAMES] > numbers.established_games
@@ -197,7 +173,7 @@ def points(work: Any, w: int) -> float:
     return work[w + WINS] + 0.5 * work[w + DRAWS]  # type: ignore[no-any-return]
 
 
-def bounded(rating: float, numbers: Numbers) -> float:
+def bounded(rating: float, numbers: Settings) -> float:
     """What the special formula gives, at most 2700 and at least 100."""
     if rating > numbers.special_cap:
         return numbers.special_cap
@@ -206,7 +182,7 @@ def bounded(rating: float, numbers: Numbers) -> float:
 
 def rate_player(
     step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any,  # noqa: ARG001
-    first: int, last: int, period: float, day: float, numbers: Numbers,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """One player of a section in four rounds: steps 1, 3, 4 of the document, then step 5 with the floors."""
     p = player * FIELDS
@@ -240,7 +216,7 @@ def rate_player(
 
 def rated(
     state: Any, p: int, work: Any, w: int, later: int, opponent: Any, first: int, last: int, day: float,
-    numbers: Numbers,
+    numbers: Settings,
 ) -> float:  # fmt: skip
     """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors.
 
@@ -265,7 +241,7 @@ def rated(
     return own + gain + more  # type: ignore[no-any-return]
 
 
-def lowest(absolute: float, peak: float, numbers: Numbers) -> float:
+def lowest(absolute: float, peak: float, numbers: Settings) -> float:
     """The highest of the floors, points: lower bound, absolute floor, and that by the *peak* (0: not established)."""
     low = floor_peak(peak)
     if not numbers.online and absolute > low:
@@ -274,7 +250,7 @@ def lowest(absolute: float, peak: float, numbers: Numbers) -> float:
 
 
 def finish(
-    state: Any, p: int, after: Any, rating: float, wins: float, draws: float, m: float, numbers: Numbers
+    state: Any, p: int, after: Any, rating: float, wins: float, draws: float, m: float, numbers: Settings
 ) -> None:
     """Fill a player's fields after a section of *m* games: the counts, then the floors, "this event included"."""
     absolute = floor_raised(state[p + FLOOR], wins, draws, 1.0 if m >= 3.0 else 0.0)
@@ -292,7 +268,7 @@ def finish(
     after[p + START] = state[p + START]
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers) -> Explanation:
+def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
     table = [one.work[STEP_4] for one in meetings]
     games, r0 = own.before[GAMES], own.work[YARDSTICK]
@@ -321,7 +297,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Numbers
 
 
 def _standard_terms(
-    own: Side, r0: float, counted: float, score: float, table: list[float], when: When, numbers: Numbers
+    own: Side, r0: float, counted: float, score: float, table: list[float], when: When, numbers: Settings
 ) -> tuple[str, list[Term], float]:
     m = len(table)
     expected = expected_total(r0, table, 1, 0, range(m), 0, m)
@@ -358,7 +334,7 @@ def _special_terms(
     return "(Z + 800·(S' - F) - 400·W) / W: where N'·PWe(R, R0') + Σ PWe(R, Ri) = S'", terms, rating
 
 
-def _from_there(own: Side, meetings: Sequence[Meeting], unrounded: float, numbers: Numbers) -> str:
+def _from_there(own: Side, meetings: Sequence[Meeting], unrounded: float, numbers: Settings) -> str:
     """How the rating comes from what the formula gives."""
     result, r0 = own.after[RATING], own.work[YARDSTICK]
     if abs(result - unrounded) < 1e-6:
@@ -379,7 +355,6 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),
     enter=enter,
-    refuse=refuse,
     rhythm=Rhythm.EVENT,
     rate_player=rate_player,
     steps=4,

@@ -30,11 +30,11 @@ class _GivenUpError(Exception):
     """Leaves a transaction half done."""
 
 
-def sealed(position: int, word: str = "entry") -> Sealed:
+def sealed(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> Sealed:
     """An entry for *position*; its body is canonical, with text that is not ASCII."""
     key = f"{word}:{position}"
     facts = codec.canonical({"text": f"é {word} {position}"})
-    return Sealed("test/1", key, codec.assemble(position, RECORDED_AT, "contract", "test/1", key, facts))
+    return Sealed("test/1", key, codec.assemble(position, recorded_at, "contract", "test/1", key, facts))
 
 
 def append(writer: Writer, *entries: Sealed) -> list[bytes]:
@@ -89,6 +89,15 @@ class JournalContract:
             yield made
         finally:
             made.close()
+
+    def test_the_root_at_any_size_is_that_of_the_entries_before_it(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            for size in (0, 1, 2, 255, 256, 257, 511, 512, 600, 1_457, len(bodies) - 1, len(bodies)):
+                assert journal.root_at(size) == root_of(bodies[:size]), size
+            for size in (-1, len(bodies) + 1):
+                with refused(ValueError):
+                    journal.root_at(size)
 
     def test_an_empty_journal_has_nothing(self) -> None:
         with self.journal() as journal:
@@ -179,6 +188,37 @@ class JournalContract:
             assert writer.size == 2
             assert writer.find(["entry:2", "entry:9"])["entry:2"].position == 2
             assert writer.last_recorded_at() == RECORDED_AT
+
+    def test_the_time_of_the_last_entry_is_told_though_an_earlier_entry_has_a_later_one(self) -> None:
+        """A wrong clock may have recorded in the future; once that is accepted, time goes on from the next entry."""
+        future, now, later = "2035-01-01T00:00:00.000Z", "2024-05-06T07:08:09.000Z", "2024-05-06T07:08:09.001Z"
+        with self.journal() as journal:
+            other = self.again(journal)
+            for position, stamp in enumerate((RECORDED_AT, future, now, later), 1):
+                with journal.writing() as writer:
+                    append(writer, sealed(position, recorded_at=stamp))
+                    assert writer.last_recorded_at() == stamp
+                for way in (journal, other):  # one that wrote it, and one that must look it up
+                    with way.writing() as writer:
+                        assert writer.last_recorded_at() == stamp
+            with refused(_GivenUpError), journal.writing() as writer:
+                append(writer, sealed(5, recorded_at=future))
+                raise _GivenUpError
+            with journal.writing() as writer:
+                assert writer.last_recorded_at() == later
+            if other is not journal:
+                other.close()
+
+    def test_keys_are_listed_between_two_ends_in_order_of_their_bytes(self) -> None:
+        words = ("b", "a", "a:1", "a:10", "a:2", "a:\u00e9", "a;", "A", "a:\U0001f600", "a:\uffff")
+        with self.journal() as journal:
+            batch = [Sealed("test/1", word, sealed(place).body) for place, word in enumerate(words, 1)]
+            with journal.writing() as writer:
+                append(writer, *batch)
+            assert list(journal.keys("a:", "a;")) == ["a:1", "a:10", "a:2", "a:\u00e9", "a:\uffff", "a:\U0001f600"]
+            assert list(journal.keys("a:1", "a:2")) == ["a:1", "a:10"]
+            assert list(journal.keys("", "\U0010ffff")) == sorted(words)
+            assert list(journal.keys("c", "a")) == []
 
     def test_find_answers_what_is_there_among_any_number_of_keys(self) -> None:
         with self.journal() as journal:

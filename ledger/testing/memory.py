@@ -46,6 +46,12 @@ class MemoryJournal:
         entries = self._entries
         return TreeHead(len(entries), _root([entry.leaf for entry in entries]))
 
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* entries; ValueError where there are fewer."""
+        if not 0 <= size <= len(self._entries):
+            raise ValueError(f"{size} entries of {len(self._entries)}")
+        return _root([entry.leaf for entry in self._entries[:size]])
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
         entries = self._entries[max(after, 0) : until]
@@ -56,6 +62,11 @@ class MemoryJournal:
         """The committed entries that bear these keys."""
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
+
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        low, high = first.encode(), last.encode()
+        yield from sorted(key for key in self._by_key if low <= key.encode() < high)
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""

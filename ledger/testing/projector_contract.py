@@ -190,7 +190,7 @@ class ProjectorContract:
         with self._views(tmp_path / "with") as updated:
             _take(updated, slices)
             with_it = in_terms_of_facts(updated.connection)
-        without = Views(_fresh(tmp_path / "without"), (HISTORY,))
+        without = Views(_fresh(tmp_path / "without"), (HISTORY,), MemoryJournal())
         _take(without, slices)
         expected = in_terms_of_facts(without.connection)
         without.close()
@@ -200,8 +200,8 @@ class ProjectorContract:
     # -- how -------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _views(self, folder: Path) -> Iterator[Views]:
-        opened = Views(_fresh(folder), self.projectors())
+    def _views(self, folder: Path, journal: MemoryJournal | None = None) -> Iterator[Views]:
+        opened = Views(_fresh(folder), self.projectors(), journal or MemoryJournal())
         try:
             yield opened
         finally:
@@ -218,8 +218,8 @@ class ProjectorContract:
     def _rebuilt(self, folder: Path, facts: Sequence[Event]) -> dict[str, list[Row]]:
         journal = MemoryJournal()
         record(journal, facts)
-        with self._views(folder) as built:
-            built.rebuild(journal)
+        with self._views(folder, journal) as built:
+            built.rebuild()
             return self._all_rows(built)
 
 
@@ -230,10 +230,9 @@ def _fresh(folder: Path) -> Path:
 
 def _take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
     """Record each slice and catch up after it."""
-    journal = MemoryJournal()
     for facts in slices:
-        record(journal, facts)
-        assert updated.catch_up(journal) == journal.size()
+        record(updated.journal, facts)
+        assert updated.catch_up() == updated.journal.size()
 
 
 def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float], ...]]:

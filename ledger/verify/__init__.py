@@ -4,7 +4,7 @@ Only ``TreeHead`` and the errors are common ground; the format is read as it is 
 alone is whether the whole file was written anew: that takes a head kept outside.
 """
 
-from ledger.verify.files import FIRST_FALSEHOODS, Falsehood
+from ledger.verify.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.verify.journal import JournalVerdict, verify_journal
 from ledger.verify.names import NamesVerdict, verify_names
 from ledger.verify.proofs import inclusion_proof, verify_inclusion
@@ -12,11 +12,14 @@ from ledger.verify.texts import TextsVerdict, verify_texts
 
 __all__ = [
     "FIRST_FALSEHOODS",
+    "RESTORE",
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "Snapshot",
     "TextsVerdict",
     "inclusion_proof",
+    "snapshot",
     "verify_inclusion",
     "verify_journal",
     "verify_names",

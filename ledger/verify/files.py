@@ -1,9 +1,17 @@
-"""Opening a ledger file to be verified: read-only, in one snapshot, with errors turned into ours. No hashing."""
+"""Holding a ledger file open to be verified: read-only, in one snapshot, with errors turned into ours. No hashing.
+
+A file that cannot be opened as it stands, because its folder may not be written, is read as a fixed file; where a log
+lies beside it that only a writer could fold in, file and log are copied to a temporary folder and read there.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +29,13 @@ else:
 
 FIRST_FALSEHOODS = 20
 LOCK_WAIT_SECONDS = 5.0
+TRIES = 5  # to open a file that another process is putting in place, or writes while it is copied
 RESTORE = "restore the file from a copy whose head is known"
 
 # SQLite's own words may quote damaged bytes, which Python then cannot decode.
 READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+_NO_LOG_CAN_BE_MADE = {"SQLITE_CANTOPEN", "SQLITE_READONLY"}
+_OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_NOMEM"}
 
 
 @attrs.frozen
@@ -32,7 +43,7 @@ class Falsehood:
     """One thing in a file that is not what was sealed.
 
     Attributes:
-        table: the table it stands in, or ``file`` for damage that belongs to none.
+        table: the table it stands in, or ``journal file``, ``people schema`` and the like for what belongs to none.
         position_or_key: journal position, player number, node, text hash, or the name of the check.
         message: what is false, which value, and what to do.
     """
@@ -41,54 +52,150 @@ class Falsehood:
     position_or_key: int | str
     message: str
 
+    @classmethod
+    def of_file(cls, word: str, error: CorruptError) -> Falsehood:
+        """What ended the reading of a file, which is called *word*."""
+        return cls(f"{word} file", Path(error.path).name, str(error).removeprefix(f"{error.path}: "))
+
     def __str__(self) -> str:
+        """One line of letters that can be seen, whatever the file holds."""
         entry = " entry" if self.table == "journal" and isinstance(self.position_or_key, int) else ""
-        return f"{self.table}{entry} {self.position_or_key}: {self.message}"
+        line = f"{self.table}{entry} {self.position_or_key}: {self.message}"
+        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+
+@attrs.frozen
+class Snapshot:
+    """A file held open as it stood at one moment.
+
+    Attributes:
+        path: the file, as it is named in messages.
+        connection: read-only, in the transaction that keeps the snapshot.
+        remedy: what to do where the file is damaged.
+    """
+
+    path: str
+    connection: sqlite3.Connection
+    remedy: str = RESTORE
+
+    def read_any_text(self) -> None:
+        """Give text that is not UTF-8 with its bad bytes as lone surrogates from now on, instead of failing."""
+        self.connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
-def opened(path: str, *tables: str) -> Iterator[sqlite3.Connection]:
-    """One read-only snapshot of a file that must hold *tables*; what SQLite raises becomes ours."""
-    if not _is_file(path):
-        raise StorageError(path, "no such file; give the path of an existing ledger file")
-    connection = None
+def snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
+    """One read-only snapshot of the file at *path*.
+
+    Args:
+        path: the file.
+        remedy: what to do where it is damaged.
+
+    Raises:
+        StorageError: the file is missing, locked, or may not be read.
+        CorruptError: it is no database, or its first pages are damaged.
+    """
+    with ExitStack() as held:
+        with translated(path, remedy):
+            connection = _open(path, held)
+            held.callback(connection.close)
+        yield Snapshot(path, connection, remedy)
+
+
+@contextmanager
+def opened(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
+    """A snapshot of a file that must hold *tables*: a new one of a path, or one that is held already."""
+    with ExitStack() as held:
+        file = held.enter_context(snapshot(source)) if isinstance(source, str) else source
+        with translated(file.path, file.remedy):
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            present = {name for (name,) in file.connection.execute(query)}
+            for table in tables:
+                if table not in present:
+                    message = f"has no table {table!r}: empty or not a ledger file; check the path, or {file.remedy}"
+                    raise CorruptError(file.path, 0, message)
+            yield file
+
+
+@contextmanager
+def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
+    """Turn what SQLite raises about *path* into ours, with what to do.
+
+    Raises:
+        StorageError: the system refused: locked, no rights, no memory.
+        CorruptError: anything else, for our statements are right.
+    """
     try:
-        connection = _connect(path)
-        held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        for table in tables:
-            if table not in held:
-                raise StorageError(
-                    path, f"has no table {table!r}: empty or not a ledger file; check the path"
-                )
-        yield connection
+        yield
     except READ_ERRORS as error:
-        raise _translated(path, error) from error
-    finally:
-        if connection is not None:
-            connection.close()
+        raise _translated(path, error, remedy) from error
 
 
-def _is_file(path: str) -> bool:
+def _translated(path: str, error: Exception, remedy: str) -> LedgerError:
+    if "not a database" in str(error):
+        return CorruptError(path, 0, f"is not an SQLite database, or its first page was overwritten; {remedy}")
+    if primary_code(error) in _OF_THE_SYSTEM:
+        return StorageError(path, f"cannot be read ({one_line(error)}); check its rights and what locks it")
+    return CorruptError(path, 0, f"cannot be read ({one_line(error)}): it is damaged; {remedy}")
+
+
+def primary_code(error: Exception) -> str:
+    """SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
+    return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
+
+
+def _open(path: str, held: ExitStack) -> sqlite3.Connection:
+    """Open the file that bears the name when it is read: another one may be put in its place meanwhile."""
+    for last_try in (False,) * (TRIES - 1) + (True,):
+        before = _inode(path)
+        try:
+            connection = _connect(path, held)
+        except READ_ERRORS as error:
+            if last_try or primary_code(error) in {"SQLITE_BUSY", "SQLITE_LOCKED"} or _inode(path) == before:
+                raise
+            continue
+        if _inode(path) == before:
+            return connection
+        connection.close()
+    raise StorageError(path, "is replaced again and again while it is opened; try again later")
+
+
+def _inode(path: str) -> int:
+    """Which file bears the name.
+
+    Raises:
+        StorageError: none does.
+    """
     try:
-        return Path(path).is_file()
+        found = Path(path).stat()
+    except FileNotFoundError:
+        found = None
     except OSError as error:
         raise StorageError(path, f"cannot be reached ({error.strerror}); check its folders") from error
+    if found is None or not stat.S_ISREG(found.st_mode):
+        raise StorageError(path, "no such file; give the path of an existing ledger file")
+    return found.st_ino
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    """Open *path* read-only; as a fixed file where its folder is read-only and no log lies beside it."""
-    address = f"{Path(path).absolute().as_uri()}?mode=ro"
-    log = Path(f"{path}-wal")
+def _connect(path: str, held: ExitStack) -> sqlite3.Connection:
+    """Open *path* read-only; as a fixed file or as a copy where no log can be made beside it."""
+    target = os.path.realpath(path)  # SQLite keeps the log beside the file that a link points to
     try:
-        return _snapshot(address)
+        return _begun(f"{Path(target).as_uri()}?mode=ro")
     except sqlite3.OperationalError as error:
-        cannot_make_log = "unable to open" in str(error) or "readonly database" in str(error)
-        if not cannot_make_log or (log.exists() and log.stat().st_size):
+        if primary_code(error) not in _NO_LOG_CAN_BE_MADE:
             raise
-        return _snapshot(f"{address}&immutable=1")
+        if not os.access(target, os.R_OK):
+            raise StorageError(path, "you lack the right to read it; check its permissions") from error
+        if _size(f"{target}-wal"):
+            return _begun(f"{_copied(path, target, held).as_uri()}?mode=ro")
+        before = _state(target)
+        held.callback(_check_unchanged, path, target, before)
+        return _begun(f"{Path(target).as_uri()}?mode=ro&immutable=1")
 
 
-def _snapshot(address: str) -> sqlite3.Connection:
+def _begun(address: str) -> sqlite3.Connection:
+    """A connection in a read transaction, which holds the snapshot."""
     connection = sqlite3.connect(address, LOCK_WAIT_SECONDS, uri=True, isolation_level=None)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -101,15 +208,50 @@ def _snapshot(address: str) -> sqlite3.Connection:
     return connection
 
 
-def _translated(path: str, error: Exception) -> LedgerError:
-    if "not a database" in str(error):
-        return StorageError(path, "is not an SQLite database, or its first page was overwritten")
-    if isinstance(error, sqlite3.OperationalError):
-        return StorageError(path, f"cannot be read ({one_line(error)}); check its rights and what locks it")
-    return CorruptError(path, 0, f"cannot be read ({one_line(error)}): pages are damaged; {RESTORE}")
+def _copied(path: str, target: str, held: ExitStack) -> Path:
+    """File and log, as they stood at one moment, in a temporary folder."""
+    folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="ledger-read-")))
+    copy = folder / "copy.db"
+    for _ in range(TRIES):
+        before = _state(target)
+        with suppress(FileNotFoundError):  # a writer that ends folds the log in and takes it away
+            shutil.copyfile(target, copy)
+            shutil.copyfile(f"{target}-wal", f"{copy}-wal")
+        if _state(target) == before:
+            return copy
+    raise StorageError(path, "is written to while it is copied to be read; try again later")
+
+
+def _state(target: str) -> tuple[object, ...]:
+    """What changes when a file or its log is written."""
+    found = Path(target).stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, _size(f"{target}-wal")
+
+
+def _size(path: str) -> int:
+    return Path(path).stat().st_size if Path(path).exists() else 0
+
+
+def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None:
+    """A fixed file takes no part in locking: what was read of one that was written meanwhile says nothing."""
+    with suppress(FileNotFoundError):
+        now = _state(target)
+        if now[0] == before[0] and now != before:  # where another file bears the name, ours is as it was
+            raise StorageError(path, "was written to while it was read as a fixed file; try again")
 
 
 def shown(value: object) -> str:
     """A value for a message, on one line and never long."""
     text = value.hex() if isinstance(value, bytes) and len(value) == 32 else ascii(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def text_fault(value: object) -> str:
+    """What is wrong with a value that must be text in UTF-8, or nothing."""
+    if not isinstance(value, str):
+        return f"holds {shown(value)}, which is no text"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return f"holds {shown(value)}, which is no UTF-8"
+    return ""

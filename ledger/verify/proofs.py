@@ -23,10 +23,11 @@ def inclusion_proof(path: str, position: int, size: int | None = None) -> list[b
 
     Raises:
         UnknownNameError: no such entry, or fewer entries than *size*.
-        StorageError: the file is missing, not SQLite, or not a journal.
-        CorruptError: a row that the proof needs is missing or cannot be read.
+        StorageError: the file is missing, locked, or may not be read.
+        CorruptError: it is no journal, or a row that the proof needs is missing or cannot be read.
     """
-    with opened(path, "journal", "nodes") as connection:
+    with opened(path, "journal", "nodes") as file:
+        connection = file.connection
         held = last_position(connection)
         size = held if size is None else size
         if not 1 <= position <= size <= held:

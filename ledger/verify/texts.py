@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.errors import one_line
 from ledger.heavy import zstandard
-from ledger.verify.files import FIRST_FALSEHOODS, Falsehood, opened, shown
+from ledger.verify.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, opened, shown
 from ledger.verify.names import facts_of
 
 if TYPE_CHECKING:
     import sqlite3
+
+LARGEST_TEXT = 16 << 20  # bytes: the longest game has some 100,000
+LARGEST_WINDOW = 8 << 20  # bytes: what every zstd decoder must support
+REMEDY = "restore that row from a copy"
 
 
 @attrs.frozen
@@ -31,46 +36,66 @@ class TextsVerdict:
     falsehoods: tuple[Falsehood, ...]
 
 
-def verify_texts(journal_path: str) -> TextsVerdict:
+def verify_texts(journal: str | Snapshot) -> TextsVerdict:
     """Check that every text decompresses to its hash, and that every text an entry names is there.
 
     Raises:
-        StorageError: the file is missing, not SQLite, or without its tables.
-        CorruptError: it cannot be read, or an entry that names a text is not JSON.
+        StorageError: the file is missing, locked, or may not be read.
+        CorruptError: it is no database or lacks its tables.
     """
     false: list[Falsehood] = []
     dangling: list[Falsehood] = []
-    checked = references = 0
-    with opened(journal_path, "journal", "texts") as connection:
-        decompressor = zstandard.ZstdDecompressor()
-        for sha256, packed in connection.execute("SELECT sha256, zstd FROM texts ORDER BY sha256"):
+    with opened(journal, "journal", "texts") as file:
+        checked = references = 0
+        for sha256, fault in _texts(file):
             checked += 1
-            fault = _text_fault(decompressor, sha256, packed)
             if fault and len(false) < FIRST_FALSEHOODS:
                 false.append(Falsehood("texts", shown(sha256), fault))
-        sql = "SELECT position, body FROM journal WHERE instr(body, ?) ORDER BY position"
-        for position, body in connection.execute(sql, (b'"text":"',)):
-            text = facts_of(journal_path, position, body).get("text")
-            if text is None:
-                continue
+        for position, fault in _references(file):
             references += 1
-            if not _has_text(connection, text) and len(dangling) < FIRST_FALSEHOODS:
-                message = f"names text {shown(text)}, which is not in table texts; restore it from a copy"
-                dangling.append(Falsehood("journal", position, message))
+            if fault and len(dangling) < FIRST_FALSEHOODS:
+                dangling.append(Falsehood("journal", position, fault))
     return TextsVerdict(checked, references, (*false, *dangling))
 
 
-def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
-    """What is false in one text, or nothing; read in pieces, so that a bomb only costs time."""
-    digest = hashlib.sha256()
+def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
+    """The hash of each text and what is false in it; ends at the first that cannot be read, and says so."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
+    sha256: Any = b""
     try:
-        for piece in decompressor.read_to_iter(packed):
-            digest.update(piece)
+        for sha256, packed in file.connection.execute("SELECT sha256, zstd FROM texts ORDER BY rowid"):
+            yield sha256, _text_fault(decompressor, sha256, packed)
+    except READ_ERRORS as error:
+        yield sha256, f"no text stored after this one can be read ({one_line(error)}); {RESTORE}"
+
+
+def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
+    """What is false in one text, or nothing; what would take much memory is refused, not unpacked."""
+    try:
+        size = zstandard.frame_content_size(packed)
+        if size > LARGEST_TEXT:
+            return f"would decompress to {size} bytes, more than {LARGEST_TEXT}; {REMEDY}"
+        text = decompressor.decompress(packed, max_output_size=LARGEST_TEXT, allow_extra_data=False)
     except (zstandard.ZstdError, ValueError, TypeError) as error:
-        return f"cannot be decompressed ({one_line(error)}); restore that row from a copy"
+        return f"cannot be decompressed into {LARGEST_TEXT} bytes ({one_line(error)}); {REMEDY}"
+    digest = hashlib.sha256(text)
     if digest.digest() == sha256:
         return ""
-    return f"decompresses to bytes that hash to {digest.hexdigest()}; restore that row from a copy"
+    return f"decompresses to bytes that hash to {digest.hexdigest()}; {REMEDY}"
+
+
+def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
+    """Each entry that names a text, and what is false in that; ends at the first that cannot be read, and says so."""
+    sql = "SELECT position, body FROM journal WHERE instr(body, ?) ORDER BY position"
+    position = 0
+    try:
+        for position, body in file.connection.execute(sql, (b'"text":"',)):
+            text = facts_of(body).get("text")
+            if text is not None:
+                missing = f"names text {shown(text)}, which is not in table texts; restore it from a copy"
+                yield position, "" if _has_text(file.connection, text) else missing
+    except READ_ERRORS as error:
+        yield position, f"no text named after this entry can be looked for ({one_line(error)}); {RESTORE}"
 
 
 def _has_text(connection: sqlite3.Connection, text: object) -> bool:

@@ -25,7 +25,7 @@ from ledger.fide.games import game, game_rounded, period, round_change, tourname
 from ledger.fide.initial import initial, initial_2024, initial_before_2024, nearest
 from ledger.fide.tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
 from ledger.periods import months_of, year_of
-from ledger.schemes.base import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.base import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE, time_control_class
 from ledger.testing.formulas import evaluated
 from ledger.testing.scheme_contract import SchemeContract
@@ -279,7 +279,7 @@ def test_a_tie_goes_away_from_zero() -> None:
 def test_the_kernel_gives_what_decimals_give(
     own: int, games: list[tuple[int, float]], on: str, rapid: bool
 ) -> None:
-    numbers = DEFAULT._replace(rapid=rapid)
+    numbers = with_settings(DEFAULT, rapid=rapid)
     sides = [(player(rating, 50, on=on), score) for rating, score in games]
     side, _ = whole(player(own, 50, on=on), sides, on, numbers)
     work = dict(zip(SCHEME.work, side.work, strict=True))
@@ -395,7 +395,7 @@ def test_games_of_march_2024_are_rated_from_the_risen_ratings() -> None:
 
 
 def test_without_the_rise_the_new_floor_takes_the_rating() -> None:
-    numbers = DEFAULT._replace(compress=False)
+    numbers = with_settings(DEFAULT, compress=False)
     assert brought(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 0
     assert brought(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 1400
 

@@ -12,7 +12,7 @@ from ledger import engine
 from ledger.columns import FEW
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme, When
+from ledger.schemes.base import Newcomer, Scheme, When, with_settings
 from ledger.schemes.glicko import (
     DEFAULT,
     NEVER,
@@ -106,7 +106,7 @@ def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
 def test_rd_does_not_fall_below_its_floor() -> None:
     games = [(1500.0, 30.0, 0.5)] * 300
     assert rate_period(1500.0, 40.0, games)[1] == 30.0
-    assert rate_period(1500.0, 40.0, games, DEFAULT._replace(rd_floor=0.0))[1] < 30.0
+    assert rate_period(1500.0, 40.0, games, with_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
 
 
 def test_many_periods_agree_with_the_reference() -> None:

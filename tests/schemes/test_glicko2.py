@@ -14,7 +14,7 @@ from ledger import engine
 from ledger.columns import FEW
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme, When
+from ledger.schemes.base import Newcomer, Scheme, When, with_settings
 from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, grown, rate_internal, rate_period
 from ledger.schemes.glicko2_volatility import exponential, new_volatilities, new_volatility
 from ledger.testing.scheme_contract import SchemeContract
@@ -93,7 +93,7 @@ one_game = st.tuples(ratings, deviations, st.sampled_from((0.0, 0.5, 1.0)))
 @given(ratings, deviations, st.floats(0.02, 0.2), st.lists(one_game, min_size=1, max_size=8), st.floats(0.2, 1.2))
 def test_a_period_agrees_with_the_reference(rating: float, rd: float, sigma: float, games: Games, tau: float) -> None:
     """To the accuracy that step 5 has itself: it may stop 1e-6 from the root, by the sign of a rounding error."""
-    got = rate_period(rating, rd, sigma, games, DEFAULT._replace(tau=tau))
+    got = rate_period(rating, rd, sigma, games, with_settings(DEFAULT, tau=tau))
     assert got == pytest.approx(reference(rating, rd, sigma, games, tau), abs=2e-5)
 
 

@@ -13,14 +13,14 @@ from ledger import engine
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.periods import closing, number
-from ledger.schemes.base import Newcomer, Scheme
+from ledger.schemes.base import Newcomer, Scheme, with_settings
 from ledger.schemes.iccf import (
     DEFAULT,
     DP,
     FIELDS,
     FIRST_DAY_OF_2012_2,
     SCHEME,
-    Numbers,
+    Settings,
     carry,
     dp,
     enter,
@@ -53,7 +53,7 @@ def rated(rating: float, games: float = 100.0, entry: float | None = None) -> St
     return state if entry is None else (*state[:4], entry, state[5])
 
 
-def run(own: State, games: Sequence[tuple[State, float]], numbers: Numbers = DEFAULT, day: float = AFTER) -> State:
+def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DEFAULT, day: float = AFTER) -> State:
     """The state of the first player after a period with the given opponents and scores."""
     state = [*own]
     for opponent, _ in games:
@@ -67,8 +67,8 @@ def run(own: State, games: Sequence[tuple[State, float]], numbers: Numbers = DEF
     return tuple(after[: len(own)])
 
 
-def numbers(**given: Any) -> Numbers:
-    return DEFAULT._replace(**given)
+def numbers(**given: Any) -> Settings:
+    return with_settings(DEFAULT, **given)
 
 
 # --- up to a fixed rating -------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_from_list_2012_2_the_opponents_higher_and_the_own_current_rating_count(
 def test_before_and_with_the_switch_off_both_entry_ratings_count() -> None:
     kept = numbers(entry_lists=8.0)
     fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
-    for day, given in ((BEFORE, kept), (AFTER, kept._replace(higher_rating=False))):
+    for day, given in ((BEFORE, kept), (AFTER, with_settings(kept, higher_rating=False))):
         for rating in (own_rating, opponent_rating):
             assert [rating(one, 0, day, given) for one in (fallen, risen)] == [2100.0, 1900.0]
 

@@ -14,11 +14,21 @@ from ledger.columns import FEW
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.imports.ndjson import history_date
-from ledger.schemes.base import COUNTS, HALF_MOVES_UNKNOWN, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.base import (
+    COUNTS,
+    HALF_MOVES_UNKNOWN,
+    TOO_SHORT,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    When,
+    with_settings,
+)
 from ledger.schemes.lichess import (
     DEFAULT,
     SCHEME,
-    Numbers,
+    Settings,
     enter,
     explain,
     game,
@@ -37,7 +47,7 @@ SCALE = 173.7178
 Triple = tuple[float, float, float]
 State = tuple[float, float, float, float]
 RESIGNED, RATED, STANDINGS = (0, 1), True, (0, 0)
-NO_REGULATOR = DEFAULT._replace(regulator=1.0)
+NO_REGULATOR = with_settings(DEFAULT, regulator=1.0)
 
 
 class TestLichess(SchemeContract):
@@ -83,7 +93,7 @@ def reference(own: Triple, opponent: Triple, score: float, advantage: float = 0.
     return own[0] + SCALE * new_phi**2 * g * (score - e), SCALE * new_phi, math.exp(low / 2)
 
 
-def played(white: State, black: State, score: float, day: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
+def played(white: State, black: State, score: float, day: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
     state = [*white, *black]
     rate_game(state, 0, 4, score, day, numbers)
     return (state[0], state[1], state[2], state[3]), (state[4], state[5], state[6], state[7])
@@ -256,7 +266,7 @@ def test_in_a_pool_of_tournaments_they_are() -> None:
 
 
 def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> None:
-    numbers = DEFAULT._replace(advantage=11.782457)
+    numbers = with_settings(DEFAULT, advantage=11.782457)
     before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
     white, black = played(before, before, 1.0, 5.0, numbers)
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):

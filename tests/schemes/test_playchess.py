@@ -11,11 +11,11 @@ from ledger import engine
 from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.schemes.playchess import (
     DEFAULT,
     SCHEME,
-    Numbers,
+    Settings,
     bonus,
     carry,
     correction,
@@ -51,7 +51,7 @@ class TestPlayChess(SchemeContract):
         return SCHEME
 
 
-def run(own: State, games: Sequence[tuple[State, float]], numbers: Numbers = DEFAULT) -> State:
+def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DEFAULT) -> State:
     """The state of the first player after a run with the given opponents and scores."""
     state = [*own]
     for opponent, _ in games:
@@ -73,8 +73,8 @@ def rated(rating: float, games: float = 100.0) -> State:
     return carry(rating, games, Newcomer(), DEFAULT)
 
 
-def numbers(**given: Any) -> Numbers:
-    return DEFAULT._replace(**given)
+def numbers(**given: Any) -> Settings:
+    return with_settings(DEFAULT, **given)
 
 
 # --- provisional ratings --------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_the_win_bonus_of_lss() -> None:
 # --- which games count ----------------------------------------------------------------------------------------
 
 
-def refused(termination: Termination, half_moves: int, given: Numbers = DEFAULT) -> str:
+def refused(termination: Termination, half_moves: int, given: Settings = DEFAULT) -> str:
     outcome = list(Outcome).index(Outcome.DRAW if termination is Termination.AGREEMENT else Outcome.WHITE)
     full = list(Standing).index(Standing.FULL)
     rated_game = True

@@ -8,8 +8,8 @@ from typing import ClassVar
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme
-from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Numbers, enter, mean_with, performance, rate_game
+from ledger.schemes.base import Newcomer, Scheme, with_settings
+from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Settings, enter, mean_with, performance, rate_game
 from ledger.testing import SchemeContract
 
 State = tuple[float, float]
@@ -26,7 +26,7 @@ class TestPlayChessDummies(SchemeContract):
         return SCHEME
 
 
-def played(own: State, opponent: State, score: float, numbers: Numbers = DEFAULT) -> tuple[State, State]:
+def played(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
     state = [*own, *opponent]
     rate_game(state, 0, 2, score, 0.0, numbers)
     return (state[0], state[1]), (state[2], state[3])
@@ -61,7 +61,7 @@ def test_a_win_never_lowers_a_rating() -> None:
 def test_the_tenth_game_is_the_last_of_the_mean() -> None:
     assert played((1000.0, 9.0), (1000.0, 9.0), 1.0)[0][0] == 1040.0
     assert played((1000.0, 10.0), (1000.0, 9.0), 1.0)[0][0] == 1000.0 + 20 * 1.5 * 0.5
-    for_ever = DEFAULT._replace(mean_games=1_000_000.0)
+    for_ever = with_settings(DEFAULT, mean_games=1_000_000.0)
     assert played((1000.0, 99.0), (1000.0, 9.0), 1.0, for_ever)[0][0] == 1004.0
 
 

@@ -15,7 +15,7 @@ from ledger.engine import Rateable
 from ledger.errors import MalformedError
 from ledger.schemes import uschess
 from ledger.schemes import uschess_formulas as formulas
-from ledger.schemes.base import Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.base import Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, PEAK, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.formulas import evaluated
@@ -57,7 +57,7 @@ def section(
     white, black, score = (list(column) for column in zip(*games, strict=True))
     batch = Rateable(white, black, score, [day] * len(games), [0, len(games)], [0.0], [day])
     flat = [value for one in players for value in one]
-    _before, after, _work = engine.rate_one_batch(SCHEME, DEFAULT._replace(**settings), batch, flat)
+    _before, after, _work = engine.rate_one_batch(SCHEME, with_settings(DEFAULT, **settings), batch, flat)
     return [after[i : i + FIELDS] for i in range(0, len(after), FIELDS)]
 
 
@@ -353,11 +353,11 @@ def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
     state = list(SCHEME.enter(STRANGER, DEFAULT))
     assert state[uschess.START] == 750.0
     for switch in ("assume_adult", "old_starts"):
-        assert SCHEME.enter(STRANGER, DEFAULT._replace(**{switch: True}))[uschess.START] == 1300.0
+        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True}))[uschess.START] == 1300.0
 
 
 def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
-    numbers = DEFAULT._replace(declared_fide=True)
+    numbers = with_settings(DEFAULT, declared_fide=True)
     early, late = (
         SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1))
     )

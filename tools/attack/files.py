@@ -17,7 +17,7 @@ import attrs
 
 from ledger.db import sqlite3
 from ledger.errors import one_line
-from ledger.ledger import beside
+from ledger.ledger_files import beside
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

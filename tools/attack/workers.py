@@ -226,8 +226,8 @@ def _derive(path: str, target: str, position: str) -> int:
     """Build the views of the journal's first entries as a new file *target*; what this raises is told."""
     journal = SqliteJournal(path, read_only=True)
     try:
-        built = Views(Path(target), available())
-        built.build_until(journal, int(position))
+        built = Views(Path(target), available(), journal)
+        built.build_until(int(position))
         built.close()
     finally:
         journal.close()

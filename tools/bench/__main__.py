@@ -10,12 +10,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 
 from ledger.schemes import chessworld
 
+from .. import output, running
 from ..cli import main as main_command
 from . import ours, rival_documented, rival_stores, rivals, scheme_lines, synthetic
 from .schemes import PLAIN_ELO, EloNumbers, scheme_run
@@ -211,10 +213,15 @@ def main(
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
         for line in _all_lines(set(sections or SECTIONS), count, players, data, Path(made)):
             lines.append(line)
-            print(json.dumps(as_json([line])[0]), file=sys.stdout if json_lines else sys.stderr, flush=True)
+            if json_lines:
+                output.write(as_json([line]), "nl")
+                if output.undelivered() is not None:
+                    return  # nobody reads on: the rest would be measured for nothing
+            else:
+                output.remark(json.dumps(as_json([line])[0]))
     if not json_lines:
-        print(render(lines))
+        output.answer_lines(render(lines))
 
 
 if __name__ == "__main__":
-    main()
+    running.as_process(partial(running.run, main, None, "python -m tools.bench"))

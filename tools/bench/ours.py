@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 from ledger import engine
 from ledger.ahead import mapped_ahead
 from ledger.audit import audit
+from ledger.catching_up import Views
 from ledger.columns import MANY
 from ledger.events import GameRecorded
 from ledger.gamebook_columns import decode_bodies
@@ -151,10 +152,11 @@ def projected(folder: Path, count: int) -> tuple[float, float]:
         ledger.append_many(games[500:])
         upto = ledger.journal.size() - count
         seen = _UpTo(ledger.journal, upto)
+        standing = Views(ledger.views.path, ledger.views.projectors, cast("Journal", seen))
         begun = perf_counter()
         for position in range(upto + 1, upto + count // 2 + 1):
             seen.limit = position
-            ledger.views.catch_up(cast("Journal", seen))
+            standing.catch_up()
         singly = (count // 2) / (perf_counter() - begun)
         begun = perf_counter()
         ledger.catch_up()
@@ -170,6 +172,10 @@ class _UpTo:
 
     def size(self) -> int:
         return self.limit
+
+    def root_at(self, size: int) -> bytes:
+        root: bytes = self._journal.root_at(size)
+        return root
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         blocks: Iterator[list[bytes]] = self._journal.read(after, self.limit if until is None else until)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 
 import click
 
 from ledger.ledger import Ledger
+from ledger.proven import recompute
+from ledger.verify import FIRST_FALSEHOODS, Falsehood
+
+from .. import output
+from ..progress import Bars
 
 DB = click.argument("db_path", metavar="DB", type=click.Path())
+VERIFY = click.option(
+    "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."
+)
 POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
@@ -25,9 +35,44 @@ def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
     return settings
 
 
-def level(path: str) -> Ledger:
-    """Open a ledger with its views level with the journal."""
+def level(path: str, *, verify: bool = False) -> Ledger:
+    """Open a ledger with its views level with the journal; to *verify*, with views made aside from a proven one."""
+    if verify:
+        return _recomputed(path)
     ledger = Ledger.open(path)
-    if not ledger.views.is_level(ledger.journal):
-        ledger.catch_up()
+    ledger.level()
     return ledger
+
+
+def confirmed(question: str, *, yes: bool) -> None:
+    """Ask, unless *yes* was given; a no ends the command.
+
+    Raises:
+        click.UsageError: nobody can be asked.
+    """
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise click.UsageError("nobody can be asked here: give --yes")
+    if not output.agreed(question):
+        raise click.Abort
+
+
+def _recomputed(path: str) -> Ledger:
+    begun = time.perf_counter()
+    with Bars() as bars:
+        found = recompute(path, bars)
+    if found.ledger is None:
+        tell_falsehoods(path, found.falsehoods)
+        sys.exit(FALSE)
+    seconds = time.perf_counter() - begun
+    output.remark(f"verified: recomputed from {found.entries:,} entries in {seconds:.1f} s")
+    return found.ledger
+
+
+def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood]) -> None:
+    """Name what is false, each on a line."""
+    for falsehood in falsehoods:
+        output.error(f"{path} {falsehood}", word="FALSE")
+    if len(falsehoods) >= FIRST_FALSEHOODS:
+        output.remark("there may be more: each check names its first 20")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
-from tabulate import tabulate
 
 from ledger import comparing
 from ledger.comparing import Comparison, Figures, Switch
@@ -65,9 +63,12 @@ def compare(
             min_games=min_games, movers=movers, from_shown=from_shown,
         )  # fmt: skip
     if picture is not None:
-        picture.write_bytes(pictures.draw(told, picture.suffix))
+        output.save(picture, pictures.draw(told, picture.suffix))
     if fmt == "table":
-        click.echo("\n\n".join(_tables(told)))
+        output.answer(_head(told))
+        for block in _tables(told):
+            output.answer()
+            output.answer_lines(block)
     elif fmt is None:
         output.write_one(attrs.asdict(told), None)
     else:
@@ -75,7 +76,7 @@ def compare(
     for one in told.schemes:
         if not one.players:
             note = "lists no active player; perhaps nobody has a declared rating: try --from-shown"
-            click.echo(f"note: {one.scheme} {note}", err=True)
+            output.remark(f"note: {one.scheme} {note}")
 
 
 def _check_window(since: str | None, until: str | None) -> None:
@@ -118,8 +119,8 @@ def _row(one: Figures) -> output.Row:
 
 
 def _tables(told: Comparison) -> list[str]:
-    """Everything, one block of text each."""
-    blocks = [f"{_head(told)}\n\n{_main(told)}"]
+    """Everything below the head, one block of text each."""
+    blocks = [_main(told)]
     narrow = len(told.schemes) <= WIDEST
     if narrow:
         blocks.append(_calibration(told))
@@ -127,13 +128,6 @@ def _tables(told: Comparison) -> list[str]:
         blocks.append(_likeness(told))
     blocks += [_movers(told, switch) for switch in told.switches if switch.winners or switch.losers]
     return [*blocks, _years(told) if narrow else "Calibration and years: in the JSON output, or with fewer schemes"]
-
-
-def _table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    """A table under its title; all but the first *left* columns stand to the right."""
-    align = ["left"] * left + ["right"] * (len(headers) - left)
-    cells = [["-" if cell is None else cell for cell in row] for row in rows]
-    return f"{title}\n{tabulate(cells, headers=headers, colalign=align, disable_numparse=True)}"
 
 
 def _number(value: float | None, digits: int = 0, sign: str = "") -> str | None:
@@ -159,7 +153,8 @@ def _main(told: Comparison) -> str:
         for one in told.schemes
     ]  # fmt: skip
     headers = ["scheme", "log-loss", "Brier", "bias", "games", "players now", "mean", "spread", "seconds"]
-    return _table(f"Predictions (less is better; log-loss {told.even:.4f}: an even score in every game)", headers, rows)
+    title = f"Predictions (less is better; log-loss {told.even:.4f}: an even score in every game)"
+    return output.titled_table(title, headers, rows)
 
 
 def _calibration(told: Comparison) -> str:
@@ -168,7 +163,7 @@ def _calibration(told: Comparison) -> str:
         headers += [one.scheme, "scored", "games"]
         for row, its in zip(rows, one.calibration, strict=True):
             row += [_number(its.predicted, 3) or "-", _number(its.scored, 3) or "-", _number(its.games) or "-"]
-    return _table("Calibration: White's expected score, and what White scored", headers, rows)
+    return output.titled_table("Calibration: White's expected score, and what White scored", headers, rows)
 
 
 def _likeness(told: Comparison) -> str:
@@ -177,7 +172,7 @@ def _likeness(told: Comparison) -> str:
     rows = [[name, *(found.get((other, name), "" if other != name else "1") for other in names)] for name in names]
     players = sorted({one.players for one in told.likeness})
     over = f"{players[0]:,}" if len(players) == 1 else f"{players[0]:,} to {players[-1]:,}"
-    return _table(
+    return output.titled_table(
         f"Rank correlation of the final ratings: {over} players with at least {told.min_games} games",
         ["", *names], rows,
     )  # fmt: skip
@@ -191,7 +186,7 @@ def _movers(told: Comparison, switch: Switch) -> str:
         ]
         for one in (*switch.winners, *reversed(switch.losers))
     ]  # fmt: skip
-    return _table(
+    return output.titled_table(
         f"From {switch.scheme} to {switch.to}: places won and lost, among {switch.players:,} active players with at "
         f"least {told.min_games} games",
         ["player", "games", "place", "new", "won", switch.scheme, switch.to], rows,
@@ -209,4 +204,4 @@ def _years(told: Comparison) -> str:
         headers += [one.scheme, "spread"]
         for row, its in zip(rows, one.years, strict=True):
             row += [_number(its.mean) or "-", _number(its.spread) or "-"]
-    return _table("Last ratings of each year's players", headers, rows)
+    return output.titled_table("Last ratings of each year's players", headers, rows)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from ledger.audit import Verdict
 from ledger.audit import audit as prove
 from ledger.ledger import Ledger
 from ledger.model import TreeHead
-from ledger.verify import FIRST_FALSEHOODS
 
+from .. import output
 from ..progress import Bars
-from . import DB, FALSE
+from . import DB, FALSE, REFUSED, tell_falsehoods
 
 
 @click.command()
@@ -33,28 +34,46 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
     """
-    kept = None if save_head is None or not Path(save_head).is_file() else _head_in(save_head)
-    head = kept if since is None else _head_in(since)
+    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head)
+    head = kept if since is None else head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
-    click.echo(f"head {verdict.head}")
+    if verdict.entries:
+        output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
-        click.echo(f"{table} {digest}")
-    for falsehood in verdict.falsehoods:
-        click.secho(f"FALSE {db_path} {falsehood}", fg="magenta", err=True)
-    if len(verdict.falsehoods) >= FIRST_FALSEHOODS:
-        click.echo("there may be more: each check names its first 20", err=True)
+        output.answer(f"{table} {digest}")
+    _tell(db_path, verdict)
+    if save_head:
+        output.save(Path(save_head), f"{verdict.head}\n".encode())
+
+
+def _tell(db_path: str, verdict: Verdict) -> None:
+    """The verdict in words; ends the command where it is not a good one."""
+    tell_falsehoods(db_path, verdict.falsehoods)
+    if clocks := verdict.clocks:
+        entries = f"{'entries' if len(clocks) > 1 else 'entry'} {', '.join(map(str, clocks))}"
+        output.remark(f"CLOCK {db_path}: {len(clocks)} accepted, whose last entry was of the future: {entries}")
+    for omission in verdict.not_compared:
+        output.remark(f"NOT COMPARED {db_path} {omission}")
     if verdict.falsehoods:
         sys.exit(FALSE)
-    erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
-    rows = "every derived row" if verdict.compared else "no derived row, for there are no views yet"
-    scope = "journal" if journal_only else f"journal, {verdict.names_checked:,} names{erased}, and {rows}"
-    click.echo(f"TRUE {db_path}: {verdict.entries:,} entries: {scope}", err=True)
-    if save_head:
-        Path(save_head).write_text(f"{verdict.head}\n", encoding="utf-8")
+    output.remark(f"TRUE {db_path}: {verdict.entries:,} entries: {_proven(verdict)}")
+    if any(omission.failed for omission in verdict.not_compared):
+        sys.exit(REFUSED)
 
 
-def _head_in(word: str) -> TreeHead:
+def _proven(verdict: Verdict) -> str:
+    """What was compared, in words: journal, 16 names, and every derived row."""
+    parts = ["journal"]
+    if verdict.names_checked or verdict.names_erased:
+        erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
+        parts.append(f"{verdict.names_checked:,} names{erased}")
+    if (until := verdict.rows_until) is not None:
+        parts.append("every derived row" + (f" of the first {until:,}" if until < verdict.entries else ""))
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
+
+
+def head_in(word: str) -> TreeHead:
     """A head, or the last line of a file that keeps them."""
     try:
         if " " in word.strip() and not Path(word).exists():
@@ -75,6 +94,6 @@ def head(db_path: str) -> None:
       rating-ledger head club.db >> heads.txt
     """
     with Ledger.open(db_path) as ledger:
-        click.echo(str(ledger.head()))
+        output.answer(str(ledger.head()))
 
 

@@ -13,8 +13,11 @@ from ledger.model import instant_ms
 from ledger.names import shown
 
 from .. import output
-from ..terminal_graph import draw
-from . import DB, POOL, level
+from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
+from . import DB, POOL, VERIFY, level
+
+LISTED_IN_A_TABLE = 50  # entries, where the reader does not say how many
+_ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
 
 @click.command()
@@ -22,8 +25,9 @@ from . import DB, POOL, level
 @POOL
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players.")
 @click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@VERIFY
 @output.format_options
-def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None) -> None:
+def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None, verify: bool) -> None:
     """The ranking of a pool now, best first.
 
     \b
@@ -31,26 +35,27 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
       rating-ledger ratings club.db --limit 20 -t
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = reports.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
         output.write(rows[:limit], fmt)
         if len(rows) > limit:
-            click.echo(f"the first {limit}; there are more: --limit", err=True)
+            output.remark(f"the first {limit}; there are more: --limit")
         elif not rows and (filled := [row["pool"] for row in reports.pools(ledger) if row["players"]]):
-            click.echo(f"nobody in this pool; there are players in: {', '.join(filled)}", err=True)
+            output.remark(f"nobody in this pool; there are players in: {', '.join(filled)}")
 
 
 @click.command()
 @DB
+@VERIFY
 @output.format_options
-def pools(db_path: str, fmt: str | None) -> None:
+def pools(db_path: str, fmt: str | None, verify: bool) -> None:
     """Every pool: its scheme and settings, its players and rated games.
 
     \b
     Example:
       rating-ledger pools club.db -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write(reports.pools(ledger), fmt)
 
 
@@ -59,8 +64,9 @@ def pools(db_path: str, fmt: str | None) -> None:
 @click.argument("player")
 @POOL
 @click.option("--at", metavar="INSTANT", help="Show the rating on that day beside the present one.")
+@VERIFY
 @output.format_options
-def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
     """One player: rating then and now, results, HERA and its date, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number.
@@ -70,7 +76,7 @@ def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger show club.db 'jishanshaikh4'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write_one(reports.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
 
 
@@ -88,15 +94,16 @@ def _instant(text: str | None) -> str | None:
 @click.argument("player")
 @POOL
 @click.option("--last", default=50, show_default=True, type=click.IntRange(1), help="How many, newest first.")
+@VERIFY
 @output.format_options
-def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None) -> None:
+def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None, verify: bool) -> None:
     """A player's rated games: both ratings at the end of each, the current ones in brackets.
 
     \b
     Example:
       rating-ledger games club.db ann --last 50 -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = reports.games(ledger, ledger.player(player), pool, last=last)
         output.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt)
 
@@ -119,30 +126,34 @@ def _with_brackets(row: output.Row) -> output.Row:
 @DB
 @click.argument("player")
 @POOL
-def graph(db_path: str, player: str, pool: str | None) -> None:
+@VERIFY
+def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
     """A player's rating graph, drawn in the terminal.
 
     \b
     Example:
       rating-ledger graph club.db ann
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
         rows = reports.graph(ledger, person, pool)
-        click.echo(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
+        output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
-        click.echo(draw([row["rating"] for row in rows], changes=changes))
+        in_ascii = not output.can_write(DRAWN)
+        output.answer_lines(draw([row["rating"] for row in rows], changes=changes, in_ascii=in_ascii))
+        mark = ASCII[CHANGE] if in_ascii else CHANGE
         for place in changes:
             row = rows[place]
-            click.echo(f"{'':8}┼ game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
+            output.answer(f"{'':8}{mark} game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
 
 
 @click.command()
 @DB
 @click.argument("player")
 @click.argument("game")
+@VERIFY
 @output.format_options
-def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
+def explain(db_path: str, player: str, game: str, fmt: str | None, verify: bool) -> None:
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     \b
@@ -150,15 +161,15 @@ def explain(db_path: str, player: str, game: str, fmt: str | None) -> None:
       rating-ledger explain club.db ann lichess:Mxzwh32Z
       rating-ledger explain club.db ann lichess:Mxzwh32Z -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         told = explaining.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             terms, meetings = told.pop("terms"), told.pop("meetings")
             output.write_one({name: _exact(value) for name, value in told.items() if value is not None}, "table")
-            click.echo()
+            output.answer()
             output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
             if told["rated_with"] != "this game":
-                click.echo()
+                output.answer()
                 output.write(meetings, "table")
         else:
             output.write_one(told, fmt)
@@ -174,15 +185,18 @@ def _exact(value: Any) -> Any:
 @click.argument("opponent")
 @POOL
 @click.option("--at", metavar="INSTANT", help="On that day; by default at the time of the pool's last game.")
+@VERIFY
 @output.format_options
-def predict(db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None) -> None:
+def predict(
+    db_path: str, player: str, opponent: str, pool: str | None, at: str | None, fmt: str | None, verify: bool
+) -> None:
     """What a win, a draw and a loss would bring PLAYER against OPPONENT.
 
     \b
     Example:
       rating-ledger predict club.db ann bob -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt is not None:
             told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})
@@ -191,19 +205,41 @@ def predict(db_path: str, player: str, opponent: str, pool: str | None, at: str 
 
 @click.command()
 @DB
-@click.option("--game", required=True, metavar="KEY", help="The game's key, as 'games' shows it.")
+@click.option("--game", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
+@click.option("--kind", metavar="KIND", help="Entries of this kind, such as clock-accepted.")
+@click.option("--last", type=click.IntRange(1), metavar="N", help="The newest N; all by default, in a table 50.")
 @output.format_options
-def log(db_path: str, game: str, fmt: str | None) -> None:
-    """Every journal entry about a game, in order.
+def log(db_path: str, game: str | None, kind: str | None, last: int | None, fmt: str | None) -> None:
+    """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
     \b
     Example:
       rating-ledger log club.db --game lichess:Mxzwh32Z
+      rating-ledger log club.db --kind clock-accepted
+      rating-ledger log club.db --last 20 -t
     """
+    if game is not None and (kind is not None or last is not None):
+        raise click.UsageError("give --game, or --kind and --last")
     with Ledger.open(db_path) as ledger:
-        entries = ledger.log(game)
-        if fmt in {"csv", "tsv", "table"}:
-            entries = [{**entry.pop("facts"), **entry} for entry in entries]
-        output.write(entries, fmt)
+        if game is not None:
+            entries = ledger.log(game)
+            if fmt in {"csv", "tsv", "table"}:
+                entries = [{**entry.pop("facts"), **entry} for entry in entries]
+            output.write(entries, fmt)
+        elif fmt == "nl":
+            for entry in ledger.entries(kind, last):  # of any number, without holding them
+                output.write([entry], fmt)
+        else:
+            _listed(ledger, kind, last, fmt)
 
 
+def _listed(ledger: Ledger, kind: str | None, last: int | None, fmt: str | None) -> None:
+    """Entries of any kinds: in rows their facts are one cell."""
+    shown = last or (LISTED_IN_A_TABLE if fmt == "table" else None)
+    entries = list(ledger.entries(kind, shown and shown + 1))
+    chosen = entries if shown is None else entries[-shown:]
+    if fmt is not None:
+        chosen = [{name: entry[name] for name in _ENTRY_COLUMNS} for entry in chosen]
+    output.write(chosen, fmt)
+    if len(chosen) < len(entries) and last is None:
+        output.remark(f"the newest {shown}; there are more: --last")

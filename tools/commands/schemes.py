@@ -17,7 +17,7 @@ from ledger.schemes.base import Rhythm, Scheme
 
 from .. import output
 from ..progress import Bars
-from . import DB, POOL, level, settings_given
+from . import DB, POOL, VERIFY, level, settings_given
 
 ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 
@@ -66,7 +66,7 @@ def show(name: str, fmt: str | None) -> None:
     rows = _settings_of(one)
     if fmt == "table":
         output.write_one(_described(one), "table")
-        click.echo()
+        output.answer()
     if fmt is None:
         output.write_one({**_described(one), "settings": rows}, None)
     else:
@@ -99,15 +99,16 @@ def _settings_of(one: Scheme) -> list[dict[str, Any]]:
 
 @scheme.command()
 @DB
+@VERIFY
 @output.format_options
-def eras(db_path: str, fmt: str | None) -> None:
+def eras(db_path: str, fmt: str | None, verify: bool) -> None:
     """Which scheme rates each pool from when on, with which settings, and what players brought along.
 
     \b
     Example:
       rating-ledger scheme eras club.db -t
     """
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         output.write(reports.eras(ledger), fmt)
 
 
@@ -157,13 +158,12 @@ def adopt(
             ledger.catch_up(bars)
         word = "was adopted already" if receipt.duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
-        click.echo(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}", err=True)
+        output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
-    if not ledger.views.is_level(ledger.journal):
-        ledger.catch_up()
+    ledger.level()
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:
@@ -180,10 +180,9 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
     old, new = before.scheme, known.named(event.scheme)
     if old.scale != new.scale:
-        click.echo(
+        output.remark(
             f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "
-            "--carry convert would map it",
-            err=True,
+            "--carry convert would map it"
         )
 
 
@@ -200,8 +199,9 @@ def _range(word: str) -> ConversionRange:
 @click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
 @click.option("--last", default=20, show_default=True, type=click.IntRange(1), help="How many runs, the latest.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players of a list.")
+@VERIFY
 @output.format_options
-def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None) -> None:
+def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None, verify: bool) -> None:
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
 
     \b
@@ -214,7 +214,7 @@ def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, 
             instant_ms(on)
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
-    with level(db_path) as ledger:
+    with level(db_path, verify=verify) as ledger:
         rows = lists.runs(ledger, pool, last=last) if on is None else lists.list_on(ledger, on, pool)[:limit]
         output.write(rows, fmt)
 
@@ -236,7 +236,7 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
         _close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
         era = ledger.pool(name).eras[-1]
         if era.scheme.rhythm is Rhythm.PERIOD and not ledger.pool(name).by_runs:
-            click.echo(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this", err=True)
+            output.remark(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this")
 
 
 @click.command("close-tournament")
@@ -262,7 +262,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         _close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
         games = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(name).pool))
         if next(games, None) is None:
-            click.echo("note: no game carries that name; names are matched exactly", err=True)
+            output.remark("note: no game carries that name; names are matched exactly")
 
 
 def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str) -> None:
@@ -275,6 +275,6 @@ def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], acto
         ledger.catch_up(bars)
     word = "was closed already" if receipt.duplicate else "closed"
     rated = ledger.pool(pool).scheme
-    click.echo(f"{pool}: {what} {word}; head {ledger.head()}", err=True)
+    output.remark(f"{pool}: {what} {word}; head {ledger.head()}")
     if rated.rhythm is Rhythm.GAME:
-        click.echo(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this", err=True)
+        output.remark(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this")

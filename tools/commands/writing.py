@@ -10,11 +10,13 @@ import click
 from ledger.bulk import PoolChoice
 from ledger.events import SchemeAdopted
 from ledger.imports.csv_games import PREFIX
-from ledger.ledger import Ledger, beside
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
 
+from .. import output
 from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
-from . import DB, REFUSED, settings_given
+from . import DB, REFUSED, confirmed, settings_given
 
 
 @click.command()
@@ -35,7 +37,7 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
     _check_words(pool, scheme, chosen)
     with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
-        click.echo(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}", err=True)
+        output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
 
 
 def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
@@ -79,7 +81,7 @@ def import_(
     for name in {*by_variant.values(), *([pool] if pool is not None else [])}:
         _check_words(name)
     with Ledger.open(db_path) as ledger:
-        ledger.views.refuse_if_ahead(ledger.journal)
+        ledger.views.refuse_foreign()
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
@@ -112,14 +114,13 @@ def erase(db_path: str, player: str, yes: bool) -> None:
       rating-ledger erase club.db 1017 --yes
     """
     with Ledger.open(db_path) as ledger:
-        person = ledger.player(player)
-        if person.salt is not None and not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError("nobody can be asked here: give --yes")
-            click.confirm(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", abort=True)
+        person = ledger.people_row(int(player)) if player.isdecimal() else None
+        person = person or ledger.player(player)
+        if person.salt is not None:
+            confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
         erased = ledger.erase(person.player)
     told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
-    click.echo(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell", err=True)
+    output.remark(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell")
 
 
 @click.command()
@@ -133,6 +134,6 @@ def rebuild(db_path: str) -> None:
     """
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
-        click.echo(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries", err=True)
+        output.remark(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries")
 
 

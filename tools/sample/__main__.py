@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+from .. import output
+
 FILE = Path(__file__).with_name("club.pgn")
 GAMES = 900
 SEED = 2006
@@ -70,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "--check" in (sys.argv[1:] if argv is None else argv):
         if FILE.read_text(encoding="utf-8") == text:
             return 0
-        print(f"{FILE.name} differs: run 'python -m tools.sample'", file=sys.stderr)
+        output.remark(f"{FILE.name} differs: run 'python -m tools.sample'")
         return 1
     FILE.write_text(text, encoding="utf-8")
     return 0

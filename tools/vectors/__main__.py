@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
-from tabulate import tabulate
 
+from .. import output, running
 from .comparing import Outcome, Tally, Verdict, judged, tallies, tally
 from .functions import joined
 from .reading import Example, MalformedFileError, examples
 
 STDIN = "-"
 HEADS = ("scheme", "function", "ran", "agree", "differ", "known bad")
-ALIGN = ("left", "left", "right", "right", "right", "right")
 
 
 @click.command()
@@ -44,13 +44,13 @@ def main(files: Sequence[str], as_json: bool) -> None:
     counts = list(tallies(outcomes))
     total = tally("all", "", [one.verdict for one in outcomes])
     if as_json:
-        click.echo(json.dumps(_document(counts, total, differing), ensure_ascii=False, indent=1))
+        output.write_one(_document(counts, total, differing), None)
     else:
         for one in differing:
-            click.echo(line(one))
+            output.answer(line(one))
         if differing:
-            click.echo()
-        click.echo(tabulate([*counts, total], headers=HEADS, colalign=ALIGN, disable_numparse=True))
+            output.answer()
+        output.answer_lines(output.titled_table("", HEADS, [*counts, total], left=2))
     sys.exit(1 if differing else 0)
 
 
@@ -60,14 +60,22 @@ def _all_examples(files: Sequence[str]) -> list[Example]:
     unreadable = False
     for name in files:
         try:
-            found += examples(sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes())
+            found += examples(_read(name))
         except (MalformedFileError, OSError) as error:
             unreadable = True
             for problem in str(error).splitlines():
-                click.echo(f"{name}: {problem}", err=True)
+                output.remark(f"{name}: {problem}")
     if unreadable:
         sys.exit(1)
     return found
+
+
+def _read(name: str) -> bytes:
+    if name != STDIN:
+        return Path(name).read_bytes()
+    if sys.stdin is None:
+        raise MalformedFileError("there is no standard input: give a file")
+    return sys.stdin.buffer.read()
 
 
 def line(one: Outcome) -> str:
@@ -109,4 +117,4 @@ def _document(counts: Sequence[Tally], total: Tally, differing: Sequence[Outcome
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m tools.vectors")
+    running.as_process(partial(running.run, main, None, "python -m tools.vectors"))

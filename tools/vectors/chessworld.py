@@ -16,7 +16,7 @@ from ledger.schemes.base import (
 from ledger.schemes.chessworld import (
     RATING,
     SCHEME,
-    Numbers,
+    Settings,
     capped,
     enter,
     game_points,
@@ -33,8 +33,8 @@ SWITCHES = ("include_initial", "count_current")
 ESTABLISHED = 99.0  # rated games of an opponent of whom nothing is said
 
 
-def _numbers(given: Inputs) -> Numbers:
-    numbers: Numbers = SCHEME.numbers_from({name: given[name] for name in SWITCHES if given.get(name) is not None})
+def _numbers(given: Inputs) -> Settings:
+    numbers: Settings = SCHEME.numbers_from({name: given[name] for name in SWITCHES if given.get(name) is not None})
     return numbers
 
 

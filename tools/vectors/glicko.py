@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ledger.schemes import glicko, glicko2
+from ledger.schemes.base import with_settings
 
 Inputs = Mapping[str, Any]
 Games = list[tuple[float, float, float]]
@@ -15,9 +16,9 @@ def _games(inputs: Inputs) -> Games:
     return [(float(rating), float(rd), float(score)) for rating, rd, score in inputs.get("games") or ()]
 
 
-def _glicko_settings(inputs: Inputs) -> glicko.Numbers:
+def _glicko_settings(inputs: Inputs) -> glicko.Settings:
     c = inputs.get("c")
-    return glicko.DEFAULT if c is None else glicko.DEFAULT._replace(c=float(c))
+    return glicko.DEFAULT if c is None else with_settings(glicko.DEFAULT, c=float(c))
 
 
 def _glicko_period(inputs: Inputs) -> dict[str, float]:
@@ -38,9 +39,9 @@ def _glicko_expected(inputs: Inputs) -> float:
     return glicko.expected_between(*(float(inputs[name]) for name in ("r", "rd", "ri", "rdi")))
 
 
-def _glicko2_settings(inputs: Inputs) -> glicko2.Numbers:
+def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
     tau = inputs.get("tau")
-    return glicko2.DEFAULT if tau is None else glicko2.DEFAULT._replace(tau=float(tau))
+    return glicko2.DEFAULT if tau is None else with_settings(glicko2.DEFAULT, tau=float(tau))
 
 
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:

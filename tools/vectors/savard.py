@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ledger.schemes.base import with_settings
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
@@ -21,7 +22,7 @@ from ledger.schemes.savard import (
 
 
 def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:
-    numbers = DEFAULT._replace(score_scale=float(inputs.get("score_scale") or 1.0))
+    numbers = with_settings(DEFAULT, score_scale=float(inputs.get("score_scale") or 1.0))
     e, h, other_e, other_h = (float(inputs[name]) for name in ("E", "H", "oE", "oH"))
     score, rank = float(inputs["W"]), RANKS.index(inputs["cls"])
     r = opponent_rating(e, other_e, other_h, score)

@@ -10,7 +10,7 @@ from typing import Any
 from ledger.engine import Rateable, rate_one_batch
 from ledger.schemes import uschess
 from ledger.schemes import uschess_formulas as formulas
-from ledger.schemes.base import Newcomer
+from ledger.schemes.base import Newcomer, with_settings
 
 ESTABLISHED = 1000.0  # games of who is shown without a number: established
 CLOSING = 20_600.0  # when the sections ended, days since 1970: in 2026
@@ -124,7 +124,7 @@ def section(given: Mapping[str, Any]) -> list[float]:
         if member in starts:
             rating, games = starts[member]  # noqa: PLW2901
         state += _entrant(rating, float(games))
-    numbers = uschess.DEFAULT._replace(dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
+    numbers = with_settings(uschess.DEFAULT, dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
     day = _day(given["on"]) if given.get("on") else CLOSING
     batch = Rateable(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
     before, rated, _work = rate_one_batch(uschess.SCHEME, numbers, batch, list(state))

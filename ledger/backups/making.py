@@ -1,0 +1,233 @@
+"""Making a backup: the files of a ledger copied as one consistent set while others write, proven, put in place whole.
+
+Each file is copied under one read snapshot, in the order views, journal, people. Views are written after the journal
+and people before it, so the copied views know no entry that the copied journal lacks, and the copied people know
+every player whom it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import attrs
+
+from ledger import db, verify, views
+from ledger.backups import files, manifest
+from ledger.catching_up import Views
+from ledger.errors import CorruptError, LedgerError, StorageError, one_line
+from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger import Ledger, utc_now
+from ledger.ledger_files import beside
+from ledger.model import TreeHead, instant_text
+from ledger.pause import collector_paused
+from ledger.projection import Progress, silent
+
+PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
+SET = "set"  # the folder in a workshop where the files are made
+
+
+@attrs.frozen
+class Backup:
+    """A backup that was made.
+
+    Attributes:
+        folder: where it is.
+        head: size and root of its journal, computed from the copied bytes.
+        names: people whose name was compared with its commitment.
+        erased: people who had been erased.
+        views: how far the copied views have the journal folded in; None where the backup has no views.
+        left_out: why views that stand beside the journal are not in the backup, or nothing.
+        bytes: size of all files.
+    """
+
+    folder: Path
+    head: TreeHead
+    names: int
+    erased: int
+    views: int | None
+    left_out: str
+    bytes: int
+
+
+def backup(
+    path: str | Path, folder: str | Path, *, with_views: bool = True, clock: Callable[[], datetime] = utc_now,
+    progress: Progress = silent,
+) -> Backup:  # fmt: skip
+    """Copy a ledger into *folder* as one consistent set, while others read and write it.
+
+    The copied journal is re-hashed and every copied name compared before the folder appears, whole. Views that cannot
+    be read are left out, for they follow from the journal.
+
+    Args:
+        path: the journal's file.
+        folder: where to; it must not be there, or be empty.
+        with_views: False leaves the views out; after a restore the next command builds them.
+        clock: what time it is, in UTC, for the manifest.
+        progress: told what is being done.
+
+    Raises:
+        StorageError: *folder* holds something already or cannot be written, or a file of the ledger is missing.
+        CorruptError: the journal or a name is not what was sealed.
+    """
+    source, target = Path(path).resolve(), Path(folder).resolve()
+    with Ledger.open(source, projectors=(), read_only=True, clock=clock) as ledger:
+        made_at = instant_text(ledger.now_ms())
+    _refuse_taken(target)
+    place = target.with_name(f"{target.name}.making")
+    with files.workshop(place):
+        made = place / SET
+        files.make_empty(made)
+        old, new = places(source), places(made / source.name)
+        left_out = _copy_views(old["views"], new["views"], progress) if with_views else ""
+        _copy(old["journal"], new["journal"], progress)
+        _copy_people(old["people"], new["people"])
+        head, names = _prove(source, new, progress)
+        reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new)
+        kept = manifest.Manifest(made_at, _program(), head, _described(new))
+        manifest.write(made, kept)
+        files.flush_set(made)
+        _refuse_taken(target)
+        files.move(made, target)
+        files.flush(target.parent)
+    size = sum(file.bytes for file in kept.files.values())
+    return Backup(target, head, names.checked, names.erased, reached, left_out, size)
+
+
+def places(path: Path) -> dict[str, Path]:
+    """By role the files of the ledger whose journal is at *path*, whether they are there or not."""
+    return {"journal": path, "people": beside(path, "people"), "views": beside(path, "views")}
+
+
+def _refuse_taken(target: Path) -> None:
+    with files.errors_named(target):
+        if not target.parent.is_dir():
+            raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
+        if target.exists() and not target.is_dir():
+            raise StorageError(str(target), "is a file; give the name of a folder that is not there yet")
+        if target.is_mount():
+            raise StorageError(str(target), "is where a file system begins; give a folder inside it")
+        if target.exists() and any(target.iterdir()):
+            raise StorageError(
+                str(target), "holds something already; a backup is never written over: give a new folder"
+            )
+
+
+# --- copying ------------------------------------------------------------------------------------------------
+
+
+def _copy(source: Path, target: Path, progress: Progress) -> None:
+    """Copy a database under one read snapshot, whatever others write meanwhile."""
+
+    def tell(_: int, remaining: int, total: int) -> None:
+        progress(f"copy {source.name}", total - remaining, total)
+
+    with closing(db.connect(source, read_only=True)) as held, closing(db.connect(target)) as copy:
+        with db.storage_errors(source):
+            held.execute("BEGIN")
+            held.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
+        with db.storage_errors(target):
+            copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
+            held.backup(copy, pages=PAGES, progress=tell)
+
+
+def _copy_people(source: Path, target: Path) -> None:
+    """Copy the people under one read snapshot, row by row: what free pages still hold of erased ones stays behind."""
+    files.new_file(target, files.PRIVATE).close()
+    with closing(db.connect(source, read_only=True)) as held:
+        with db.storage_errors(source):
+            (found,) = held.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise CorruptError(str(source), 0, f"{one_line(found)}; {db.RESTORE}")
+        with db.storage_errors(target):
+            held.execute("VACUUM INTO ?", (str(target),))
+    with closing(db.connect(target)) as copy, db.storage_errors(target):
+        copy.execute("PRAGMA journal_mode=WAL")
+
+
+def _copy_views(source: Path, target: Path, progress: Progress) -> str:
+    """Copy the views where there are any; why they were left out, or nothing."""
+    if not source.exists():
+        return ""
+    try:
+        _copy(source, target, progress)
+    except CorruptError as error:
+        target.unlink(missing_ok=True)
+        return _without_path(error)
+    return ""
+
+
+# --- proving ------------------------------------------------------------------------------------------------
+
+
+def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tuple[TreeHead, verify.NamesVerdict]:
+    """Re-hash the copied journal and compare the copied names with it.
+
+    Raises:
+        CorruptError: something is false, and so it is in the ledger.
+    """
+    with collector_paused():
+        found = verify.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
+    falsehoods = found.falsehoods
+    if not falsehoods:
+        names = verify.verify_names(str(copies["journal"]), str(copies["people"]))
+        falsehoods = names.falsehoods
+    if falsehoods:
+        raise CorruptError(str(source), 0, f"{falsehoods[0]}; no backup was made: run 'audit', restore an older backup")
+    return found.head, names
+
+
+def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
+    """How far copied views are, or None and why they can be no part of the set, after taking them out of it."""
+    copy = copies["views"]
+    try:
+        with (
+            closing(SqliteJournal(copies["journal"], read_only=True)) as journal,
+            closing(Views(copy, (), journal)) as made,
+        ):
+            reached = made.position()  # opening them compares the journal's root there
+            views.check_sound(made.connection, copy)
+        if reached:
+            return reached, ""
+        why = "they say that they know no entry"
+    except LedgerError as error:
+        why = _without_path(error)
+    copy.unlink()
+    return None, why
+
+
+def _without_path(error: LedgerError) -> str:
+    """What an error says, without the place of a copy that is gone."""
+    return str(error).removeprefix(f"{getattr(error, 'path', '')}: ")
+
+
+# --- describing ---------------------------------------------------------------------------------------------
+
+
+def _described(copies: Mapping[str, Path]) -> dict[str, manifest.CopiedFile]:
+    """What the manifest says of each file, after taking away what readers left beside them."""
+    described = {}
+    for role, copy in copies.items():
+        for litter in ("-wal", "-shm"):  # empty: nothing was written since the copies were closed
+            copy.with_name(copy.name + litter).unlink(missing_ok=True)
+        if copy.exists():
+            size, digest = files.digest_of(copy)
+            described[role] = manifest.CopiedFile(copy.name, size, digest, _layout(copy))
+    return described
+
+
+def _layout(copy: Path) -> int:
+    """``user_version``, four bytes of the file's header."""
+    with copy.open("rb") as file:
+        return int.from_bytes(file.read(64)[60:])
+
+
+def _program() -> str:
+    try:
+        return version("rating-ledger")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "unknown"

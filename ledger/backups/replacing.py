@@ -1,0 +1,288 @@
+"""Putting a proven set of files in the place of a ledger, so that no moment ever shows a mixture of two ledgers.
+
+The journal is what makes a ledger: it is moved away first and put in place last, so people and views never stand
+beside a journal that is not theirs. What is to be done is written into a plan before anything moves; where a process
+was stopped, ``undo`` brings back what stood there. Nothing is decided and nothing is proven here.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+from filelock import FileLock, Timeout
+
+from ledger import db
+from ledger.backups import files
+from ledger.backups.making import SET, places
+from ledger.errors import CorruptError, StorageError
+from ledger.ledger_files import RESTORE_PLAN as PLAN
+
+if TYPE_CHECKING:
+    import sqlite3
+
+WAIT_SECONDS = 5.0  # for whoever has the ledger open to let go of it
+_BESIDE = ("", "-wal", "-shm", "-journal")
+
+Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None where there is no file that can be read
+
+
+def standing(path: Path) -> list[Path]:
+    """The files that belong to the ledger at *path*, those that are there: journal, people, views, what is beside them.
+
+    A build of views that was stopped is among them: it would go on with another journal.
+    """
+    belong = [file.with_name(file.name + word) for word in _BESIDE for file in places(path).values()]
+    views = places(path)["views"]
+    return [file for file in belong if file.exists()] + sorted(
+        views.parent.glob(f"{glob.escape(views.name)}.building*")
+    )
+
+
+# --- having the present ledger to oneself --------------------------------------------------------------------
+
+
+@contextmanager
+def held(path: Path) -> Iterator[Present]:
+    """Keep every other process away from the ledger at *path*, readers too.
+
+    A process that has it open would go on with the files that are moved away, and nobody would miss its entries.
+
+    Raises:
+        StorageError: another process has one of the files open.
+    """
+    with ExitStack() as stack:
+        lock = FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
+        with files.errors_named(path):
+            try:
+                stack.enter_context(lock)
+            except Timeout:
+                raise _in_use(places(path)["views"]) from None
+        present = {role: _alone(file) for role, file in places(path).items()}
+        try:
+            yield present
+        finally:
+            _release(present)
+
+
+def _alone(file: Path) -> sqlite3.Connection | None:
+    """Open a file for this connection alone; None where it is not there or too damaged for anybody to open."""
+    if not file.is_file():
+        return None
+    connection = db.connect(file)
+    try:
+        with db.storage_errors(file):
+            connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")  # the lock stays until the connection is closed
+    except CorruptError:
+        connection.close()
+        return None
+    except StorageError as error:
+        connection.close()
+        raise (_in_use(file) if "locked" in str(error) else error) from error
+    return connection
+
+
+def _in_use(file: Path) -> StorageError:
+    return StorageError(
+        str(file),
+        "another process has it open; stop whatever uses the ledger (server, import, reader), then run it again",
+    )
+
+
+def _release(present: Present) -> None:
+    for connection in present.values():
+        if connection is not None:
+            connection.close()
+
+
+def _use_log(present: Present, mode: str) -> None:
+    """Change how the files keep what is not yet written back.
+
+    Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that was
+    about to open the old file can then write neither into it nor into the log of the new one.
+    """
+    for connection in present.values():
+        if connection is not None:
+            with suppress(CorruptError), db.storage_errors(""):
+                connection.execute(f"PRAGMA journal_mode={mode}")
+
+
+# --- moving -------------------------------------------------------------------------------------------------
+
+
+def put_in_place(place: Path, path: Path) -> None:
+    """Make the set in the workshop *place* the ledger at *path*, where none stands.
+
+    Raises:
+        StorageError: something stands there by now, or a file cannot be moved; everything is as it was.
+    """
+    _write_plan(place, None)
+    try:
+        _put(place, path)
+    except BaseException:
+        undo(place, path)
+        raise
+    (place / PLAN).unlink()
+
+
+def replace(place: Path, path: Path, present: Present) -> Path:
+    """Make the set in the workshop *place* the ledger at *path*, and keep the present files in a folder beside it.
+
+    Args:
+        place: the workshop.
+        path: the journal's place.
+        present: the connections of ``held``; they are closed.
+
+    Returns:
+        The folder of the replaced files.
+
+    Raises:
+        StorageError: a file cannot be moved; everything is as it was.
+    """
+    aside = _new_folder(path)
+    _write_plan(place, aside)
+    try:
+        with files.errors_named(aside):
+            aside.mkdir(mode=0o700, exist_ok=True)
+        _use_log(present, "DELETE")
+        for file in places(path).values():
+            if file.exists():
+                _make_alike(place / SET / file.name, file)
+                files.move(file, aside / file.name)
+                files.flush(aside)
+                files.flush(path.parent)
+        _release(present)
+        for file in standing(path):  # what SQLite keeps beside a file that is damaged
+            files.move(file, aside / file.name)
+        files.flush(aside)
+        _put(place, path)
+    except BaseException:
+        _release(present)
+        undo(place, path)
+        raise
+    (place / PLAN).unlink()
+    return aside
+
+
+def _put(place: Path, path: Path) -> None:
+    _clear_empty(path)
+    if there := standing(path):
+        raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
+    for role in ("people", "views", "journal"):
+        file = places(path)[role]
+        if (place / SET / file.name).exists():
+            files.move(place / SET / file.name, file)
+            files.flush(path.parent)
+
+
+def _make_alike(new: Path, old: Path) -> None:
+    if new.exists():
+        files.make_alike(new, old)
+
+
+def _new_folder(path: Path) -> Path:
+    """``club.replaced-N``, the first that is not there, or is empty."""
+    number = 1
+    while (folder := path.with_name(f"{path.stem}.replaced-{number}")).exists() and _holds_something(folder):
+        number += 1
+    return folder
+
+
+def _holds_something(folder: Path) -> bool:
+    return not folder.is_dir() or any(folder.iterdir())
+
+
+# --- a plan that was not finished -----------------------------------------------------------------------------
+
+
+def _write_plan(place: Path, aside: Path | None) -> None:
+    new = sorted(file.name for file in (place / SET).iterdir())
+    words = orjson.dumps({"aside": None if aside is None else aside.name, "new": new})
+    making = place / f"{PLAN}.making"
+    with files.errors_named(making):
+        making.unlink(missing_ok=True)  # of a process that was killed here
+        with files.new_file(making, files.USUAL) as file:
+            file.write(words)
+    files.flush(making)
+    files.move(making, place / PLAN)
+    files.flush(place)
+    files.flush(place.parent)
+
+
+def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
+    """The folder for the replaced files, where there are any, and the names of the new ones."""
+    try:
+        with files.errors_named(place / PLAN):
+            plan = orjson.loads((place / PLAN).read_bytes())
+        return (None if plan["aside"] is None else path.with_name(plan["aside"])), list(plan["new"])
+    except (ValueError, TypeError, LookupError) as error:
+        raise StorageError(
+            str(place / PLAN),
+            f"is damaged; move back by hand what is in the newest {path.stem}.replaced-N, {path.name} last, and take "
+            f"{place.name} away",
+        ) from error
+
+
+def undo(place: Path, path: Path) -> bool:
+    """Bring back what stood at *path* before a restore that was stopped on its way.
+
+    Returns:
+        True where something was brought back; False where there was nothing to undo, for nothing had been moved or
+        everything was in its new place.
+    """
+    if not (place / PLAN).exists():
+        return False
+    aside, new = _read_plan(place, path)
+    moved = not path.exists()
+    if moved:
+        for name in new:
+            _take_back(place / SET / name, path.with_name(name))
+    if aside is not None:
+        if moved and aside.exists():
+            _bring_back(aside, path)
+        if aside.exists() and not any(aside.iterdir()):
+            aside.rmdir()
+        _restore_log(path)
+    files.flush(path.parent)
+    (place / PLAN).unlink()
+    return moved
+
+
+def _take_back(new: Path, in_place: Path) -> None:
+    """Move a file of the set that was put in place back into the set."""
+    if not new.exists() and in_place.exists():
+        files.move(in_place, new)
+        for word in _BESIDE[1:]:  # of whoever looked at it there
+            with files.errors_named(in_place):
+                in_place.with_name(in_place.name + word).unlink(missing_ok=True)
+
+
+def _bring_back(aside: Path, path: Path) -> None:
+    """Move the replaced files to where they were, the journal last."""
+    _clear_empty(path)
+    for file in sorted(aside.iterdir(), key=lambda file: (file.name == path.name, file.name)):
+        if path.with_name(file.name).exists():
+            raise StorageError(str(path.with_name(file.name)), f"is in the way; the file of before is {file}")
+        files.move(file, path.with_name(file.name))
+
+
+def _clear_empty(path: Path) -> None:
+    """Take away a file without a byte, as SQLite makes one for whoever opens what was just moved away."""
+    for file in standing(path):
+        if not file.stat().st_size:
+            with files.errors_named(file):
+                file.unlink()
+
+
+def _restore_log(path: Path) -> None:
+    for file in places(path).values():
+        if file.is_file():
+            with suppress(CorruptError), db.storage_errors(file), closing(db.connect(file)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")

@@ -1,0 +1,188 @@
+"""gzip, bzip2 and zstd told by their first bytes and unpacked in pieces of bounded size, up to stated limits.
+
+What the unpacked bytes mean is not known here, nor where the packed ones come from. What is wrong with them becomes
+a fault of the ``Reading``.
+"""
+
+from __future__ import annotations
+
+import bz2
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from ledger.heavy import zstandard
+from ledger.imports.source import Reading
+
+if TYPE_CHECKING:
+    from zstandard import ZstdDecompressor
+
+PIECE = 2**17  # bytes of unpacked data handed on at once, at most
+MAX_RATIO = 200  # unpacked bytes for each stored one, once RATIO_FROM are unpacked; games in PGN reach 7, CSV 50
+RATIO_FROM = 64 * 2**20  # bytes unpacked before the ratio counts
+MAX_WINDOW = 2**27  # bytes that a zstd frame may look back; what the zstd command takes without --long
+# A zstd block takes at least 4 bytes and gives at most 128 KiB, so this many stored bytes give 8 MiB at most.
+_SIP = 256
+
+
+class Unpacker(Protocol):
+    """What unpacks one member (gzip), stream (bzip2) or frame (zstd)."""
+
+    @property
+    def eof(self) -> bool:
+        """True when its end was met."""
+        ...
+
+    @property
+    def unused_data(self) -> bytes:
+        """The stored bytes given that lie behind the end."""
+        ...
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """What *data*, the next stored bytes, unpack to, in pieces of at most ``PIECE`` bytes."""
+        ...
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while True:
+            piece = self._inner.decompress(data, PIECE)
+            data = self._inner.unconsumed_tail
+            if piece:
+                yield piece
+            if self.eof or (not data and len(piece) < PIECE):
+                return
+
+
+class _Bzip2:
+    def __init__(self) -> None:
+        self._inner = bz2.BZ2Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while True:
+            piece = self._inner.decompress(data, PIECE)
+            data = b""
+            if piece:
+                yield piece
+            if self.eof or self._inner.needs_input:
+                return
+
+
+class _Zstd:
+    """A frame, or a skippable one. The library bounds no output, so it is given a few bytes at a time."""
+
+    def __init__(self, shared: ZstdDecompressor) -> None:
+        self._inner = shared.decompressobj()
+        self._behind = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data + self._behind
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        for start in range(0, len(data), _SIP):
+            out = self._inner.decompress(data[start : start + _SIP])
+            for begin in range(0, len(out), PIECE):
+                yield out[begin : begin + PIECE]
+            if self.eof:
+                self._behind = data[start + _SIP :]
+                return
+
+
+def _zstd() -> Callable[[], Unpacker]:
+    shared = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+    return lambda: _Zstd(shared)
+
+
+# First bytes -> name and what gives the unpackers of a file; the second zstd magic is a skippable frame (0x50 to 0x5f).
+_PACKINGS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Callable[[], Unpacker]]], ...] = (
+    (re.compile(rb"\x1f\x8b\x08"), "gzip", lambda: _Gzip),
+    (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", lambda: _Bzip2),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _zstd),
+)
+_COMMANDS = {"gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
+
+
+def unpacked(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
+    """*stored* itself, or what it unpacks to where *head*, its first bytes, are those of a packed file.
+
+    All members, one after the other; what cannot be unpacked, or passes a limit, is one fault, and ends it.
+    """
+    for magic, kind, make in _PACKINGS:
+        if magic.match(head):
+            return _unpacked(stored, kind, make(), reading)
+    return stored
+
+
+def _unpacked(
+    stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], reading: Reading
+) -> Iterator[bytes]:
+    total, line = 0, 1
+    member: Unpacker | None = make()
+    for chunk in stored:
+        data = chunk
+        while data:
+            if member is None:
+                data = data.lstrip(b"\x00")  # tapes and some tools pad with zeros
+                if not data:
+                    break
+                member = make()
+            pieces = member.pieces(data)
+            while True:
+                try:
+                    piece = next(pieces, None)
+                except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
+                    reading.cut(line, _damage(kind, str(error)))
+                    return
+                if piece is None:
+                    break
+                total += len(piece)
+                line += piece.count(b"\n")
+                yield piece
+                if total > RATIO_FROM and total > MAX_RATIO * reading.bytes_read:
+                    reading.cut(line, _bomb(kind))
+                    return
+            data = member.unused_data if member.eof else b""
+            member = None if member.eof else member
+    if member is not None:
+        reading.cut(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
+
+
+def _damage(kind: str, error: str) -> str:
+    if "too much memory" in error:  # zstd's words for a window that is too large
+        return (
+            f"a zstd frame that needs more than {MAX_WINDOW >> 20} MiB to unpack, the limit of the window: "
+            "unpack the file by 'zstd -d --long=31' and import that"
+        )
+    return f"damaged {kind} data ({error}), the rest is lost: fetch the file again"
+
+
+def _bomb(kind: str) -> str:
+    return (
+        f"{kind} data that unpacks to more than {MAX_RATIO} times its size, the limit of the ratio; the rest is not "
+        f"read: if it is a file of games, unpack it by '{_COMMANDS[kind]}' and import that"
+    )

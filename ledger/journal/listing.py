@@ -1,0 +1,55 @@
+"""Entries of a journal as somebody lists them: of one kind, the newest few. Raw bodies; nothing is decoded here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ledger.errors import UnknownNameError
+from ledger.events import BY_KIND
+from ledger.journal import Journal
+
+STEP = 20_000  # entries looked through at a time, from the end backwards
+
+
+def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
+    """The bodies of the entries of *kind*, in order; with *last* only so many, the newest of them.
+
+    Args:
+        journal: where they stand.
+        kind: with its version (``clock-accepted/1``) or without; all kinds where not given.
+        last: how many; all where not given.
+
+    Raises:
+        UnknownNameError: there is no such kind.
+    """
+    wanted = None if kind is None else _marks(kind)
+    size = journal.size()
+    if last is None:
+        return _chosen(journal, 0, size, wanted)
+    return iter(_newest(journal, size, wanted, last))
+
+
+def _marks(kind: str) -> tuple[bytes, ...]:
+    """What stands in a body of this kind and in no other: a quotation mark inside a text is escaped."""
+    kinds = sorted(known for known in BY_KIND if kind in {known, known.partition("/")[0]})
+    if not kinds:
+        raise UnknownNameError("kind", kind, f"expected one of {sorted(BY_KIND)}")
+    return tuple(b',"kind":"%b","position":' % known.encode() for known in kinds)
+
+
+def _chosen(journal: Journal, after: int, until: int, wanted: tuple[bytes, ...] | None) -> Iterator[bytes]:
+    for block in journal.read(after, until):
+        for body in block:
+            if wanted is None or any(mark in body for mark in wanted):
+                yield body
+
+
+def _newest(journal: Journal, size: int, wanted: tuple[bytes, ...] | None, last: int) -> list[bytes]:
+    """From the end backwards, until there are enough."""
+    found: list[bytes] = []
+    step = last if wanted is None else STEP
+    while size > 0 and len(found) < last:
+        after = max(size - step, 0)
+        found = [*_chosen(journal, after, size, wanted), *found]
+        size = after
+    return found[max(len(found) - last, 0) :]

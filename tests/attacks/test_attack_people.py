@@ -1,0 +1,324 @@
+"""Older, newer, foreign, torn and mixed copies of the people file in place at every point of a history.
+
+Whatever is put there, a writer refuses in one line or does no harm: no game and no registration is ever sealed under
+another person's number, and nobody who is known gets a second one. LEDGER_ATTACKS says how many attacks are tried
+(120 by default; 0: all of them).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import attrs
+import orjson
+import pytest
+
+from ledger.codec import decode
+from ledger.errors import LedgerError
+from ledger.events import ClockAccepted, GameRecorded, PlayerRegistered
+from ledger.imports.source import SourceGame, frames
+from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
+from ledger.people import People, Person, commitment
+from ledger.sealed_names import accept_lost_names
+
+ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
+PEOPLE = "club.people.db"
+
+
+def played(*pairs: str) -> Iterator[SourceGame]:
+    """Games of pairs such as ``Ann-Bob``; the key tells who played, so that the journal can be held against it."""
+    for line, pair in enumerate(pairs, 1):
+        white, black = pair.split("-")
+        yield SourceGame(
+            line=line, key=f"made:{pair}-{line}", white_id=f"name:{white}", white_name=white, black_id=f"name:{black}",
+            black_name=black, outcome="white", termination="checkmate", half_moves=40, started_at=None,
+            ended_at="2020-01-01", tournament=None, round=None, rated=True, white_rating=None, black_rating=None,
+            speed=None, variant="standard", text=None,
+        )  # fmt: skip
+
+
+# --- the history --------------------------------------------------------------------------------------------
+
+
+def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]:
+    return lambda ledger: ledger.import_games(frames(played(*pairs)), strict=strict)
+
+
+# Each step leaves a point at which copies are made and put in place.
+HISTORY: tuple[Callable[[Ledger], object], ...] = (
+    import_pair("Ann-Bob"),
+    import_pair("Carl-Dora"),
+    lambda ledger: ledger.erase(2),
+    import_pair("Bob-Eve"),  # who comes back gets a new number
+    import_pair("Fay-Gil", "Fay-Fay", strict=True),  # refused: its people stay without an entry
+    lambda ledger: ledger.register("name:Hal", "Hal"),
+    import_pair("Ivy-Jon", "Kim-Ann"),
+)
+
+
+class Point(NamedTuple):
+    """A moment of the history: the ledger closed, and the people file with its log while it was open."""
+
+    closed: Path
+    opened: Path
+    truth: dict[int, str]
+    given_up: set[int]
+
+
+def put_down(source: Path, target: Path, *patterns: str) -> None:
+    target.mkdir(parents=True)
+    for pattern in patterns:
+        for file in source.glob(pattern):
+            shutil.copy(file, target / file.name)
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
+    """The points of the history, in order."""
+    folder = tmp_path_factory.mktemp("history")
+    live = folder / "live"
+    live.mkdir()
+    path = live / "club.db"
+    Ledger.create(path).close()
+    told = Told({}, set())
+    made = []
+    for number, step in enumerate(HISTORY):
+        with Ledger.open(path) as ledger:
+            ledger.people_row(1)
+            step(ledger)
+            told.read(path, 0, ledger)
+            put_down(live, folder / f"{number}-open", f"{PEOPLE}*")
+        if number == 2:
+            told.given_up.add(2)
+        put_down(live, folder / str(number), "club*")
+        made.append(Point(folder / str(number), folder / f"{number}-open", dict(told.truth), set(told.given_up)))
+    other = folder / "other" / "club.db"
+    other.parent.mkdir()
+    with Ledger.create(other) as ledger:
+        ledger.import_games(frames(played("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
+    return made
+
+
+# --- what is true -------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Told:
+    """Who each number is, as it was when the journal sealed it; kept outside the files."""
+
+    truth: dict[int, str]
+    given_up: set[int]  # erased or lost: these people may come back under another number
+
+    def read(self, path: Path, after: int, ledger: Ledger | None = None) -> int:
+        """Hold what was sealed since *after* against the truth; returns the number of entries.
+
+        Names come from the people file as the *ledger* that wrote them sees it, which may have lost its place.
+
+        Raises:
+            AssertionError: a number was sealed for another person, or a person got a second number.
+        """
+        position = after
+        journal = SqliteJournal(path, read_only=True)
+        try:
+            for body in (body for block in journal.read(after) for body in block):
+                position += 1
+                event = decode(body).event
+                if isinstance(event, PlayerRegistered) and event.player not in self.truth:
+                    self._registered(event, _row(path, event.player, ledger))
+                elif isinstance(event, GameRecorded):
+                    white, black, _ = event.game.removeprefix("made:").split("-")
+                    names = {event.white: f"name:{white}", event.black: f"name:{black}"}
+                    assert {number: self.truth.get(number) for number in names} == names, orjson.loads(body)
+        finally:
+            journal.close()
+        return position
+
+    def _registered(self, event: PlayerRegistered, person: Person | None) -> None:
+        assert person is not None
+        assert person.salt is not None
+        assert person.identity is not None
+        assert commitment(person.salt, person.identity, person.name or "") == event.commitment
+        twins = [number for number, known in self.truth.items() if known == person.identity]
+        assert set(twins) <= self.given_up, f"{person.identity} has number {twins} and gets {event.player}"
+        self.truth[event.player] = person.identity
+
+
+def _row(path: Path, player: int, ledger: Ledger | None) -> Person | None:
+    if ledger is not None:
+        return ledger.people_row(player)
+    people = People(beside(path, "people"), read_only=True)
+    try:
+        return people.by_number([player]).get(player)
+    finally:
+        people.close()
+
+
+# --- the attacks --------------------------------------------------------------------------------------------
+
+
+def put_in_place(how: str, copy: Point, folder: Path, present: Point) -> None:
+    """Put a copy of the people file in the place of the present one."""
+    target = folder / PEOPLE
+    log, log_index = folder / f"{PEOPLE}-wal", folder / f"{PEOPLE}-shm"
+    if how != "under the present log":
+        log.unlink(missing_ok=True)
+    elif (present.opened / log.name).exists():
+        _move(present.opened / log.name, log)
+    log_index.unlink(missing_ok=True)
+    if how == "written over":  # the same file to the system
+        target.write_bytes((copy.closed / PEOPLE).read_bytes())
+    elif how in {"alone", "under the present log"}:
+        _move(copy.closed / PEOPLE, target)
+    elif how in {"with its log", "without its log"}:
+        _move(copy.opened / PEOPLE, target)
+    if how in {"with its log", "only its log"} and (copy.opened / log.name).exists():
+        _move(copy.opened / log.name, log)
+
+
+def _move(source: Path, target: Path) -> None:
+    """As ``mv`` does it: another file under the same name."""
+    shutil.copy(source, target.with_name("coming"))
+    target.with_name("coming").replace(target)
+
+
+HOW = ("alone", "with its log", "without its log", "under the present log", "written over", "only its log")
+PUTS_BACK, GO_ON_WITHOUT = "the newest file comes back", "lost names are accepted"
+
+# What a writer tries then, in this order; each may be refused.
+WRITERS: dict[str, tuple[Callable[[Ledger], object] | str, ...]] = {
+    "import of people who are known": (import_pair("Ann-Carl"), import_pair("Eve-Dora", "Bob-Ann")),
+    "import of people who are new": (import_pair("Mallory-Oscar"), import_pair("Trudy-Ann")),
+    "import of both": (import_pair("Mallory-Ann", "Dora-Oscar", "Bob-Carl"), PUTS_BACK, import_pair("Oscar-Ivy")),
+    "register": (
+        lambda ledger: ledger.register("name:Mallory", "Mallory"),
+        lambda ledger: ledger.register("name:Carl", "Carl"),
+        PUTS_BACK,
+        lambda ledger: ledger.register("name:Oscar", "Oscar"),
+        import_pair("Oscar-Mallory"),
+    ),
+    "numbers only": (
+        lambda ledger: ledger.append(ClockAccepted(entry=1)),
+        import_pair("Gil-Hal", strict=True),
+    ),
+    "go on without": (GO_ON_WITHOUT, import_pair("Carl-Mallory", "Dora-Ann"), PUTS_BACK, import_pair("Ann-Eve")),
+}
+
+
+class Attack(NamedTuple):
+    """One attack: at a point of the history, with the copy of another one (-1: of another ledger), how, on whom."""
+
+    point: int
+    copy: int
+    how: str
+    writer: str
+    beside: bool  # while a process has the ledger open, which then writes
+
+
+OF_A_FOREIGN_FILE = {"alone", "under the present log", "written over"}
+
+
+def attacks() -> list[Attack]:
+    every = [
+        Attack(point, copy, how, writer, beside)
+        for point, how, writer, beside in product(range(1, len(HISTORY)), HOW, WRITERS, (False, True))
+        for copy in range(-1 if how in OF_A_FOREIGN_FILE else 0, len(HISTORY))  # newer ones, too: the journal is older
+        if copy != point
+    ]
+    return every if not ATTACKS or len(every) <= ATTACKS else Random("people").sample(every, ATTACKS)
+
+
+def carry_out(attack: Attack, points: list[Point], folder: Path) -> list[str]:
+    """Make the attack and hold every entry against the truth; returns what was refused."""
+    present = points[attack.point]
+    copy = points[attack.copy] if attack.copy >= 0 else foreign(points)
+    shutil.copytree(present.closed, folder)
+    path, told = folder / "club.db", Told(dict(present.truth), present.given_up | copy.given_up)
+    size = told.read(path, 0)
+    refusals: list[str] = []
+    ledger = Ledger.open(path) if attack.beside else None
+    try:
+        if ledger is not None:
+            ledger.register("name:Ann", "Ann")  # it has read, so that it remembers pages of the file
+        put_in_place(attack.how, copy, folder, present)
+        for act in WRITERS[attack.writer]:
+            if isinstance(act, str) and ledger is not None:
+                ledger.close()
+                ledger = None
+            try:
+                if act == PUTS_BACK:
+                    put_in_place("alone", present, folder, present)
+                elif act == GO_ON_WITHOUT:
+                    told.given_up |= go_on_without(path)
+                elif callable(act):
+                    ledger = ledger or Ledger.open(path)
+                    act(ledger)
+            except LedgerError as error:
+                refusals.append(str(error))
+            size = told.read(path, size, ledger)
+    finally:
+        if ledger is not None:
+            ledger.close()
+    assert not any("\n" in refusal for refusal in refusals)
+    return refusals
+
+
+def foreign(points: list[Point]) -> Point:
+    folder = points[0].closed.parent / "other"
+    return Point(folder, folder, {}, set())
+
+
+def go_on_without(path: Path) -> set[int]:
+    """Accept lost names; the numbers that have no name since."""
+    journal = SqliteJournal(path)
+    try:
+        accept_lost_names(journal, beside(path, "people"))
+    finally:
+        journal.close()
+    people = People(beside(path, "people"), read_only=True)
+    try:
+        return people.numbers() - {person.player for block in people.salted() for person in block}
+    finally:
+        people.close()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_no_copy_of_the_people_file_makes_a_writer_seal_a_wrong_number(
+    how: str, points: list[Point], tmp_path: Path
+) -> None:
+    refused = tried = 0
+    for attack in attacks():
+        if attack.how == how:
+            folder = tmp_path / str(tried)
+            try:
+                refused += bool(carry_out(attack, points, folder))
+            except AssertionError as error:
+                raise AssertionError(f"{attack}: {error}") from error
+            tried += 1
+            shutil.rmtree(folder)
+    assert tried > 5
+    assert refused > 0
+
+
+def test_the_history_is_what_the_attacks_need(points: list[Point]) -> None:
+    assert points[-1].truth == {
+        1: "name:Ann", 2: "name:Bob", 3: "name:Carl", 4: "name:Dora", 5: "name:Bob", 6: "name:Eve", 9: "name:Hal",
+        10: "name:Ivy", 11: "name:Kim", 12: "name:Jon",
+    }  # fmt: skip
+    logs = [point.opened / f"{PEOPLE}-wal" for point in points]
+    assert sum(log.exists() and log.stat().st_size > 0 for log in logs) >= 4
+
+
+def test_the_attack_of_the_issue_is_refused(points: list[Point], tmp_path: Path) -> None:
+    """Carl's win would be Mallory's for ever."""
+    attack = Attack(1, 0, "alone", "import of people who are new", beside=False)
+    refusals = carry_out(attack, points, tmp_path / "club")
+    assert len(refusals) == 2
+    assert all("knows nothing of 2 players whom the journal registered: 3 (entry 5), 4" in told for told in refusals)

@@ -1,0 +1,131 @@
+"""Ledgers that earlier releases wrote: this one opens them, gives the same answers, proves them and goes on from there.
+
+The ledgers and what was said of them are kept in ``tests/releases/VERSION``, made once by ``tests.releases.make``.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from ledger import db
+from ledger.ledger import Ledger
+from tests.conftest import Run
+from tests.releases import make
+from tools.commands import FALSE
+
+RELEASES = Path(make.__file__).parent
+KEPT = sorted(RELEASES.glob("*/*.json"))
+
+
+@pytest.fixture(name="kept", params=KEPT, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def _kept(request: pytest.FixtureRequest) -> Path:
+    """The JSON file of a ledger that a release left."""
+    return Path(request.param)
+
+
+@pytest.fixture(name="expected")
+def _expected(kept: Path) -> Any:
+    """What that release said of it."""
+    return json.loads(kept.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(name="club")
+def _club(kept: Path, tmp_path: Path) -> Path:
+    """The ledger as it was left."""
+    with tarfile.open(kept.with_suffix(".tar.gz")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path / make.NAME
+
+
+def assert_told(answer: Any, recorded: Any) -> None:
+    """Everything that was told then is told now; a later release may tell more."""
+    if isinstance(recorded, Mapping):
+        for name, value in recorded.items():
+            assert name in answer
+            assert_told(answer[name], value)
+    elif isinstance(recorded, list):
+        assert len(answer) == len(recorded)
+        for now, then in zip(answer, recorded, strict=True):
+            assert_told(now, then)
+    else:
+        assert answer == recorded
+
+
+def digests(club: Path, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """By table, SHA-256 over the rows of the columns that it had then, in the form that the README states."""
+    with closing(db.connect(club.with_name("club.views.db"), read_only=True)) as views:
+        for table, shape in tables.items():
+            columns = ", ".join(f'"{name}"' for name in shape["columns"])
+            digest = sha256()
+            for row in views.execute(f'SELECT {columns} FROM "{table}" ORDER BY {", ".join(shape["key"])}'):
+                digest.update(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            yield table, digest.hexdigest()
+
+
+def test_every_ledger_of_a_release_has_its_files_and_its_answers() -> None:
+    archives = {file.with_name(file.name.removesuffix(".tar.gz")) for file in RELEASES.glob("*/*.tar.gz")}
+    assert archives == {file.with_suffix("") for file in KEPT}
+    assert (RELEASES / "0.1.0" / "with-logs") in archives
+
+
+def test_a_set_that_was_released_is_never_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    release = RELEASES / importlib.metadata.version("rating-ledger")
+    before = {file: file.read_bytes() for file in release.iterdir()}
+    assert make.main() == 1
+    assert "is not made again" in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in release.iterdir()} == before
+
+
+def test_it_opens_with_the_same_head(club: Path, expected: Any) -> None:
+    with Ledger.open(club, read_only=True) as ledger:
+        assert str(ledger.head()) == expected["head"]
+
+
+def test_the_answers_and_the_rows_are_those_of_then(club: Path, expected: Any) -> None:
+    for told in expected["answers"]:
+        assert_told(make.asked(club, tuple(told["question"])), told["answer"])
+    tables = expected["tables"]
+    assert dict(digests(club, tables)) == {table: shape["digest"] for table, shape in tables.items()}
+
+
+def test_an_audit_of_the_files_as_they_were_left_finds_nothing_false(club: Path, expected: Any, run: Run) -> None:
+    """Views of an earlier layout may be left out, and said to be; they are no falsehood."""
+    done = run("audit", club)
+    assert done.code != FALSE
+    assert "FALSE" not in done.err
+
+
+def test_the_audit_is_true_once_the_views_are_of_this_release(club: Path, expected: Any, run: Run) -> None:
+    assert run("pools", club).code == 0
+    done = run("audit", club)
+    assert (done.code, done.out.splitlines()[0]) == (0, f"head {expected['head']}")
+    assert "TRUE" in done.err
+
+
+def test_one_more_game_is_recorded_and_rated(club: Path, expected: Any, run: Run) -> None:
+    with Ledger.open(club) as ledger:
+        pool = ledger.first_scheme().pool
+        known = ledger.people.by_number([1])[1]
+    game = {
+        "key": "made:later", "white": {"id": known.identity, "name": known.name},
+        "black": {"id": "made:later", "name": "Later"}, "outcome": "white", "termination": "checkmate",
+        "half_moves": 40, "ended_at": "2024-12-31T20:00:00Z", "rated": True,
+    }  # fmt: skip
+    file = club.with_name("later.jsonl")
+    file.write_text(json.dumps(game) + "\n", encoding="utf-8")
+    done = run("import", club, file, "--pool", pool)
+    assert (done.code, "1 games recorded" in done.err) == (0, True), done
+    assert json.loads(run("show", club, "made:later", "--pool", pool).out)["games"] == 1
+    size = int(expected["head"].split()[0])
+    done = run("audit", club, "--since", expected["head"])
+    assert (done.code, done.out.split()[:2]) == (0, ["head", str(size + 2)]), done

@@ -1,0 +1,312 @@
+"""What is demanded of each importer for any bytes whatever: for the fuzzer, and for its short form in the tests.
+
+Nothing here makes up bytes (``mutation``) or runs for long (``fuzzing``).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import attrs
+
+from ledger import codec
+from ledger.bulk import BY_SPEED, PoolChoice
+from ledger.errors import LedgerError
+from ledger.events import KEY_PATTERN, GameRecorded
+from ledger.imports import csv_games, csv_header, csv_rows, csv_values, jsonl, ndjson, pgn, trf_lines
+from ledger.imports.open import FORMATS, Source, detect, source_of
+from ledger.imports.source import KEPT_FAULTS, VARIANT, Reading, SourceGame, frames
+from ledger.ledger import Ledger
+from ledger.model import Outcome, Termination
+
+Attack = Callable[[bytes], None]
+
+MAX_SECONDS = 5.0  # of CPU for one input
+MAX_MESSAGE = 1_100  # characters of a fault
+MAX_GROWTH = 300 * 1024  # KiB by which the process may grow over one input
+SEED = 800  # bytes of the beginning of a file
+_SPEEDS = frozenset({*jsonl.SPEEDS, None})
+
+
+class _Drip(io.RawIOBase):
+    """A file of which each reading gives a few bytes, as a pipe may."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self._file = io.BytesIO(data)
+        self._size = size
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._file.read(self._size if size < 0 else min(self._size, size))
+
+
+def _drip(data: bytes) -> BinaryIO:
+    size = (1, 2, 3, 5, 7, 16, 61, 127, 1021)[len(data) % 9]
+    return _Drip(data, max(size, len(data) // 500))  # type: ignore[return-value]
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    size = max((1, 2, 3, 5, 7, 16, 61, 127, 1021)[len(data) % 9], len(data) // 500)
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+def check_faults(reading: Reading, lines: int) -> None:
+    """Faults have a line of the file, and one line of words of bounded length; their number is told."""
+    assert reading.fault_count >= len(reading.faults) == min(reading.fault_count, KEPT_FAULTS)
+    for fault in reading.faults:
+        assert 1 <= fault.line <= max(lines, 1), fault
+        assert 0 < len(fault.message) <= MAX_MESSAGE, fault
+        assert "\n" not in fault.message, fault
+        fault.message.encode()
+
+
+def check_game(game: SourceGame) -> None:
+    """The game can be recorded, and its players and its pool can be named."""
+    assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
+    GameRecorded(
+        game=game.key, pool="standard", white=1, black=2, outcome=Outcome(game.outcome),
+        termination=Termination(game.termination), half_moves=game.half_moves, started_at=game.started_at,
+        ended_at=game.ended_at, tournament=game.tournament, round=game.round, rated=game.rated,
+        white_rating=game.white_rating, black_rating=game.black_rating,
+    )  # fmt: skip
+    assert game.outcome != Outcome.NONE, game
+    for text in (game.white_id, game.white_name, game.black_id, game.black_name):
+        assert 0 < len(text) <= 300, game
+        assert text == text.strip(), game
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text), game
+        text.encode()
+    assert game.speed in _SPEEDS, game
+    assert VARIANT.fullmatch(game.variant), game
+    assert game.text is None or game.text.encode(), game
+
+
+def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]) -> Attack:
+    """The attack on a reader of lines."""
+
+    def attack(data: bytes) -> None:
+        first, again = Reading("attack"), Reading("attack")
+        games = list(read(iter(io.BytesIO(data).readlines()), first))
+        check_faults(first, data.count(b"\n") + 1)
+        for game in games:
+            check_game(game)
+        if len(data) % 3:
+            return
+        dripped = list(read(iter(Source(again, b"", _pieces(data)).lines()), again))
+        assert dripped == games, "other games when the bytes come in other pieces"
+        assert (again.faults, again.skipped) == (first.faults, first.skipped)
+
+    return attack
+
+
+def attack_open(data: bytes) -> None:
+    """Unpacking, lines and the guess of the format."""
+    with suppress(LedgerError):  # an archive of files
+        whole = source_of(io.BytesIO(data), "attack")
+        assert detect(whole.first) in FORMATS
+        lines = list(whole.lines())
+        check_faults(whole.reading, 2**40)
+        dripped = source_of(_drip(data), "attack")
+        again = list(dripped.lines())
+        if not whole.reading.faults:
+            assert again == lines, "other lines when the bytes come in other pieces"
+        assert len(dripped.reading.faults) == len(whole.reading.faults)
+        assert all(line.count(b"\n") <= 1 for line in lines)
+
+
+def _csv_games(data: bytes, size: int, reading: Reading) -> list[SourceGame]:
+    read = csv_games.frames(io.BytesIO(data), reading, size)
+    return [SourceGame(*row) for frame in read for row in frame.iter_rows()]
+
+
+def attack_csv(data: bytes) -> None:
+    """Whole CSV files: header, rows, values, what a row says."""
+    first, again = Reading("attack"), Reading("attack")
+    games = _csv_games(data, csv_rows.BATCH_CSV, first)
+    check_faults(first, data.count(b"\n") + 1)
+    for game in games:
+        check_game(game)
+    if len(data) % 3 == 0:
+        dripped = _csv_games(data, max(7, len(data) // 9), again)
+        assert dripped == games, "other games when the bytes come in other pieces"
+        assert sorted(again.faults) == sorted(first.faults)
+
+
+def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[int, str]]]:
+    reader = csv_rows.RowReader(io.BytesIO(data), size)
+    try:
+        layout = csv_header.read_header(reader.header())
+    except ValueError as error:
+        return [], [(1, str(error))]
+    rows: list[tuple[object, ...]] = []
+    faults: list[tuple[int, str]] = []
+    for frame, broken in reader.blocks(layout):
+        rows += (tuple(field or None for field in row) for row in frame.iter_rows())  # an empty field is none
+        faults += broken.first
+        assert broken.more == 0
+    return rows, faults
+
+
+def attack_csv_rows(data: bytes) -> None:
+    """Bytes to rows of fields, in columns and field by field."""
+    rows, faults = _rows(data, csv_rows.BATCH_CSV)
+    assert all(1 <= line <= data.count(b"\n") + 1 and 0 < len(words) <= MAX_MESSAGE for line, words in faults)
+    if len(data) % 3 == 0:
+        assert _rows(data, max(7, len(data) // 9)) == (rows, faults), "other rows when the bytes come in other pieces"
+
+
+def _check_words(error: ValueError, limit: int) -> None:
+    assert 0 < len(str(error)) <= limit
+
+
+_VALUES: Mapping[str, Callable[[str], object]] = {
+    name: getattr(csv_values, name)
+    for name in (
+        "name", "identity", "tournament", "round_", "fide_number", "result", "termination", "flag", "half_moves",
+        "rating", "instant", "speed", "time_control", "minutes_control", "variant",
+    )
+}  # fmt: skip
+
+
+def attack_csv_values(data: bytes) -> None:
+    """Every function of one field, on every field of the bytes."""
+    for field in data.split(b",")[:8]:
+        text = csv_rows.decode(field)
+        for meaning in _VALUES.values():
+            try:
+                value = meaning(text)
+            except ValueError as error:
+                _check_words(error, MAX_MESSAGE)
+            else:
+                assert value is None or isinstance(value, int) or 0 < len(str(value)) <= 300
+
+
+def attack_trf(data: bytes) -> None:
+    """Player lines of tournament reports."""
+    for line in data.decode("latin-1").split("\n")[:50]:
+        try:
+            read = trf_lines.player_line(line)
+        except ValueError as error:
+            _check_words(error, 4 * MAX_MESSAGE)
+        else:
+            assert read.rank > 0
+            assert all(game.result in trf_lines.RESULTS for game in read.rounds)
+
+
+_OF_LINES = {"pgn": pgn.games, "lichess-ndjson": ndjson.games, "ledger-jsonl": jsonl.games}
+
+
+@attrs.define
+class WholeImport:
+    """Files of any format into a small ledger; what it recorded is read back."""
+
+    folder: Path = attrs.Factory(lambda: Path(tempfile.mkdtemp(prefix="attack", dir=_shared_memory())))
+    _ledger: Ledger | None = None
+    _runs: int = 0
+
+    def __call__(self, data: bytes) -> None:
+        """Import *data* and read back what was recorded."""
+        ledger = self._fresh() if self._ledger is None or self._runs % 500 == 0 else self._ledger
+        self._runs += 1
+        source = source_of(io.BytesIO(data), "attack")
+        fmt = detect(source.first)
+        reading = source.reading
+        if fmt == "csv":
+            given = csv_games.frames(source.stream(), reading)
+        else:
+            given = frames(_OF_LINES[fmt](source.lines(), reading))
+        before = ledger.journal.size()
+        choice = PoolChoice(pool=BY_SPEED if len(data) % 2 else "standard")
+        outcome = ledger.import_games(given, choice=choice, strict=len(data) % 5 == 0)
+        entries = [codec.decode(body) for bodies in ledger.journal.read(before) for body in bodies]
+        recorded = [entry for entry in entries if isinstance(entry.event, GameRecorded)]
+        assert len(recorded) == outcome.recorded, (len(recorded), outcome)
+        for fault in outcome.faults:
+            assert fault.line >= 1, fault
+            assert 0 < len(fault.message) <= MAX_MESSAGE, fault
+
+    def _fresh(self) -> Ledger:
+        if self._ledger is not None:
+            self._ledger.close()
+        for file in self.folder.glob("club*"):
+            file.unlink()
+        self._ledger = Ledger.create(self.folder / "club.db")
+        return self._ledger
+
+
+def _shared_memory() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+
+
+def attack_import(data: bytes) -> None:
+    """Whole files into a ledger; an archive is refused."""
+    with suppress(LedgerError):
+        whole_import(data)
+
+
+whole_import = WholeImport()
+
+ATTACKS: dict[str, Attack] = {
+    "open": attack_open,
+    "pgn": line_importer(pgn.games),
+    "lichess-ndjson": line_importer(ndjson.games),
+    "ledger-jsonl": line_importer(jsonl.games),
+    "csv": attack_csv,
+    "csv-rows": attack_csv_rows,
+    "csv-values": attack_csv_values,
+    "trf": attack_trf,
+    "import": attack_import,
+}
+
+
+def wrong_with(name: str, data: bytes) -> tuple[str, str] | None:
+    """What is wrong with an importer that was given *data*: a word to tell findings apart, and a description."""
+    largest, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    try:
+        ATTACKS[name](data)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # Rust panics are no Exception
+        return _place(error), f"{type(error).__name__}: {str(error)[:2000]}"
+    took = time.process_time() - started
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - largest
+    if took > MAX_SECONDS:
+        return "slow", f"took {took:.1f} s of CPU for {len(data)} bytes"
+    if grown > MAX_GROWTH:
+        return "memory", f"grew by {grown >> 10} MiB over {len(data)} bytes"
+    return None
+
+
+def _place(error: BaseException) -> str:
+    trace, place = error.__traceback__, "unknown"
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if "ledger" in code.co_filename or "attack" in code.co_filename:
+            place = f"{Path(code.co_filename).stem}-{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}-{place}"
+
+
+def seeds(name: str, folders: Sequence[Path]) -> list[bytes]:
+    """Small files to begin with: the first kilobytes of each file of *folders* that the importer may be given."""
+    wanted = _SEED_FILES.get(name, r".*")
+    files = [path for folder in folders for path in sorted(folder.glob("*")) if re.search(wanted, path.name)]
+    return [_beginning(path) for path in files if path.is_file()]
+
+
+_SEED_FILES = {
+    "pgn": r"\.pgn$", "lichess-ndjson": r"json", "ledger-jsonl": r"json", "csv": r"\.csv$", "csv-rows": r"\.csv$",
+    "csv-values": r"\.csv$", "trf": r"\.(trf|txt)$",
+}  # fmt: skip
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(SEED)

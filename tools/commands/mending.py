@@ -1,0 +1,72 @@
+"""Commands that mend: what an administrator does where names are lost or a clock was wrong. Each asks first."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import click
+
+from ledger.events import ClockAccepted
+from ledger.journal.sqlite import SqliteJournal
+from ledger.ledger import Ledger
+from ledger.ledger_files import beside
+from ledger.rules import check_acceptance, recorded_text
+from ledger.sealed_names import accept_lost_names, lost_names
+
+from .. import output
+from . import DB, confirmed
+
+
+@click.command("accept-lost-names")
+@DB
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+def accept_lost_names_(db_path: str, yes: bool) -> None:
+    """Go on without the names that the people file has lost; games and ratings stay under the numbers.
+
+    Where no newer copy of the people file is left, every registered player without a row gets one without identity,
+    name and salt, as if erased; who plays again gets a new number. A people file that is missing is made anew. One
+    that belongs to another ledger is not touched: move it aside first.
+
+    \b
+    Example:
+      rating-ledger accept-lost-names club.db
+      rating-ledger accept-lost-names club.db --yes
+    """
+    people = beside(db_path, "people")
+    with closing(SqliteJournal(db_path)) as journal:
+        lost = lost_names(journal, people)
+        if not lost and people.exists():
+            output.remark(f"{people}: no name is lost")
+            return
+        told = "1 player" if lost == 1 else f"{lost:,} players"
+        confirmed(f"Go on for good without the names of {told}? Only a newer copy of {people} has them.", yes=yes)
+        lost = accept_lost_names(journal, people)
+    told = "1 player goes" if lost == 1 else f"{lost:,} players go"
+    output.remark(f"{people}: {told} on as numbers without a name")
+
+
+@click.command("accept-clock")
+@DB
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+def accept_clock(db_path: str, yes: bool, actor: str) -> None:
+    """Record that the last entry was written by a wrong clock, in the future; time goes on from now.
+
+    Without this nothing can be recorded until that time has come. The entry stays as it is, your word stands behind
+    it in the journal, and 'log --kind clock-accepted' and the audit tell it. Look at this machine's clock first.
+
+    \b
+    Example:
+      rating-ledger accept-clock club.db --actor admin:eve
+      rating-ledger log club.db --kind clock-accepted
+    """
+    with Ledger.open(db_path) as ledger:
+        for entry in ledger.entries(last=1):
+            position, recorded_at, now = entry["position"], entry["recorded_at"], ledger.now_ms()
+            event = ClockAccepted(entry=position)
+            check_acceptance(event, now, position, recorded_at)
+            output.remark(f"entry {position} was recorded at {recorded_at} by {entry['actor']!r}")
+            output.remark(f"this machine's clock says {recorded_text(now)}")
+            confirmed("Is this machine's clock right, and was the clock wrong that recorded this entry?", yes=yes)
+            receipt = ledger.append(event, actor=actor)
+            output.remark(f"{db_path}: accepted by entry {receipt.position}; head {ledger.head()}")
