@@ -41,7 +41,7 @@ TOP = Path(__file__).parents[2]  # of the checkout
 Place = Callable[[Path], Path]
 
 
-def _somebody() -> Circumstances:
+def somebody() -> Circumstances:
     """A user whom the rights of files bind."""
     return Circumstances(user=NOBODY if hasattr(os, "getuid") and os.getuid() == 0 else None)
 
@@ -56,17 +56,17 @@ def rights(history: History) -> Iterator[Attack]:
             for plays, refusal in ((READING, ""), (WRITING, NOT_WRITABLE)):
                 yield Attack(
                     f"{what} at '{point.name}', {'to write' if refusal else 'to read'}", point, _nothing, plays,
-                    place=_with_rights(folder, files), circumstances=_somebody(), refusal=refusal,
+                    place=_with_rights(folder, files), circumstances=somebody(), refusal=refusal,
                     reads_may_err=False, kind=f"{what} {bool(refusal)}",
                 )  # fmt: skip
             yield Attack(
                 f"{what} with logs at '{point.name}'", point, _nothing, READING, torn=True,
-                place=_with_rights(folder, files), circumstances=_somebody(), refusal=NOT_WRITABLE,
+                place=_with_rights(folder, files), circumstances=somebody(), refusal=NOT_WRITABLE,
                 reads_may_err=False, audit_codes=(3, REFUSED), kind=f"{what} with logs",
             )  # fmt: skip
         yield Attack(
             f"files that may not be read at '{point.name}'", point, _nothing, (*READING, *WRITING),
-            place=_with_rights(0o777, 0o000), circumstances=_somebody(), refusal=rf"{NOT_WRITABLE}|cannot be r",
+            place=_with_rights(0o777, 0o000), circumstances=somebody(), refusal=rf"{NOT_WRITABLE}|cannot be r",
             kind="not readable",
         )  # fmt: skip
 

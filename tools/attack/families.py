@@ -9,18 +9,8 @@ from tempfile import TemporaryDirectory
 
 import attrs
 
-from . import (
-    bit_flips,
-    clocks,
-    concurrency,
-    copies,
-    environment,
-    foreign_objects,
-    histories,
-    swapped_files,
-    torn_logs,
-    values,
-)  # fmt: skip
+from . import bit_flips, clocks, concurrency, copies, environment, foreign_objects, histories, torn_logs, values
+from . import swapped_files as swapped
 from .histories import History
 from .truth import Truth
 from .verdicts import Attack, Finding, Judge, shortened, some
@@ -45,15 +35,6 @@ class Field:
 
 
 @attrs.frozen
-class Tried:
-    """What came of a part of a family: how many attacks were made, of how many, and what did not hold."""
-
-    made: int
-    of: int | None
-    findings: list[Finding]
-
-
-@attrs.frozen
 class Part:
     """Which part of a family to try.
 
@@ -70,16 +51,51 @@ class Part:
     shortened: bool = False
 
 
-Try = Callable[[Field, Part], Tried]
+@attrs.frozen
+class Tried:
+    """What came of a part of a family: how many attacks were made, of how many, and what did not hold."""
+
+    made: int
+    of: int | None
+    findings: list[Finding]
+
+
+Scene = Callable[[Judge, int, int], Iterable[Finding]]  # of so many rounds, after so many
 
 
 @attrs.frozen
 class Family:
-    """A family of attacks: its name, what it tries in words, and how."""
+    """A family of attacks.
+
+    Attributes:
+        name: what it is called on the command line.
+        about: what it tries, in words.
+        ours: yield attacks on a history.
+        with_others: yield attacks that need another ledger's files.
+        scenes: commands of several rounds that are judged by themselves.
+    """
 
     name: str
     about: str
-    tries: Try
+    ours: tuple[Callable[[History], Iterable[Attack]], ...] = ()
+    with_others: tuple[Callable[[History, History], Iterable[Attack]], ...] = ()
+    scenes: tuple[Scene, ...] = ()
+
+    def attacks(self, on: Field) -> list[Attack]:
+        """Every attack of the family on copies of files."""
+        found = [attack for generator in self.ours for attack in generator(on.history)]
+        return found + [attack for generator in self.with_others for attack in generator(on.history, on.other)]
+
+    def tries(self, on: Field, part: Part) -> Tried:
+        """Make some attacks, kinds in turn, and judge them."""
+        if self.scenes:
+            found = [finding for scene in self.scenes for finding in scene(on.judge, part.count, part.beginning)]
+            return Tried(part.count, None, found)
+        every = self.attacks(on)
+        chosen = [attack for attack in every if attack.name == part.only]
+        if part.only is None:
+            chosen = some(every, part.count, part.beginning)
+        return Tried(len(chosen), len(every), on.judge.judged(shortened(chosen) if part.shortened else chosen))
 
 
 @contextmanager
@@ -99,13 +115,13 @@ def field(scratch: Path, source: Path | None = None) -> Iterator[Field]:
     """
     with Worker() as worker:
         truth = Truth(scratch / "truth", lambda db, target, size: worker.run("derive", db, target, size).code == 0)
-        make = histories.small
+        ours, theirs = scratch / "ours", scratch / "theirs"
         history = (
-            make(scratch / "ours", worker, truth)
+            histories.small(ours, worker, truth)
             if source is None
-            else histories.of_ledger(source, scratch / "ours", worker, truth)
+            else histories.of_ledger(source, ours, worker, truth)
         )
-        other = make(scratch / "theirs", worker, truth, foreign=True)
+        other = histories.small(theirs, worker, truth, foreign=True)
         history.learn(other)
         judge = Judge(history, truth, worker, scratch / "work")
         try:
@@ -114,72 +130,40 @@ def field(scratch: Path, source: Path | None = None) -> Iterator[Field]:
             judge.close()
 
 
-def _ours(*generators: Callable[[History], Iterable[Attack]]) -> Try:
-    """Attacks on copies of the files, from several generators, their kinds in turn."""
-    return _of_files(lambda on: [attack for generator in generators for attack in generator(on.history)])
-
-
-def _with_others(generator: Callable[[History, History], Iterable[Attack]]) -> Try:
-    """Attacks that need another ledger's files."""
-    return _of_files(lambda on: list(generator(on.history, on.other)))
-
-
-def _of_files(listed: Callable[[Field], list[Attack]]) -> Try:
-    def tries(on: Field, part: Part) -> Tried:
-        every = listed(on)
-        chosen = [attack for attack in every if attack.name == part.only]
-        if part.only is None:
-            chosen = some(every, part.count, part.beginning)
-        return Tried(len(chosen), len(every), on.judge.judged(shortened(chosen) if part.shortened else chosen))
-
-    return tries
-
-
-def _of_scenes(*scenes: Callable[[Judge, int, int], Iterable[Finding]]) -> Try:
-    """Scenes of several commands, each as long or as often as is asked for."""
-
-    def tries(on: Field, part: Part) -> Tried:
-        found = [finding for scene in scenes for finding in scene(on.judge, part.count, part.beginning)]
-        return Tried(part.count, None, found)
-
-    return tries
-
-
-def _once(scene: Callable[[Judge], Iterable[Finding]]) -> Callable[[Judge, int, int], Iterable[Finding]]:
+def _once(scene: Callable[[Judge], Iterable[Finding]]) -> Scene:
     """A scene of which there is one: it belongs to the first round."""
     return lambda judge, _, beginning: [] if beginning else scene(judge)
 
 
+def _side_by_side(judge: Judge, count: int, _: int) -> Iterable[Finding]:
+    return concurrency.side_by_side(judge, count)
+
+
 FAMILIES: tuple[Family, ...] = (
-    Family("older-copies", "sets of files from an earlier point", _ours(copies.older)),
-    Family("mixed-logs", "files of one age beside logs of another", _ours(copies.mixed_logs)),
-    Family("stopped-builds", "builds of the views left behind, of any ledger", _with_others(copies.stopped_builds)),
-    Family("swapped-files", "files of another ledger", _with_others(swapped_files.foreign)),
-    Family("bit-flips", "one bit of every byte of every file", _ours(bit_flips.flips)),
-    Family("pages", "pages zeroed, swapped, doubled; files cut", _ours(bit_flips.pages)),
-    Family("triggers", "foreign triggers on every table", _ours(foreign_objects.triggers)),
-    Family("foreign-objects", "tables, views and indexes that no ledger has", _ours(foreign_objects.additions)),
-    Family("removals", "tables, indexes, triggers and columns that are gone", _ours(foreign_objects.removals)),
-    Family(
-        "headers-and-checkpoints", "headers of the files, position and settings of the views",
-        _ours(foreign_objects.headers, foreign_objects.checkpoints),
-    ),
-    Family("encodings", "text that is no text in every column", _ours(foreign_objects.encodings)),
+    Family("older-copies", "sets of files from an earlier point", (copies.older,)),
+    Family("mixed-logs", "files of one age beside logs of another", (copies.mixed_logs,)),
+    Family("stopped-builds", "builds of the views left behind, of any ledger", (), (copies.stopped_builds,)),
+    Family("swapped-files", "files of another ledger", (), (swapped.foreign,)),
+    Family("bit-flips", "one bit of every byte of every file", (bit_flips.flips,)),
+    Family("pages", "pages zeroed, swapped, doubled; files cut", (bit_flips.pages,)),
+    Family("triggers", "foreign triggers on every table", (foreign_objects.triggers,)),
+    Family("foreign-objects", "tables, views and indexes that no ledger has", (foreign_objects.additions,)),
+    Family("removals", "tables, indexes, triggers and columns that are gone", (foreign_objects.removals,)),
+    Family("headers", "headers of the files", (foreign_objects.headers,)),
+    Family("checkpoints", "position and settings of the views", (foreign_objects.checkpoints,)),
+    Family("encodings", "text that is no text in every column", (foreign_objects.encodings,)),
     Family(
         "torn-logs", "write-ahead logs cut, damaged, of another file",
-        _ours(torn_logs.cut_logs, torn_logs.damaged_logs, torn_logs.other_logs),
+        (torn_logs.cut_logs, torn_logs.damaged_logs, torn_logs.other_logs),
     ),
-    Family("hot-journals", "rollback journals beside the files", _ours(torn_logs.hot_journals)),
-    Family("values", "every value and every row changed", _ours(values.changed_values, values.changed_rows)),
+    Family("hot-journals", "rollback journals beside the files", (torn_logs.hot_journals,)),
+    Family("values", "every value and every row changed", (values.changed_values, values.changed_rows)),
     Family(
         "clocks", "clocks that go back and jump ahead",
-        _of_scenes(clocks.walks, _once(clocks.future_games), _once(clocks.jumps)),
+        scenes=(clocks.walks, _once(clocks.future_games), _once(clocks.jumps)),
     ),
-    Family(
-        "concurrency", "commands side by side in several processes",
-        _of_scenes(lambda judge, count, _: concurrency.side_by_side(judge, count)),
-    ),
-    Family("rights-and-names", "read-only folders, links, odd names", _ours(environment.rights, environment.names)),
-    Family("full-disks", "files that may not grow", _ours(environment.full_disks)),
-    Family("outputs", "standard outputs closed or full", _of_scenes(environment.outputs)),
+    Family("concurrency", "commands side by side in several processes", scenes=(_side_by_side,)),
+    Family("rights-and-names", "read-only folders, links, odd names", (environment.rights, environment.names)),
+    Family("full-disks", "files that may not grow", (environment.full_disks,)),
+    Family("outputs", "standard outputs closed or full", scenes=(environment.outputs,)),
 )  # fmt: skip

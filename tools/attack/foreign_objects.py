@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from .files import ROLES, Act, Statement, columns_of, copied, edited, file_of, objects_of, raw
-from .histories import History
+from .histories import History, Point
 from .verdicts import (
     AUDIT,
     ERASE,
@@ -36,9 +36,10 @@ MAIN_TABLES = {("journal", "journal"), ("people", "people")}  # without which a 
 MAY_BE_UNREADABLE = (FALSE, REFUSED)
 
 
-def looked_at(history: History) -> Path:
-    """A copy of the present ledger, to look into."""
-    return copied(history.last.db, history.known.parent / "looked at")
+def looked_at(history: History, point: Point | None = None) -> Path:
+    """A copy of the ledger at a point, by default the present, to look into."""
+    chosen = point or history.last
+    return copied(chosen.db, history.known.parent / f"looked at, {chosen.name}")
 
 
 def on(db: Path, role: str, *statements: Statement) -> Act:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ledger.imports import jsonl
 from ledger.imports.source import SourceGame
 
 from .files import ROLES, copied, file_of, ledger_in, raw
-from .truth import Truth, commitment, digest_of, entries, people
+from .truth import TILE, Truth, commitment, digest_of, entries, people
 from .workers import Done, Worker
 
 Question = tuple[str, ...]
@@ -26,7 +27,7 @@ STRANGERS = ("Mallory Attacks", "Oscar Attacks")  # whom no ledger knows
 PLAYERS = ("Ann", "Bob", "Carl", "Dora", "Emil", "Fay")
 FOREIGN_PLAYERS = ("Ann", "Yve", "Zeno", "Wolf", "Vera", "Uwe")  # of the same lengths; one has a name of ours
 BUILDING = ".building"  # behind the name of the views, while they are built
-DAYS = 27  # of a month, for made-up dates
+BEGINNING = date(2020, 1, 1)  # of the games
 
 
 @attrs.frozen
@@ -67,6 +68,7 @@ class History:
 
     Attributes:
         points: the moments' files.
+        tall: the present with so many games more that the tree has a node; of it nothing else is known.
         identities: player number -> identity, of everybody ever registered.
         sealed: commitment -> identity, of everybody ever registered.
         moments: by digest of the journal.
@@ -76,6 +78,7 @@ class History:
     """
 
     points: list[Point]
+    tall: Point
     identities: dict[int, str]
     sealed: dict[str, str]
     moments: dict[str, Moment]
@@ -100,7 +103,7 @@ def game(key: str, white: str, black: str, outcome: str = "white", day: int = 0,
         "line": 1, "key": f"club:{key}", "white_id": f"name:{white.casefold()}", "white_name": white,
         "black_id": f"name:{black.casefold()}", "black_name": black, "outcome": outcome,
         "termination": "checkmate", "half_moves": 41, "started_at": None,
-        "ended_at": f"2020-{1 + day // DAYS:02}-{1 + day % DAYS:02}", "tournament": None, "round": None,
+        "ended_at": str(BEGINNING + timedelta(days=day)), "tournament": None, "round": None,
         "rated": True, "white_rating": None, "black_rating": None, "speed": None, "variant": "standard", "text": None,
     }  # fmt: skip
     return SourceGame(**(facts | more))
@@ -183,12 +186,19 @@ class Maker:
             digest, answers = self._answers(point, _questions(min(identities), pair[0][0]))
             moments.setdefault(digest, Moment({}, aliases)).answers.update(answers)
         return History(
-            points=self._points, identities=identities, sealed=sealed, moments=moments,
+            points=self._points, tall=self._grown_tall(), identities=identities, sealed=sealed, moments=moments,
             known=_one_game(self._folder / "known.jsonl", "club:attack-known", pair),
             fresh=_one_game(self._folder / "fresh.jsonl", "club:attack-fresh", strangers),
             people_in={"club:attack-known": (pair[0][0], pair[1][0]),
                        "club:attack-fresh": (strangers[0][0], strangers[1][0])},
         )  # fmt: skip
+
+    def _grown_tall(self) -> Point:
+        """The ledger's last point, which it leaves."""
+        first, second = STRANGERS
+        self.import_games(*(game(f"tall-{n}", first, second, day=100 + n) for n in range(TILE + 1)))
+        db = copied(self.db, self._folder / "tall")
+        return attrs.evolve(self._points[-1], name="many games more", db=db, torn=db)
 
     @property
     def _asked(self) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .files import ROLES, Row, Statement, columns_of, file_of, raw
 from .foreign_objects import looked_at, on
-from .histories import History
+from .histories import History, Point
 from .verdicts import AUDIT, IMPORT_KNOWN, Attack
 
 NOTHING_THERE = {"INTEGER": 7, "REAL": 7.5, "TEXT": "x", "BLOB": b"x"}  # what comes in the place of NULL
@@ -20,39 +20,42 @@ NOTHING_THERE = {"INTEGER": 7, "REAL": 7.5, "TEXT": "x", "BLOB": b"x"}  # what c
 
 def changed_values(history: History) -> Iterator[Attack]:
     """Every value of every row of every table of every file."""
-    db = looked_at(history)
-    for role in ROLES:
-        path = file_of(db, role)
-        for table, columns in columns_of(path).items():
-            for number, row in enumerate(_rows(path, table), 1):
-                for column, kind, value in zip(columns, columns.values(), row, strict=True):
-                    for how, other in _others(value, kind):
-                        where, arguments = _exactly(list(columns), row)
-                        edit = f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE {where}', [other, *arguments]
-                        name = f"{column} of row {number} of {table} of the {role} {how}"
-                        yield _edit(history, db, role, name, f"{table}.{column}", edit)
+    for point, db, role, table, columns in _tables(history):
+        for number, row in enumerate(_rows(file_of(db, role), table), 1):
+            for column, kind, value in zip(columns, columns.values(), row, strict=True):
+                for how, other in _others(value, kind):
+                    where, arguments = _exactly(list(columns), row)
+                    edit = f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE {where}', [other, *arguments]
+                    name = f"{column} of row {number} of {table} of the {role} {how}"
+                    yield _edit(point, db, role, name, f"{table}.{column}", edit)
 
 
 def changed_rows(history: History) -> Iterator[Attack]:
     """Every row of every table of every file taken away, and one like it added."""
-    db = looked_at(history)
+    for point, db, role, table, columns in _tables(history):
+        for number, row in enumerate(_rows(file_of(db, role), table), 1):
+            where, arguments = _exactly(list(columns), row)
+            gone = f'DELETE FROM "{table}" WHERE {where}', arguments
+            yield _edit(point, db, role, f"row {number} of {table} of the {role} gone", f"{table} gone", gone)
+            likeness = [_others(value, kind)[0][1] for value, kind in zip(row, columns.values(), strict=True)]
+            marks = ", ".join("?" for _ in likeness)
+            more = f'INSERT OR IGNORE INTO "{table}" VALUES ({marks})', likeness
+            name = f"a row like row {number} added to {table} of the {role}"
+            yield _edit(point, db, role, name, f"{table} more", more)
+
+
+def _tables(history: History) -> Iterator[tuple[Point, Path, str, str, dict[str, str]]]:
+    """Every table with its columns, and the point where it has rows, with a copy: only a tall journal has nodes."""
+    present, tall = looked_at(history), looked_at(history, history.tall)
     for role in ROLES:
-        path = file_of(db, role)
-        for table, columns in columns_of(path).items():
-            for number, row in enumerate(_rows(path, table), 1):
-                where, arguments = _exactly(list(columns), row)
-                gone = f'DELETE FROM "{table}" WHERE {where}', arguments
-                yield _edit(history, db, role, f"row {number} of {table} of the {role} gone", f"{table} gone", gone)
-                likeness = [_others(value, kind)[0][1] for value, kind in zip(row, columns.values(), strict=True)]
-                marks = ", ".join("?" for _ in likeness)
-                more = f'INSERT OR IGNORE INTO "{table}" VALUES ({marks})', likeness
-                yield _edit(history, db, role, f"a row like row {number} added to {table} of the {role}",
-                            f"{table} more", more)  # fmt: skip
+        for table, columns in columns_of(file_of(present, role)).items():
+            point, db = (history.tall, tall) if table == "nodes" else (history.last, present)
+            yield point, db, role, table, columns
 
 
-def _edit(history: History, db: Path, role: str, name: str, kind: str, edit: Statement) -> Attack:
+def _edit(point: Point, db: Path, role: str, name: str, kind: str, edit: Statement) -> Attack:
     plays = (AUDIT, IMPORT_KNOWN) if role == "people" else (AUDIT,)
-    return Attack(name, history.last, on(db, role, edit), plays, kind=kind)
+    return Attack(name, point, on(db, role, edit), plays, kind=kind)
 
 
 def _rows(path: Path, table: str) -> list[Row]:

@@ -103,12 +103,11 @@ def some(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Atta
 
 def shortened(attacks: Iterable[Attack]) -> list[Attack]:
     """The same attacks with two plays each, others from attack to attack."""
-    return [
-        attrs.evolve(
-            attack, plays=tuple(dict.fromkeys(attack.plays[(turn + skip) % len(attack.plays)] for skip in (0, 2)))
-        )
-        for turn, attack in enumerate(attacks)
-    ]
+    found = []
+    for turn, attack in enumerate(attacks):
+        plays = {attack.plays[(turn + skip) % len(attack.plays)]: None for skip in (0, 2)}
+        found.append(attrs.evolve(attack, plays=tuple(plays)))
+    return found
 
 
 @attrs.frozen
