@@ -21,3 +21,10 @@ def edit(path: Path, *statements: Statement) -> None:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))
         for _, sql in guards:
             connection.execute(sql)
+
+
+def execute(path: Path, *statements: Statement) -> None:
+    """Run statements on the file as any other program would, its guards in force."""
+    with closing(db.sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))

@@ -23,7 +23,7 @@ from ledger.ledger_files import beside
 from ledger.people import People
 from tests.conftest import Run
 from tests.crash_driver import open_ledger, source_games
-from tests.tampering import edit
+from tests.tampering import execute
 from tests.test_erasing_bytes import marked
 from tests.test_people import everybody
 from tests.test_rules import game as game_of_2026
@@ -168,8 +168,8 @@ def refused(club: Path, writer: str) -> str:
 def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_named(stranger: str, club: Path) -> None:
     file, statement, kind = STRANGERS[stranger]
     if "kept" in statement:
-        edit(club.with_name(file), "CREATE TABLE kept(name)")
-    edit(club.with_name(file), statement)
+        execute(club.with_name(file), "CREATE TABLE kept(name)")
+    execute(club.with_name(file), statement)
     table = re.search(r" ON (\w+)", statement)
     assert table is not None
     for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
@@ -179,7 +179,7 @@ def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_na
         assert "then run 'audit'" in told
     drop = re.search(r"remove it with '(.*?)', then", told)
     assert drop is not None
-    edit(club.with_name(file), drop[1])
+    execute(club.with_name(file), drop[1])
     with open_ledger(club) as ledger:
         for act in WRITERS.values():
             act(ledger)
@@ -188,7 +188,7 @@ def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_na
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(change: str, club: Path) -> None:
     file, statements, words = CHANGES[change]
-    edit(club.with_name(file), *statements)
+    execute(club.with_name(file), *statements)
     for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
         told = refused(club, writer)
         assert f"{file}: {words}" in told
@@ -223,7 +223,7 @@ def test_what_touches_none_of_our_tables_stops_nobody(statements: list[str], fil
 
 
 def test_the_same_text_with_other_blanks_is_ours(club: Path) -> None:
-    edit(
+    execute(
         club,
         "DROP TRIGGER journal_never_updates",
         "CREATE TRIGGER journal_never_updates\n  BEFORE UPDATE ON journal\n\nBEGIN SELECT raise(ABORT, "
@@ -237,10 +237,10 @@ def test_the_same_text_with_other_blanks_is_ours(club: Path) -> None:
 def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, club: Path) -> None:
     with open_ledger(club) as ledger:
         ledger.append(game("before"))
-        edit(club, STRANGERS["swallows entries"][1])
+        execute(club, STRANGERS["swallows entries"][1])
         with pytest.raises(StorageError, match="trigger 't' on table 'journal' is not of this program"):
             WRITERS[writer](ledger)
-        edit(club, "DROP TRIGGER t")
+        execute(club, "DROP TRIGGER t")
         WRITERS[writer](ledger)
 
 
@@ -261,7 +261,7 @@ def test_the_schema_is_looked_at_once_and_again_when_it_changed(club: Path) -> N
         for number in range(5):
             ledger.append(game(f"a{number}"))
         assert sum("sqlite_master" in statement for statement in asked) == 1
-        edit(club, "CREATE TABLE x(a)")
+        execute(club, "CREATE TABLE x(a)")
         for number in range(5):
             ledger.append(game(f"b{number}"))
         assert sum("sqlite_master" in statement for statement in asked) == 2
@@ -295,7 +295,7 @@ def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club:
         with club.open("r+b") as file:
             file.truncate(0)
             file.write(older)
-        edit(club, "CREATE TABLE x(a)")  # any writer beside makes it look again
+        execute(club, "CREATE TABLE x(a)")  # any writer beside makes it look again
         with pytest.raises(LedgerError, match=r"stood there while the file was open and is gone|malformed"):
             WRITERS[writer](ledger)
 
@@ -390,7 +390,7 @@ def test_an_erase_that_changed_nothing_is_no_success(club: Path) -> None:
 
         def clean_and_undo() -> None:
             clean()
-            edit(beside(club, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
+            execute(beside(club, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
 
         file._clean = clean_and_undo  # type: ignore[method-assign]
         with pytest.raises(StorageError, match="still tells who player 2 is"):
@@ -415,7 +415,7 @@ def test_an_import_counts_what_was_committed(club: Path) -> None:
 def test_the_trigger_of_the_issue_makes_no_command_say_that_games_were_recorded(
     club: Path, tmp_path: Path, run: Run
 ) -> None:
-    edit(club, STRANGERS["swallows entries"][1])
+    execute(club, STRANGERS["swallows entries"][1])
     (tmp_path / "games.csv").write_text("key,white,black,result,half_moves,ended_at\n1,Xan,Yul,1-0,40,2021-03-01\n")
     done = run("import", club, tmp_path / "games.csv")
     assert (done.code, "games recorded" in done.out + done.err) == (1, False)

@@ -24,7 +24,7 @@ from ledger.people import People, Person
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
 from tests.conftest import Run
-from tests.tampering import edit
+from tests.tampering import execute
 from tests.test_people import everybody
 from tools.commands import REFUSED, USAGE
 
@@ -153,7 +153,7 @@ def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path
 
 
 def test_one_row_that_was_lost_in_the_middle_is_found(club: Path) -> None:
-    edit(beside(club, "people"), "DELETE FROM people WHERE player = 2")
+    execute(beside(club, "people"), "DELETE FROM people WHERE player = 2")
     with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 2 \(entry 3\)"):
         imports(club, ("Ann", "Mallory"))
 
@@ -197,7 +197,7 @@ def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatc
 def test_a_row_that_another_process_loses_meanwhile_is_found(club: Path) -> None:
     with Ledger.open(club) as ledger:
         ledger.register("id:1", "One")
-        edit(beside(club, "people"), "DELETE FROM people WHERE player = 3")
+        execute(beside(club, "people"), "DELETE FROM people WHERE player = 3")
         with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 3 \(entry 5\)"):
             ledger.register("id:2", "Two")
 
@@ -215,7 +215,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club: Path, what: str) -> None:
-    edit(beside(club, "people"), CHANGES[what])
+    execute(beside(club, "people"), CHANGES[what])
     name = "name:carla" if what == "identity" else "name:carl"
     before = head(club)
     game = next(iter(played(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
@@ -230,7 +230,7 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club: Path, what:
 
 
 def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
-    edit(
+    execute(
         beside(club, "people"),
         "UPDATE people SET player = 99 WHERE player = 2",
         "UPDATE people SET player = 2 WHERE player = 3",
@@ -246,7 +246,7 @@ def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
 def test_the_name_that_was_changed_may_be_given_up_alone(club: Path, run: Run) -> None:
     """Also where it stands at an end, so that nothing with names can be read."""
     for player in (4, 1):
-        edit(beside(club, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
+        execute(beside(club, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
         done = run("ratings", club)
         assert (done.code, f"erase DB {player}'" in done.err) == (REFUSED, True)
         assert run("erase", club, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
@@ -327,10 +327,10 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club: Pat
     with closing(People(beside(club, "people"))) as people:
         people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
     for player, entry in ((2, 3), (3, 5)):
-        edit(beside(club, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
+        execute(beside(club, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
         with Ledger.open(club) as ledger, pytest.raises(StorageError, match=f"player {player} .* entry {entry} "):
             ledger.player("Bob")
-        edit(beside(club, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
+        execute(beside(club, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
     with Ledger.open(club) as ledger:
         assert ledger.player("Bob").player == 2
 
