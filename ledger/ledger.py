@@ -320,15 +320,16 @@ class Ledger:
             return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
-        """The one player of that name, identity or number.
+        """The one player of that name, identity or number, compared with what the journal sealed.
 
         Raises:
             UnknownNameError: nobody, or several: their identities are listed.
+            StorageError: the journal registered another name under that number.
         """
         found = list(self.people.by_number([int(wanted)]).values()) if wanted.isdecimal() else []
         found = found or self.people.named(wanted) or self._nameless(wanted)
         if len(found) == 1:
-            return found[0]
+            return self._names.compared(found[0])
         hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
         raise UnknownNameError("player", wanted, hint)
 

@@ -63,6 +63,11 @@ class Person(NamedTuple):
     salt: bytes | None
     joined_at: str
 
+    @property
+    def is_erased(self) -> bool:
+        """True when nothing is known but the number."""
+        return self.identity is None and self.name is None and self.salt is None
+
 
 def commitment(salt: bytes, identity: str, name: str) -> str:
     """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
@@ -177,7 +182,7 @@ class People:
             found = self._connection.execute(_ERASE, (player,)).rowcount
         self._clean()
         left = self.by_number([player]).get(player)
-        if left is not None and (left.identity, left.name, left.salt) != (None, None, None):
+        if left is not None and not left.is_erased:
             raise StorageError(self.path, f"still tells who player {player} is; run 'audit', then erase again")
         return bool(found)
 

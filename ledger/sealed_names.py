@@ -68,6 +68,17 @@ class SealedNames:
                     self._compare(person, stored[_key(person.player)])
                     break
 
+    def compared(self, person: Person) -> Person:
+        """The same person, when the journal registered just this name under the number, or registered nobody.
+
+        Raises:
+            StorageError: it sealed another name.
+        """
+        entry = self._journal.find([_key(person.player)]).get(_key(person.player))
+        if entry is not None and not person.is_erased:
+            self._compare(person, entry)
+        return person
+
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> Numbered:
         """The persons behind these identities; those not met before get the next numbers.
 

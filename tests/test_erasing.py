@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ledger import db
+from ledger import db, people
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.ledger_files import beside
@@ -94,4 +95,33 @@ def test_a_reader_who_keeps_the_old_bytes_is_told_of(league: Path) -> None:
             ledger.erase(1)
         reader.close()
         assert not ledger.erase(1)
+    assert NAME.encode() not in bytes_of(league)
+
+
+def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
+    league: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full, say: the row is empty already, so that it must be said what is not done yet."""
+    connect = people._connect
+
+    def on_a_full_disk(path: Path, *, read_only: bool = False) -> Any:
+        class Full:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(real, name)
+
+            def execute(self, statement: str, *arguments: Any) -> Any:
+                if statement == "VACUUM":
+                    raise db.sqlite3.OperationalError("database or disk is full")
+                return real.execute(statement, *arguments)
+
+        real = connect(path, read_only=read_only)
+        return Full()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(people, "_connect", on_a_full_disk)
+        done = run("erase", league, NAME, "--yes")
+        assert done.code == 1
+        assert "its old bytes may still be in the file: erase again (" in done.err
+        assert "the disk is full" in done.err
+    assert "was forgotten before" in run("erase", league, "1", "--yes").err
     assert NAME.encode() not in bytes_of(league)

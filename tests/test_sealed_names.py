@@ -227,6 +227,10 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club: Path, what:
     with Ledger.open(club) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
         ledger.register(name, "Carl")
     assert head(club) == before
+    with Ledger.open(club) as ledger:
+        with pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
+            ledger.player(name)
+        assert ledger.player("Bob").player == 2
 
 
 def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
@@ -241,6 +245,13 @@ def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
         with pytest.raises(StorageError, match=r"player [23] \('name:(bob|carl)'\) is not whom entry [35]"):
             imports(club, pair)
     assert head(club) == before
+
+
+def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club: Path, run: Run) -> None:
+    edit(beside(club, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
+    assert run("erase", club, "3").code == USAGE  # it asks: there is something to forget
+    assert "is forgotten" in run("erase", club, "3", "--yes").err
+    assert everybody(beside(club, "people"))[2][1:4] == (None, None, None)
 
 
 def test_the_name_that_was_changed_may_be_given_up_alone(club: Path, run: Run) -> None:
@@ -306,8 +317,8 @@ def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(f
         assert run(words[0], foreign, *words[1:]).code == 0
     with Ledger.open(foreign, read_only=True) as ledger:
         assert len(list(ledger.rows("history"))) == 4
-    found = [(one.table, one.position_or_key) for one in audit(foreign).falsehoods]
-    assert found == [("people", player) for player in (1, 2, 3, 4)]
+    found = {(falsehood.table, falsehood.position_or_key) for falsehood in audit(foreign).falsehoods}
+    assert found == {("people", player) for player in (1, 2, 3, 4)}  # name, and when the player joined
 
 
 def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(older: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from .. import output
 from . import report
 from .families import FAMILIES, Family, Field, Part, field, folder
 
@@ -65,10 +66,10 @@ def _tried(family: Family, on: Field, source: Path | None, beginnings: range, on
     impossible = f", {on.judge.impossible} of them not possible here" if on.judge.impossible else ""
     on.judge.impossible = 0
     took = f"{time.monotonic() - started:.0f} s"
-    click.echo(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
+    output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
     again = ["python", "-m", "tools.attack", *([str(source)] if source else []), "--family", family.name]
     for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if tried.of else [])])):
-        click.echo(f"  {line}")
+        output.answer(f"  {line}")
     return not findings
 
 

@@ -12,7 +12,6 @@ import importlib
 import io
 import multiprocessing
 import os
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +36,7 @@ from ledger.ledger import Ledger
 from ledger.model import Standing
 from ledger.projectors import available
 
-from .. import cli, commands
+from .. import cli, commands, output
 from ..cli import COMMANDS
 
 HANG_SECONDS = 20.0  # a command on a small ledger takes some 50 ms
@@ -215,9 +214,9 @@ def _register(path: str, identity: str, name: str) -> int:
     """``Ledger.register``, as a program would call it."""
     try:
         with Ledger.open(path) as opened:
-            print(opened.register(identity, name))
+            output.answer(str(opened.register(identity, name)))
     except LedgerError as error:
-        print(f"error: {error}", file=sys.stderr)
+        output.error(str(error))
         return 1
     return 0
 

@@ -15,7 +15,7 @@ from .proving import head_in
 
 @click.command()
 @DB
-@click.argument("folder", type=click.Path())
+@click.argument("folder")
 @click.option("--without-views", is_flag=True, help="Leave the views out; they can be built anew.")
 def backup(db_path: str, folder: str, without_views: bool) -> None:
     """Copy a ledger into FOLDER as one consistent set, while others go on writing.
@@ -39,7 +39,7 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
 
 
 @click.command()
-@click.argument("folder", type=click.Path())
+@click.argument("folder")
 @DB
 @click.option("--replace", is_flag=True, help="Take the place of a ledger that stands there; it is moved aside.")
 @click.option("--yes", is_flag=True, help="With --replace: do not ask; needed where nobody can be asked.")

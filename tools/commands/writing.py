@@ -116,7 +116,7 @@ def erase(db_path: str, player: str, yes: bool) -> None:
     with Ledger.open(db_path) as ledger:
         person = ledger.people_row(int(player)) if player.isdecimal() else None
         person = person or ledger.player(player)
-        if person.salt is not None:
+        if not person.is_erased:
             confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
         erased = ledger.erase(person.player)
     told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
