@@ -50,7 +50,7 @@ class _Lying(Worker):
         (("ratings",), {"code": 1, "err": "error: no\n"}, "it refuses"),
         (("ratings",), {"code": 7}, "exit code 7"),
         (("ratings",), {"err": "Traceback (most recent call last):\nKeyError: 1\n"}, "traceback"),
-        (("ratings",), {"err": "something\nelse\n"}, "several lines"),
+        (("ratings",), {"code": 1, "err": "error: something\nelse\n"}, "several lines"),
         (("ratings",), {"err": "error: \x1b[2J\n"}, "control characters"),
         (("ratings",), {"code": HUNG, "err": "no end"}, "no end"),
         (("ratings",), {"seconds": 1e6}, "takes"),

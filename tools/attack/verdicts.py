@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -45,10 +46,8 @@ REBUILD: tuple[Command, ...] = (("rebuild",), ("ratings",), ("audit",))
 EVERYTHING = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, IMPORT_FRESH, REGISTER, ERASE, REBUILD)
 QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
 
-_BEGINNINGS = re.compile(
-    r"error: |warning: |note: |FALSE |TRUE |there may be more|the first \d|nobody in this pool|.*: rebuilt from "
-    r"|.*: who player |.*\.jsonl"
-)
+_GRAVE = ("error: ", "FALSE ", "NOT COMPARED ")
+_AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
 _RECORDED = re.compile(r"\): ([\d,]+) games recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _ADVISED = re.compile(r"(?:run|with|by|then|use) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
@@ -335,9 +334,10 @@ def manners(done: Done) -> Iterator[str]:
         yield f"ends with exit code {done.code}: {_brief(done)}"
     if done.seconds > SLOW_SECONDS:
         yield f"takes {done.seconds:.0f} s"
-    strange = [line for line in done.err.splitlines() if line and not _BEGINNINGS.match(line)]
+    grave = dropwhile(lambda line: not line.startswith(_GRAVE), done.err.splitlines())
+    strange = [line for line in grave if not line.startswith(_AFTERWARDS)]
     if strange:
-        yield f"says a thing on several lines, or one that begins with none of ours: {strange[0]!r}"
+        yield f"says a thing on several lines, of which one is {strange[0]!r}"
     if _CONTROLS.search(done.out + done.err):
         yield "writes control characters"
 
