@@ -441,7 +441,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "no position": (("DELETE FROM progress",), "progress", "rows", "are 0, not one"),
     "position below all entries": (
-        ("PRAGMA ignore_check_constraints = ON", "UPDATE progress SET position = -5"), "progress", "position", "is -5, no number of entries",
+        ("PRAGMA ignore_check_constraints = ON", "UPDATE progress SET position = -5"),
+        "progress", "position", "is -5, no number of entries",
     ),
     "position after all entries": (
         ("UPDATE progress SET position = 9999",), "progress", "position", "the views know 9999 entries",

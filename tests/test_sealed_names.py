@@ -248,7 +248,7 @@ def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
 
 
 def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club: Path, run: Run) -> None:
-    edit(beside(club, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
+    execute(beside(club, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
     assert run("erase", club, "3").code == USAGE  # it asks: there is something to forget
     assert "is forgotten" in run("erase", club, "3", "--yes").err
     assert everybody(beside(club, "people"))[2][1:4] == (None, None, None)
