@@ -93,8 +93,14 @@ CREATE TABLE people(
 )
 
 
-def file_falsehoods(file: Snapshot, published: Published) -> list[Falsehood]:
-    """What a file is made of that is not as it is published; its pages and indices; never the values of its rows."""
+def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False) -> list[Falsehood]:
+    """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
+
+    Args:
+        file: the file.
+        published: what it should be made of.
+        quick: leave out whether its indices agree with its tables.
+    """
     found = []
     mark, layout = marks(file.connection)
     if mark != published.application_id:
@@ -108,7 +114,7 @@ def file_falsehoods(file: Snapshot, published: Published) -> list[Falsehood]:
         wanted.executescript(script)
         should = objects(wanted)
     found += object_falsehoods(file.connection, should, published.word, published.remedy)
-    return found + page_falsehoods(file.connection, published.word, published.remedy)
+    return found + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -118,10 +124,20 @@ def marks(connection: sqlite3.Connection) -> tuple[int, int]:
     return mark, layout
 
 
-def page_falsehoods(connection: sqlite3.Connection, word: str, remedy: str) -> list[Falsehood]:
-    """Damage to pages, indices that do not agree with their tables, values that are not of their column's type."""
+def page_falsehoods(
+    connection: sqlite3.Connection, word: str, remedy: str, check: str = "integrity", table: str = ""
+) -> list[Falsehood]:
+    """Damage to pages, values that are not of their column's type, indices that do not agree with their tables.
+
+    Args:
+        connection: the file.
+        word: what it is called in a falsehood.
+        remedy: what to do.
+        check: ``quick`` leaves out the indices.
+        table: the table to check; all where not given.
+    """
     try:
-        lines = [str(line) for (line,) in connection.execute(f"PRAGMA integrity_check({FIRST_FALSEHOODS})")]
+        lines = [str(line) for (line,) in connection.execute(f"PRAGMA {check}_check({table or FIRST_FALSEHOODS})")]
     except READ_ERRORS as error:
         return [Falsehood(f"{word} file", "integrity", f"{one_line(error)}: its pages are damaged; {remedy}")]
     return [

@@ -1,7 +1,8 @@
 """One pass over the rows of a journal: each is judged, the tree grows. It reads no file; ``journal`` hands it rows.
 
 A body is checked without parsing it: its hash is its leaf, it begins with ``{"actor":``, and its last members
-(key, kind, position, recorded_at) are compared byte for byte with what the columns say they must be.
+(key, kind, position, recorded_at) are compared byte for byte with what the columns say they must be. SQLite spells
+what they say for whole blocks of rows; where a block is not right as a whole its rows are judged one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ _STAMP = b'0000-00-00T00:00:00.000Z"}'  # recorded_at with every digit made 0, a
 _STAMP_LENGTH = len(_STAMP)
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 
-Row = tuple[Any, Any, Any, Any, Any]
+# What a body must hold before its recorded_at; NULL where a column holds something else than text.
+TAIL = """
+CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(
+  '},"key":' || json_quote(key) || ',"kind":' || json_quote(kind) || ',"position":' || position || ',"recorded_at":"'
+AS BLOB) END
+"""
+_CLOCK_TAIL = b',"kind":"%b","position":' % CLOCK_ACCEPTED.encode()
+
+Told = tuple[Any, Any, Any, Any, Any]  # position, TAIL, body, leaf, bytes of the key
+Row = tuple[Any, Any, Any, Any, Any]  # position, kind, key, body, leaf
 
 
 class Scan:
@@ -41,32 +51,40 @@ class Scan:
         self.rest: list[bytes] = []  # leaves after them
         self.roots: dict[int, bytes] = {0: root_of([], [])}
         self.expected = 1  # position that the next row must have
+        self.keys = 0  # sum of the hashes of (bytes of the key, position) of all rows, for the index to have the same
         self._last = b""  # recorded_at of the row before
         self._sizes = sorted(sizes)
 
-    def take(self, rows: Sequence[Row]) -> None:
-        """Judge the next rows in order of position."""
-        positions, kinds, keys, bodies, stored = zip(*rows, strict=True)
-        self.entries += len(rows)
+    def take(self, rows: Sequence[Told]) -> bool:
+        """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
+        positions, tails, bodies, stored, keys = zip(*rows, strict=True)
+        self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
             leaves = leaves_of(bodies)
             stamps = [body[-_STAMP_LENGTH:] for body in bodies]
-        except TypeError:  # a body that is not a blob
-            leaves = stamps = []
-        if (
-            leaves == list(stored)
-            and positions == tuple(range(self.expected, self.expected + len(rows)))
-            and _columns_agree(positions, kinds, keys, bodies)
-            and _are_instants(distinct := set(stamps))
-            and CLOCK_ACCEPTED not in kinds  # such entries are looked at one by one
-            and self._last <= stamps[0]
-            and (len(distinct) == 1 or stamps == sorted(stamps))
-        ):
+            right = (
+                leaves == list(stored)
+                and positions == tuple(range(self.expected, self.expected + len(rows)))
+                and all(map(bytes.endswith, bodies, tails, repeat(0), repeat(-_STAMP_LENGTH)))
+                and all(map(bytes.startswith, bodies, repeat(_HEAD)))
+                and _is_text_without_clocks(b"".join(tails))
+                and _are_instants(distinct := set(stamps))
+                and self._last <= stamps[0]
+                and (len(distinct) == 1 or stamps == sorted(stamps))
+            )
+        except TypeError:  # a body that is not a blob, a key that is not text
+            return False
+        if right:
+            self.entries += len(rows)
             self.expected += len(rows)
             self._last = stamps[-1]
             self._grow(leaves if self.whole else [])
-        else:
-            self._grow(self._judge_each(rows))
+        return right
+
+    def judge(self, rows: Sequence[Row]) -> None:
+        """Take the next rows one by one, and name what is false in them."""
+        self.entries += len(rows)
+        self._grow(self._judged(rows))
 
     def root(self) -> bytes:
         """The root of what was read, up to the first gap."""
@@ -77,8 +95,8 @@ class Scan:
         if len(self.falsehoods) < FIRST_FALSEHOODS:
             self.falsehoods.append(Falsehood("journal", position, message))
 
-    def _judge_each(self, rows: Sequence[Row]) -> list[bytes]:
-        """Name what is false in rows of which something is; returns the leaves that continue the tree."""
+    def _judged(self, rows: Sequence[Row]) -> list[bytes]:
+        """Name what is false in rows of which something may be; returns the leaves that continue the tree."""
         leaves = []
         for row in rows:
             position = row[0]
@@ -143,21 +161,22 @@ def _entry_accepted(body: bytes) -> Any:
         return None
 
 
-def _columns_agree(
-    positions: Sequence[int], kinds: Sequence[str], keys: Sequence[str], bodies: Sequence[bytes]
-) -> bool:
-    """True when each body begins and ends, up to recorded_at, as its columns demand."""
+def _is_text_without_clocks(tails: bytes) -> bool:
+    """True for UTF-8 that tells of no accepted clock: such entries are looked at one by one."""
     try:
-        named = {kind: f',"kind":{quote(kind)},"position":' for kind in set(kinds)}
-        wanted = [
-            f'}},"key":{quote(key)}{named[kind]}{position},"recorded_at":"'
-            for position, kind, key in zip(positions, kinds, keys, strict=True)
-        ]
-        tails = "\n".join(wanted).encode().split(b"\n")  # a line end in a text is written as two characters
-        return all(map(bytes.endswith, bodies, tails, repeat(0), repeat(-_STAMP_LENGTH))) and all(
-            map(bytes.startswith, bodies, repeat(_HEAD))
-        )
-    except (TypeError, UnicodeEncodeError):  # a column holds something else than its type, or text that is none
+        return (tails.isascii() or bool(tails.decode())) and _CLOCK_TAIL not in tails
+    except UnicodeDecodeError:
+        return False
+
+
+def _columns_agree(position: object, kind: object, key: object, body: bytes) -> bool:
+    """True when a body begins and ends, up to recorded_at, as its columns demand."""
+    if not (isinstance(kind, str) and isinstance(key, str)):
+        return False
+    tail = f'}},"key":{quote(key)},"kind":{quote(kind)},"position":{position},"recorded_at":"'
+    try:
+        return body.startswith(_HEAD) and body.endswith(tail.encode(), 0, -_STAMP_LENGTH)
+    except UnicodeEncodeError:  # text that is none
         return False
 
 
@@ -193,7 +212,7 @@ def _row_faults(row: Row) -> Iterator[str]:
             f"one of the two was changed; {RESTORE}"
         )
         return
-    if _columns_agree([position], [kind], [key], [body]) and _are_instants({body[-_STAMP_LENGTH:]}):
+    if _columns_agree(position, kind, key, body) and _are_instants({body[-_STAMP_LENGTH:]}):
         return
     try:
         sealed = json.loads(body)

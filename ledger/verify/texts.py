@@ -12,6 +12,7 @@ from ledger.errors import one_line
 from ledger.heavy import zstandard
 from ledger.verify.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, opened, shown
 from ledger.verify.names import facts_of
+from ledger.verify.published import page_falsehoods
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +29,8 @@ class TextsVerdict:
     Attributes:
         checked: texts that were decompressed and hashed.
         references: journal entries that name a text.
-        falsehoods: the first 20 false texts, then the first 20 entries whose text is missing.
+        falsehoods: the first 20 false texts, then the first 20 entries whose text is missing, then damage to the
+            pages and the index of the texts.
     """
 
     checked: int
@@ -55,7 +57,8 @@ def verify_texts(journal: str | Snapshot) -> TextsVerdict:
             references += 1
             if fault and len(dangling) < FIRST_FALSEHOODS:
                 dangling.append(Falsehood("journal", position, fault))
-    return TextsVerdict(checked, references, (*false, *dangling))
+        pages = page_falsehoods(file.connection, "journal", RESTORE, table="texts")
+    return TextsVerdict(checked, references, (*false, *dangling, *pages))
 
 
 def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
