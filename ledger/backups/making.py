@@ -74,7 +74,7 @@ def backup(
         StorageError: *folder* holds something already or cannot be written, or a file of the ledger is missing.
         CorruptError: the journal or a name is not what was sealed.
     """
-    source, target = Path(path).resolve(), Path(folder).resolve()
+    source, target = _whole_path(path), _whole_path(folder)
     with Ledger.open(source, projectors=(), read_only=True, clock=clock) as ledger:
         made_at = instant_text(ledger.now_ms())
     _refuse_taken(target)
@@ -96,6 +96,13 @@ def backup(
         files.flush(target.parent)
     size = sum(file.bytes for file in kept.files.values())
     return Backup(target, head, names.checked, names.erased, reached, left_out, size)
+
+
+def _whole_path(path: str | Path) -> Path:
+    try:
+        return Path(path).resolve()
+    except (OSError, ValueError) as error:  # links in a circle; a NUL in the name
+        raise StorageError(str(path), f"cannot be the name of a file or folder: {error}") from None
 
 
 def places(path: Path) -> dict[str, Path]:
