@@ -175,7 +175,7 @@ def erased_by_another_process(path: Path, player: int, statement: int = 2**40, s
 
 
 def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> None:
-    """Killed when a statement begins, or in the middle of writing the file anew; then anybody else is erased."""
+    """Killed when a statement begins, or in the middle of writing the file anew; then the same or another is erased."""
     path = tmp_path / "club.db"
     imported(path, marked(300))
     everyone = everybody(beside(path, "people"))
@@ -183,23 +183,34 @@ def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> Non
     assert code == 0
     assert int(statements) > 8
     gone = [1]
-    moments = [(number, 0) for number in range(5, int(statements) + 1, 1 if LONG else 4)]
+    moments = [(statement, 0) for statement in range(5, int(statements) + 1, 1 if LONG else 4)]
     moments += [(2**40, steps) for steps in ((100, 1_000, 2_000, 5_000, 9_000) if LONG else (2_000,))]
     killed = 0
-    for moment in moments:
+    for number, moment in enumerate(moments):
         victim = gone[-1] + 1
         code, _ = erased_by_another_process(path, victim, *moment)
         killed += code != 0
         with Ledger.open(path) as ledger:
             assert len(everybody(beside(path, "people"))) == 300  # whole at any moment
-            if ledger.people_row(victim) == everyone[victim - 1]:
-                ledger.erase(victim)  # it had not begun
-            else:
-                ledger.erase(victim + 1)  # it had: whoever is erased next cleans up
-        gone += [victim, victim + 1] if ledger_forgot(path, victim + 1) else [victim]
+            begun = ledger.people_row(victim) != everyone[victim - 1]
+            next_one = victim + 1 if begun and number % 2 else victim  # somebody else, or the same command again
+            ledger.erase(next_one)
+        gone += range(victim, next_one + 1)
         assert still_told(tmp_path, [everyone[player - 1] for player in gone]) == NOTHING, moment
     assert killed >= len(moments) - 1
 
 
-def ledger_forgot(path: Path, player: int) -> bool:
-    return everybody(beside(path, "people"))[player - 1].salt is None
+def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the person any more, but another process keeps the log, with the old bytes in it."""
+    path = tmp_path / "club.db"
+    imported(path, marked(40))
+    everyone = everybody(beside(path, "people"))
+    with Ledger.open(path) as other:
+        other.register("name:new", "New")
+        with Ledger.open(path) as ledger:
+            with monkeypatch.context() as patch:
+                patch.setattr(people_module.People, "_clean", lambda _: None)
+                assert ledger.erase(1)
+            assert still_told(tmp_path, everyone[:1]) != NOTHING
+            assert not ledger.erase(1)
+        assert still_told(tmp_path, everyone[:1]) == NOTHING
