@@ -12,6 +12,7 @@ from .workers import Done, Worker
 
 _COMMAND = re.compile(r"(?:run|with|by|then|use|is none,) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
 _ERASE = re.compile(r"'rating-ledger erase DB (\d+)'")
+_PROVE = "prove it with 'audit"
 _WITHOUT_FILE = "with this file moved aside"
 
 
@@ -39,6 +40,8 @@ def disappointments(
         if not advising or told[0] == name:
             continue
         copy = copied(db, scratch)
+        if any(_PROVE in line for line in advising) and worker.run("audit", copy, "--journal-only").code != 0:
+            continue  # the advice is to prove the journal first, and that ends here
         ended = [_done(steps, copy, worker) for steps in dict.fromkeys(advising.values())]
         failed = next((step for step in ended if step.code != 0), None)
         if failed is not None:
