@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.attacks.conftest import Holds
+from tools.attack.families import Field
+from tools.attack.files import copied, edited, file_of
 
 
 def test_a_flipped_bit_on_any_page_is_found_or_harmless(holds: Holds) -> None:
@@ -19,3 +21,13 @@ def test_every_changed_value_and_row_is_named_by_the_audit(holds: Holds) -> None
 
 def test_text_that_is_no_text_is_named_by_the_audit_and_ends_no_command_in_a_traceback(holds: Holds) -> None:
     holds("encodings", 14)
+
+
+def test_a_person_whom_no_entry_covers_is_named_as_not_compared(attacked: Field) -> None:
+    judge = attacked.judge
+    db = copied(attacked.history.last.db, judge.scratch / "uncovered")
+    edited(file_of(db, "people"), "INSERT INTO people VALUES (99, 'name:ghost', 'Ghost', zeroblob(16), '2020')")
+    assert judge.truth.faults(db) == []
+    done = judge.worker.run("audit", db)
+    assert done.code == 0
+    assert any(line.startswith("NOT COMPARED") and "people" in line for line in done.err.splitlines())

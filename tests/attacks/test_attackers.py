@@ -79,7 +79,7 @@ def test_the_judge_sees_a_lie(
         ("people", "DELETE FROM people WHERE player = 1", "player 1 is missing"),
         ("people", "CREATE INDEX guest ON people(name)", "objects or header"),
         ("views", "UPDATE current SET rating = rating + 1 WHERE player = 1", "table current"),
-        ("views", "UPDATE progress SET position = 0", "they are at"),
+        ("views", "UPDATE progress SET position = 0", "say that they are at"),
         ("views", "PRAGMA user_version = 99", "objects or header"),
         ("journal", "DELETE FROM texts", "is missing"),
         ("journal", "INSERT INTO nodes VALUES (1, 0, zeroblob(32))", "not those of the tree"),

@@ -7,7 +7,7 @@ What is demanded of every command, whatever was done to the files:
 * no game is sealed under another person's number;
 * where it answers (exit 0) and the files belong together, it answers what the untouched ledger does;
 * ``audit`` says TRUE exactly when everything follows, by ``truth``;
-* what it advises to run is a command, and where that is one that mends (``MENDING``), it mends the complaint.
+* what it advises to run is a command, and where that is one that mends (``advice``), it mends the complaint.
 
 Reads verify that the files belong together and nothing more: an attack whose ``reads_may_err`` is set changes what
 only an audit finds, and then the audit must.
@@ -26,7 +26,7 @@ import attrs
 
 from ledger.db import sqlite3
 
-from ..cli import COMMANDS
+from . import advice
 from .files import Act, copied
 from .histories import History, Point, parsed
 from .truth import Entry, Truth, digest_of, entries, is_sealed, people
@@ -50,8 +50,6 @@ _GRAVE = ("error: ", "FALSE ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
 _RECORDED = re.compile(r"\): ([\d,]+) games recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
-_ADVISED = re.compile(r"(?:run|with|by|then|use) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
-MENDING: tuple[Command, ...] = (("rebuild",), ("accept-lost-names", "--yes"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -300,22 +298,10 @@ class _Play:
                     yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"
 
     def _advice(self, told: Command, done: Done) -> Iterator[str]:
-        """What it advises to run must be a command, and where that mends files, it must mend these."""
-        advised = set(_ADVISED.findall(done.err))
-        yield from (f"advises {word!r}, which is no command" for word in sorted(advised - COMMANDS.keys()))
-        for mending in MENDING:
-            advising = {line for line in done.err.splitlines() if re.search(rf"\b{mending[0]}\b", line)}
-            if not advising or told[0] == mending[0]:
-                continue
-            db = copied(self._db, self._judge.scratch / "mended")
-            mended = self._judge.worker.run(mending[0], db, *mending[1:])
-            if mended.code != TRUE:
-                yield f"advises {mending[0]} ({_brief(done)}), which ends with {mended.code}: {_brief(mended)}"
-                continue
-            again = self._judge.worker.run(told[0], db, *told[1:])
-            same = {line.replace(str(db), str(self._path)) for line in again.err.splitlines()} & advising
-            if same:
-                yield f"advises {mending[0]}, after which it says the same: {min(same)}"
+        """What it advises to run must be a command, and where that is said to mend files, it must mend these."""
+        yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.err))
+        mended = self._judge.scratch / "mended"
+        yield from advice.disappointments(told, done, self._db, str(self._path), self._judge.worker, mended)
 
     def _is_justified(self, done: Done) -> bool:
         """True for a refusal that the attack makes right, though everything follows."""

@@ -1,0 +1,74 @@
+"""What messages advise: read from their words, and done on a copy to see that it helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..cli import COMMANDS
+from .files import copied, file_of
+from .workers import Done, Worker
+
+_COMMAND = re.compile(r"(?:run|with|by|then|use|is none,) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
+_ERASE = re.compile(r"'rating-ledger erase DB (\d+)'")
+_PROVE = "prove it with 'audit"
+_WITHOUT_FILE = "with this file moved aside"
+
+
+def unknown_commands(words: str) -> list[str]:
+    """What is advised as a command and is none."""
+    return sorted(set(_COMMAND.findall(words)) - COMMANDS.keys())
+
+
+def disappointments(
+    told: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
+) -> Iterator[str]:  # fmt: skip
+    """Advice in what a command said that does not help, in words.
+
+    Args:
+        told: the command, its first word, then what follows the ledger's path.
+        done: how it ended.
+        db: the ledger; it is copied, not touched.
+        path: what the ledger is called in the messages.
+        worker: runs what is advised, then the command again: a line that gave the advice may not come back.
+        scratch: a folder for the copy.
+    """
+    lines = done.err.splitlines()
+    for name in ("rebuild", "accept-lost-names", "erase"):
+        advising = {line: steps for line in lines if (steps := _steps(name, line))}
+        if not advising or told[0] == name:
+            continue
+        copy = copied(db, scratch)
+        if any(_PROVE in line for line in advising) and worker.run("audit", copy, "--journal-only").code != 0:
+            continue  # the advice is to prove the journal first, and that ends here
+        ended = [_done(steps, copy, worker) for steps in dict.fromkeys(advising.values())]
+        failed = next((step for step in ended if step.code != 0), None)
+        if failed is not None:
+            yield f"advises {name} ({min(advising)}), which ends with {failed.code}: {failed.err.strip()}"
+            continue
+        again = worker.run(told[0], copy, *told[1:])
+        same = {line.replace(str(copy), path) for line in again.err.splitlines()} & advising.keys()
+        if same:
+            yield f"advises {name}, after which it says the same: {min(same)}"
+
+
+def _steps(name: str, line: str) -> tuple[str, ...]:
+    """What a line advises to do by this command, or nothing; begins with ``aside`` where a file is to be moved away."""
+    erasing = _ERASE.search(line)
+    if name == "erase":
+        return ("erase", erasing[1], "--yes") if erasing else ()
+    if not re.search(rf"\b{name}\b", line):
+        return ()
+    if name == "accept-lost-names":
+        return ("aside", name, "--yes") if _WITHOUT_FILE in line else (name, "--yes")
+    return (name,)
+
+
+def _done(steps: Sequence[str], copy: Path, worker: Worker) -> Done:
+    if steps[0] == "aside":
+        people = file_of(copy, "people")
+        for path in people.parent.glob(f"{people.name}*"):
+            path.rename(path.with_name(f"aside-{path.name}"))
+        steps = steps[1:]
+    return worker.run(steps[0], copy, *steps[1:])
