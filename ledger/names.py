@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledger.ledger import Ledger
 from ledger.model import Precision, instant_text
-from ledger.people import Person
+from ledger.people import Person, missing
 
 ERASED = "(erased)"
 RESULT = {2: "win", 1: "draw", 0: "loss"}
@@ -21,6 +21,6 @@ def shown(person: Person) -> str:
 
 
 def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
-    """``shown`` by player number; who stands in no people file is taken for erased."""
+    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
     known = ledger.people.by_number(sorted(players))
-    return {p: shown(known[p]) if p in known else f"{ERASED} {p}" for p in players}
+    return {player: shown(known[player]) if player in known else missing(player) for player in players}

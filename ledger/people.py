@@ -54,6 +54,11 @@ _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL
 _ALL_NUMBERS = 2**62
 
 
+def missing(player: int) -> str:
+    """What a player is called whom the journal registered and the people file does not hold: nobody erased the name."""
+    return f"(not in the people file) {player}"
+
+
 class Person(NamedTuple):
     """A row of people; identity, name and salt are None once erased."""
 

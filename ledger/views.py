@@ -169,7 +169,7 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
 
 def is_outdated(path: str | Path) -> bool:
     """True for views of an earlier layout: nothing is read from them, they are built anew."""
-    with db.storage_errors(path, REBUILD), closing(db.connect(path, read_only=True)) as connection:
+    with db.storage_errors(path, REBUILD), closing(db.connect(path)) as connection:  # may roll a journal back
         found = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
     return bool(found == APPLICATION_ID and layout < LAYOUT)

@@ -143,13 +143,13 @@ def _with_rights(folder: int, files: int) -> Place:
 
 
 def _renamed(name: str) -> Place:
-    """The same files under the names that go with another name of the journal; the old ones are links to them."""
+    """The same files under the names that go with another name of the journal, as hard links."""
 
     def place(db: Path) -> Path:
         new = db.parent / "named" / name
         new.parent.mkdir()
         for role in ("journal", "people", "views"):
-            file_of(new, role).symlink_to(file_of(db, role))
+            file_of(new, role).hardlink_to(file_of(db, role))
         return new
 
     return place
@@ -172,5 +172,5 @@ def _every_file_linked(db: Path) -> Path:
     folder = db.parent / "links"
     folder.mkdir()
     for role in ("journal", "people", "views"):
-        file_of(folder / db.name, role).symlink_to(file_of(db, role))
+        (folder / file_of(db, role).name).symlink_to(file_of(db, role))
     return folder / db.name

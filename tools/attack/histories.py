@@ -172,7 +172,7 @@ class Maker:
         sealed: dict[str, str] = {}
         for point in self._points:
             for player, (identity, name, salt, _) in (people(copied(point.db, self._asked)) or {}).items():
-                called = aliases.setdefault(player, set())
+                called = aliases.setdefault(player, {f"(not in the people file) {player}"})
                 if isinstance(identity, str) and isinstance(name, str):
                     identities[player], names[player] = identity, name
                     sealed[commitment(identity, name, salt)] = identity

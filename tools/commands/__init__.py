@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
+from ledger import db
+from ledger.audit import audit
+from ledger.errors import CorruptError
 from ledger.ledger import Ledger
 from ledger.proven import recompute
 from ledger.verify import FIRST_FALSEHOODS, Falsehood
@@ -15,7 +19,7 @@ from ledger.verify import FIRST_FALSEHOODS, Falsehood
 from .. import output
 from ..progress import Bars
 
-DB = click.argument("db_path", metavar="DB", type=click.Path())
+DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  # the library says why not
 VERIFY = click.option(
     "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."
 )
@@ -35,10 +39,29 @@ def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
     return settings
 
 
-def level(path: str, *, verify: bool = False) -> Ledger:
-    """Open a ledger with its views level with the journal; to *verify*, with views made aside from a proven one."""
-    if verify:
-        return _recomputed(path)
+@contextmanager
+def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
+    """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
+
+    Reads verify no row. Where a row ends a question in an error of the program, the audit says whether that row is
+    false; if it finds nothing, the program is at fault, and the error shows it.
+
+    Raises:
+        CorruptError: the first thing that the audit finds false.
+    """
+    with _recomputed(path) if verify else _leveled(path) as ledger:
+        try:
+            yield ledger
+        except UnicodeEncodeError:  # of what is printed
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, db.sqlite3.Error) as error:
+            found = audit(path).falsehoods
+            if found:
+                raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error
+            raise
+
+
+def _leveled(path: str) -> Ledger:
     ledger = Ledger.open(path)
     ledger.level()
     return ledger
