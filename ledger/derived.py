@@ -85,6 +85,8 @@ def look(file: Snapshot) -> Standing:
     position = rows[0].get("position") if len(rows) == 1 else None
     if len(rows) != 1:
         found.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
+    elif rows[0].get("only") != 1:
+        found.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
     elif type(position) is not int or position < 0:
         found.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
         position = None
