@@ -3,7 +3,6 @@
 Start at ``Ledger``. The README follows one game result through the layers.
 """
 
-from ledger.bulk import PoolChoice
 from ledger.errors import (
     ConflictError,
     CorruptError,
@@ -14,11 +13,12 @@ from ledger.errors import (
     StorageError,
     UnknownNameError,
 )
-from ledger.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Outcome, Receipt, Standing, Termination, TreeHead
+from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Receipt, Standing, Termination, TreeHead
-from ledger.projector import Kept, Projector
-from ledger.schemes.base import Scheme
+from ledger.ratings.projector import Kept, Projector
+from ledger.schemes.scheme import Scheme
 
 __all__ = [
     "ConflictError",

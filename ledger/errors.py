@@ -42,7 +42,7 @@ class RejectedError(LedgerError):
     """A well-formed event may not follow what the journal holds.
 
     Attributes:
-        rule: the name of the refusal, as listed in ``ledger.rules.RULES``.
+        rule: the name of the refusal, as listed in ``ledger.journal.rules.RULES``.
         key: the key of the refused entry.
     """
 

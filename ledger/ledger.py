@@ -14,26 +14,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from ledger import bulk, codec, db, queries, rules
-from ledger.ahead import ahead
-from ledger.bulk import GameImport, PoolChoice
-from ledger.catching_up import Views
+from ledger.book.game_book import Placed, stored_pools
+from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
-from ledger.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.gamebook import Placed, stored_pools
-from ledger.heavy import sqlite_utils, zstandard
-from ledger.journal import listing
-from ledger.journal.sqlite import SqliteJournal
-from ledger.ledger_files import beside, journal_file, refuse_half_restored
-from ledger.model import Receipt, Standing, TreeHead, instant_text
-from ledger.people import People, Person, commitment
-from ledger.projection import Progress, silent
-from ledger.projector import Projector
-from ledger.projectors import available
-from ledger.recording import Recorder
-from ledger.sealed_names import SealedNames
-from ledger.timeline import Pool
-from ledger.views import reading
+from ledger.facts import codec
+from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Receipt, Standing, TreeHead, instant_text
+from ledger.journal import listing, recorder_columns, rules
+from ledger.journal.people import People, Person, commitment
+from ledger.journal.recorder import Recorder
+from ledger.journal.recorder_columns import GameImport, PoolChoice
+from ledger.journal.sealed_names import SealedNames
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ratings import queries
+from ledger.ratings.projection import Progress, silent
+from ledger.ratings.projector import Projector
+from ledger.ratings.projectors import available
+from ledger.ratings.views import Views
+from ledger.ratings.views_file import reading
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import sqlite_utils, zstandard
+from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.prefetch import ahead
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -94,12 +96,12 @@ class Ledger:
             raise StorageError(str(beside(path, "views")), "exists already, though the journal does not")
         path, people = journal_file(path), beside(path, "people")
         if not people.exists():
-            with db.whole(people) as making:
+            with sqlite.whole(people) as making:
                 People.create(making).close()
         elif not People.is_empty(people):
             raise StorageError(str(people), "exists already, though the journal does not")
         with (  # the journal appears last, with its scheme: before that there is no ledger
-            db.whole(path) as making,
+            sqlite.whole(path) as making,
             cls(making, SqliteJournal.create(making), People(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
@@ -221,7 +223,7 @@ class Ledger:
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
         actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
-    ) -> bulk.Outcome:  # fmt: skip
+    ) -> recorder_columns.Outcome:  # fmt: skip
         """Record games that importers read, frame by frame.
 
         Args:
@@ -360,7 +362,7 @@ class Ledger:
 
     def database(self) -> Database:
         """The views as a read-only sqlite-utils database, for anything that SQL can ask."""
-        return sqlite_utils.Database(db.connect(self.views.path, read_only=True))
+        return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
     def log(self, game: str) -> list[dict[str, Any]]:
         """Every journal entry about one game, in order, as plain values.

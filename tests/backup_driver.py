@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ledger.audit import Verdict
+from ledger.audit.audit import Verdict
 from ledger.backups import backup, manifest, restore, restoring
 from ledger.errors import StorageError
 from ledger.ledger import Ledger

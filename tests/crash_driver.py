@@ -19,12 +19,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ledger import catching_up, db, projection
 from ledger.errors import LedgerError
-from ledger.imports.source import SourceGame, frames
-from ledger.journal import sqlite
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
+from ledger.ratings import projection, views
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 PLAYERS = 40
@@ -59,7 +60,7 @@ def die_at(statement: int) -> list[int]:
 
     Returns the number of statements left, kept up to date.
     """
-    connect, left = db.connect, [statement]
+    connect, left = sqlite.connect, [statement]
 
     def count(_: str) -> None:
         left[0] -= 1
@@ -71,7 +72,7 @@ def die_at(statement: int) -> list[int]:
         connection.set_trace_callback(count)
         return connection
 
-    db.connect = traced
+    sqlite.connect = traced
     return left
 
 
@@ -84,8 +85,8 @@ def say(line: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Do the steps in order."""
     path = arguments.folder / "club.db"
-    catching_up.BUILD_FROM = arguments.build_from
-    projection.CHUNK = sqlite.BLOCK = arguments.chunk
+    views.BUILD_FROM = arguments.build_from
+    projection.CHUNK = sqlite_store.BLOCK = arguments.chunk
     steps = arguments.steps.split(",") if arguments.steps else []
     left = die_at(arguments.die_at) if arguments.die_at else [0]
 

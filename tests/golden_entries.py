@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.codec import assemble, facts
-from ledger.events import (
+from ledger.facts.codec import assemble, facts
+from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
     Event,
@@ -20,7 +20,7 @@ from ledger.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.model import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 
 FOLDER = Path(__file__).parent / "golden"
 

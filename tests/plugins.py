@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from ledger.projector import Kept, Projector
+from ledger.ratings.projector import Kept, Projector
 
 STREAK, LONGEST, BEST_BEATEN, DAYS_SINCE = range(4)
 DAY_MS = 86_400_000.0

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.base import (
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

@@ -2,7 +2,7 @@
 
 ``events()`` draws any event that the classes take; the smaller strategies draw what its fields may hold.
 ``wild_*`` draw candidates, good and bad, for tests that compare two judges. The limits are those of
-``ledger.events``, so that a widened limit widens the tests.
+``ledger.facts.events``, so that a widened limit widens the tests.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from ledger import events as limits
-from ledger.events import (
+from ledger.facts import events as limits
+from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
     Event,
@@ -27,7 +27,7 @@ from ledger.events import (
     TournamentClosed,
     is_plain_text,
 )
-from ledger.model import Carry, Outcome, Precision, Standing, Termination, instant_text
+from ledger.facts.words import Carry, Outcome, Precision, Standing, Termination, instant_text
 
 T = TypeVar("T")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from ledger import db
+from ledger.runtime import sqlite
 
 Statement = str | tuple[str, tuple[object, ...]]
 
 
 def edit(path: Path, *statements: Statement) -> None:
     """Take the guards away, change the file, and put the guards back as they were; no pragma of ours is set."""
-    with closing(db.sqlite3.connect(path)) as connection, connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection, connection:
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         guards = connection.execute(query).fetchall()
         for name, _ in guards:
@@ -25,6 +25,6 @@ def edit(path: Path, *statements: Statement) -> None:
 
 def execute(path: Path, *statements: Statement) -> None:
     """Run statements on the file as any other program would, its guards in force."""
-    with closing(db.sqlite3.connect(path)) as connection, connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ledger import codec, rules
 from ledger.errors import RejectedError
-from ledger.events import ClockAccepted
-from ledger.imports.source import frames
-from ledger.journal import listing
+from ledger.facts import codec
+from ledger.facts.events import ClockAccepted
+from ledger.imports.reading import frames
+from ledger.journal import listing, rules
 from ledger.ledger import Ledger
 from ledger.testing import MemoryJournal
 from ledger.testing.journal_contract import sealed

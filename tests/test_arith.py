@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ledger import arith
-from ledger.kernels import compiled
+from ledger.runtime import arith
+from ledger.runtime.kernels import compiled
 
 SAMPLES = 1500
 MANTISSA_EDGE = 0.7071067811865476  # where log2 changes the exponent

@@ -14,17 +14,25 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ledger import db, views
-from ledger.audit import Verdict, audit, table_digests
-from ledger.derived import CUT, REMEDY, table_falsehoods
-from ledger.events import ConversionRange, GameRecorded, PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.audit.audit import Verdict, audit, table_digests
+from ledger.audit.derived import CUT, REMEDY, table_falsehoods
+from ledger.audit.reader import snapshot
+from ledger.facts.events import (
+    ConversionRange,
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.facts.words import Carry, Outcome, Standing, Termination, TreeHead
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.model import Carry, Outcome, Standing, Termination, TreeHead
-from ledger.projectors import DEFAULT
+from ledger.ratings import views_file
+from ledger.ratings.projectors import DEFAULT
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from ledger.testing import games
-from ledger.verify import snapshot
 from tests.plugins import WIN_STREAKS
 from tests.tampering import edit
 
@@ -83,14 +91,14 @@ def views_of(club: Path) -> Path:
 
 
 def body_at(club: Path, position: int) -> bytes:
-    with closing(db.sqlite3.connect(club)) as connection:
+    with closing(sqlite.sqlite3.connect(club)) as connection:
         row = connection.execute("SELECT body FROM journal WHERE position = ?", (position,)).fetchone()
     return bytes(row[0])
 
 
 def first_game(club: Path, condition: str = "1") -> int:
     """Position of the first game that counts."""
-    with closing(db.sqlite3.connect(views_of(club))) as connection:
+    with closing(sqlite.sqlite3.connect(views_of(club))) as connection:
         query = f"SELECT position FROM games WHERE reason IS NULL AND {condition} ORDER BY position"
         return int(connection.execute(query).fetchone()[0])
 
@@ -143,7 +151,7 @@ def test_a_digest_is_the_hash_of_rows_as_json_lines_in_order_of_the_key(club: Pa
 def test_two_ledgers_of_one_journal_have_the_same_digests(club: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "copy.db"
     other.parent.mkdir()
-    with closing(db.sqlite3.connect(club)) as connection:
+    with closing(sqlite.sqlite3.connect(club)) as connection:
         connection.execute("VACUUM INTO ?", (str(other),))
     shutil.copy(beside(club, "people"), beside(other, "people"))
     assert audit(other) == audit(club)  # before it has views
@@ -199,8 +207,8 @@ def test_triggers_refuse_what_a_plain_connection_tries_first(club: Path) -> None
         "INSERT OR REPLACE INTO journal SELECT position, kind, key, x'00', leaf FROM journal WHERE position = 20",
     ):
         with (
-            closing(db.sqlite3.connect(club)) as connection,
-            pytest.raises(db.sqlite3.IntegrityError, match="the journal"),
+            closing(sqlite.sqlite3.connect(club)) as connection,
+            pytest.raises(sqlite.sqlite3.IntegrityError, match="the journal"),
         ):
             connection.execute(statement)
     assert found(club) == []
@@ -247,7 +255,7 @@ def resealed(club: Path, position: int, change: Callable[[bytes], bytes]) -> Non
     body = change(body_at(club, position))
     values = (body, leaf_hashes([body])[0], position)
     edit(club, ("UPDATE journal SET body = ?, leaf = ? WHERE position = ?", values))
-    with closing(db.sqlite3.connect(club)) as connection, connection:
+    with closing(sqlite.sqlite3.connect(club)) as connection, connection:
         leaves = [leaf for (leaf,) in connection.execute("SELECT leaf FROM journal ORDER BY position")]
         connection.execute("DELETE FROM nodes")
         connection.executemany("INSERT INTO nodes VALUES (?, ?, ?)", Frontier().extend(leaves))
@@ -453,7 +461,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         "progress", "position", "is '312', no number of entries",
     ),
     "application id": (("PRAGMA application_id = 7",), "views file", "application_id", "says 0x7, not 0x43524c56"),
-    "later layout": (("PRAGMA user_version = 99",), "views file", "layout", f"is 99, not {views.LAYOUT}"),
+    "later layout": (("PRAGMA user_version = 99",), "views file", "layout", f"is 99, not {views_file.LAYOUT}"),
 }  # fmt: skip
 
 
@@ -478,7 +486,7 @@ def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path
     edit(path, "CREATE TABLE t(n INTEGER PRIMARY KEY, r REAL) STRICT", "INSERT INTO t VALUES (1, 0.0), (2, -0.5)")
     whole = path.read_bytes()
     path.write_bytes(whole.replace(struct.pack(">d", -0.5), struct.pack(">d", -0.0)))
-    with closing(db.sqlite3.connect(":memory:")) as true, snapshot(str(path)) as standing:
+    with closing(sqlite.sqlite3.connect(":memory:")) as true, snapshot(str(path)) as standing:
         true.execute("CREATE TABLE t(n INTEGER PRIMARY KEY, r REAL) STRICT")
         true.execute("INSERT INTO t VALUES (1, 0.0), (2, 0.0)")
         (falsehood,) = table_falsehoods(standing, true, "t")

@@ -14,18 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from ledger import db, derived
-from ledger.catching_up import Views
+from ledger.audit import derived
+from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify_names, verify_texts
+from ledger.audit.reader.published import JOURNAL, PEOPLE
+from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError
-from ledger.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.model import Standing
-from ledger.projection import silent
-from ledger.projectors import DEFAULT
-from ledger.sealed import SealedJournal
-from ledger.verify import JournalVerdict, snapshot, verify_journal, verify_names, verify_texts
-from ledger.verify.published import JOURNAL, PEOPLE
+from ledger.ratings.projection import silent
+from ledger.ratings.projectors import DEFAULT
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.conftest import CLUB, Run
 from tests.tampering import edit
 from tools import cli
@@ -70,25 +71,25 @@ def club(attacked: Path, tmp_path: Path) -> Path:
 
 
 def tables(path: Path) -> list[str]:
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
         return [name for (name,) in connection.execute(query)]
 
 
 def columns(path: Path, table: str) -> list[tuple[str, str, bool]]:
     """Name, type and whether it is part of the key, of each column."""
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         return [(row[1], row[2], bool(row[5])) for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def rows(path: Path, table: str) -> int:
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def dump(path: Path) -> list[str]:
     """Every value of every table, to the bit."""
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         connection.text_factory = bytes
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
         return [
@@ -115,7 +116,7 @@ def change(path: Path, table: str, column: str, value: str | None = None) -> Non
     described = columns(path, table)
     key = [name for name, _, is_key in described if is_key]
     kind = next(kind for name, kind, _ in described if name == column)
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         found = connection.execute(
             f'SELECT "{column}", {", ".join(key)} FROM {table} LIMIT 1 OFFSET ?', (rows(path, table) // 2,)
         ).fetchone()
@@ -262,7 +263,7 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(club
 @pytest.mark.parametrize("index", ["current_by_rating", "games_in_rating_order", "sqlite_autoindex_pools_1"])
 def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, club: Path, run: Run) -> None:
     path = beside(club, "views")
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     whole = bytearray(path.read_bytes())
@@ -375,7 +376,7 @@ def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_
     edit(beside(club, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
     assert run("audit", club).code == FALSE  # there was no version 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ledger.views._ARITHMETIC", ("arithmetic", "7"))
+        patch.setattr("ledger.ratings.views_file._ARITHMETIC", ("arithmetic", "7"))
         edit(beside(club, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
         done = run("audit", club)
     assert done.code == 0

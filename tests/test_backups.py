@@ -22,14 +22,16 @@ import attrs
 import orjson
 import pytest
 
-from ledger import backups, db, views
-from ledger.audit import audit
+from ledger import backups
+from ledger.audit.audit import audit
 from ledger.backups import Loss, Restored, backup, files, making, manifest, replacing, restore
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.imports.source import frames
+from ledger.facts.words import TreeHead
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside, restoring
-from ledger.model import TreeHead
+from ledger.ratings import views_file
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside, restoring
 from tests.conftest import Run
 from tests.crash_driver import NOW, open_ledger, source_games
 from tools.commands import REFUSED, USAGE
@@ -97,7 +99,7 @@ def assert_true(path: Path) -> None:
 
 
 def run_sql(path: Path, *statements: str) -> None:
-    with closing(db.connect(path)) as connection:
+    with closing(sqlite.connect(path)) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -112,7 +114,7 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club: Path, tmp_pa
     said = manifest.read(made.folder)
     assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of(club))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
-    for role, name, layout in zip(manifest.ROLES, NAMES, (1, 1, views.LAYOUT), strict=True):
+    for role, name, layout in zip(manifest.ROLES, NAMES, (1, 1, views_file.LAYOUT), strict=True):
         whole = (made.folder / name).read_bytes()
         assert said.files[role] == manifest.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)
     assert made.bytes == sum((made.folder / name).stat().st_size for name in NAMES)
@@ -333,7 +335,7 @@ def test_a_restored_ledger_is_the_one_that_was_backed_up(kept: Path, sound: Path
         for table in ("games", "history", "current"):
             assert list(ledger.rows(table)) == list(original.rows(table))
         for file in (path, beside(path, "people"), beside(path, "views")):
-            with closing(db.connect(file)) as connection:
+            with closing(sqlite.connect(file)) as connection:
                 assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     record(path, 120, 140)
     assert audit(path, since=restored.head).falsehoods == ()
@@ -607,13 +609,13 @@ def test_a_ledger_that_anybody_has_open_is_not_replaced(
     """A reader would go on reading the old files for ever, a writer would write where nobody looks."""
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
     before = contents(club.parent)
-    with closing(db.connect(club.with_name(name), read_only=True)) as reader:
+    with closing(sqlite.connect(club.with_name(name), read_only=True)) as reader:
         reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         with pytest.raises(StorageError, match=rf"{name}: another process has it open") as refusal:
             restore(kept, club, replace=True)
         assert "\n" not in str(refusal.value)
         assert contents(club.parent) == before
-    with closing(db.connect(club.with_name(name))) as writer:
+    with closing(sqlite.connect(club.with_name(name))) as writer:
         writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match=rf"{name}: another process has it open"):
             restore(kept, club, replace=True)
@@ -634,10 +636,10 @@ def test_a_ledger_whose_views_are_being_built_is_not_replaced(
 def test_who_was_about_to_open_the_old_file_can_write_neither_there_nor_into_the_new_one(
     kept: Path, club: Path
 ) -> None:
-    opened = {name: db.connect(club.with_name(name)) for name in NAMES}  # no byte is read yet
+    opened = {name: sqlite.connect(club.with_name(name)) for name in NAMES}  # no byte is read yet
     restored = restore(kept, club, replace=True)
     for name, connection in opened.items():
-        with pytest.raises(db.sqlite3.OperationalError, match="readonly"):
+        with pytest.raises(sqlite.sqlite3.OperationalError, match="readonly"):
             connection.execute("CREATE TABLE stray(x)")
         connection.close()
         assert not club.with_name(f"{name}-wal").exists()
@@ -680,7 +682,7 @@ def test_who_was_erased_since_the_backup_is_erased_in_it_again(kept: Path, club:
 
 
 def _ranking(ledger: Ledger) -> list[dict[str, Any]]:
-    from ledger import reports
+    from ledger.answers import reports
 
     return reports.ranking(ledger, None, limit=100, min_games=1)
 
@@ -714,7 +716,7 @@ def test_a_number_given_anew_after_the_backup_is_not_taken_for_the_person_of_bef
     with Ledger.open(club, clock=lambda: NOW) as ledger:
         player = ledger.register("made:elsewhere", "Elsewhere")
         ledger.erase(player)
-    with closing(db.connect(later / "club.people.db", read_only=True)) as people:
+    with closing(sqlite.connect(later / "club.people.db", read_only=True)) as people:
         known = {number for (number,) in people.execute("SELECT player FROM people")}
     assert player not in known or restore(later, club, replace=True).erased == ()
 
@@ -784,7 +786,7 @@ def test_a_stopped_restore_can_be_given_up(
     assert head_of(club) == before
     assert_true(club)
     for name in NAMES:
-        with closing(db.connect(club.with_name(name))) as connection:
+        with closing(sqlite.connect(club.with_name(name))) as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert not list(club.parent.glob("club.re*"))
 

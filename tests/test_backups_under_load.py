@@ -14,12 +14,12 @@ from random import Random
 
 import pytest
 
-from ledger.audit import audit
+from ledger.audit.audit import audit
+from ledger.audit.reader import verify_journal
 from ledger.backups import Backup, backup, manifest, restore
 from ledger.errors import StorageError
-from ledger.imports.source import frames
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.verify import verify_journal
 from tests.crash_driver import open_ledger, source_games
 
 ROOT = Path(__file__).parents[1]

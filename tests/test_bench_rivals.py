@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ledger import engine
-from ledger.comparing import accuracy
+from ledger.answers.comparing import accuracy
+from ledger.ratings import engine
 from ledger.schemes import built_in_names, named
 from tools.bench import bare_ratings, rival_ratings, rival_stores, rivals, scheme_lines, schemes, synthetic
 from tools.bench.table import Line, as_json, render

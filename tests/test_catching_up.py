@@ -9,12 +9,12 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.audit import table_digests
-from ledger.events import ConversionRange, Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.audit.audit import table_digests
+from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.periods import OPEN
+from ledger.facts.words import Carry, Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.model import Carry, Outcome, Termination
-from ledger.periods import OPEN
+from ledger.runtime.ledger_files import beside
 from tests.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, SMALL, install
 
 

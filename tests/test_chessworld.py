@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import engine
-from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Side, When
+from ledger.facts.words import Outcome, Standing, Termination
+from ledger.ratings import engine
 from ledger.schemes.chessworld import (
     DEFAULT,
     SCHEME,
@@ -35,6 +34,7 @@ from ledger.schemes.chessworld import (
     strength,
 )
 from ledger.schemes.chessworld import provisional as is_provisional
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Side, When
 from ledger.testing.formulas import evaluated
 
 EXACT = 1e-9

@@ -15,10 +15,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from ledger.answers.wording import names
+from ledger.book.timeline import BEGINNING
+from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
-from ledger.model import TreeHead
-from ledger.names import names
-from ledger.timeline import BEGINNING
 from tests.conftest import CLUB, Run
 from tests.tampering import edit
 from tools import cli, importing

@@ -12,9 +12,9 @@ from xml.dom import minidom
 import attrs
 import pytest
 
-from ledger import comparing
-from ledger.db import connect
+from ledger.answers import comparing
 from ledger.ledger import Ledger
+from ledger.runtime.sqlite import connect
 from tests.conftest import Run
 from tools import pictures
 from tools.commands import REFUSED, USAGE

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ledger import reports
-from ledger.db import sqlite3
-from ledger.events import SchemeAdopted
+from ledger.answers import reports
+from ledger.facts.events import SchemeAdopted
+from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.model import Carry
+from ledger.runtime.sqlite import sqlite3
 from tools.cli import main
 
 CSV = "key,white,black,result,half_moves,ended_at,time_control\n1,Ann,Bob,1-0,40,2020-01-01,300+0\n"

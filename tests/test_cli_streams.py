@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from ledger import db
-from ledger.events import GameRecorded
+from ledger.facts.events import GameRecorded
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Termination
+from ledger.runtime import sqlite
 from tests.conftest import Done, Run
 from tools import cli, running
 from tools.commands import FALSE, REFUSED, USAGE
@@ -57,7 +57,7 @@ def test_help_that_is_lost_is_told_in_one_line(where: str, unbuffered: str) -> N
 
 
 def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(club: Path) -> None:
-    with db.sqlite3.connect(club.with_name("club.views.db")) as connection:
+    with sqlite.sqlite3.connect(club.with_name("club.views.db")) as connection:
         connection.execute("UPDATE current SET rating = 3000 WHERE player = 13")
     done = shell(f"ledger audit {club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
     assert done.code == FALSE

@@ -15,10 +15,10 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger import codec
-from ledger.codec import assemble, canonical, decode, facts, facts_mapping, structure_event
 from ledger.errors import MalformedError
-from ledger.events import (
+from ledger.facts import codec
+from ledger.facts.codec import assemble, canonical, decode, facts, facts_mapping, structure_event
+from ledger.facts.events import (
     EVENTS,
     ConversionRange,
     Event,
@@ -28,7 +28,7 @@ from ledger.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.model import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests import strategies
 from tests.golden_entries import FOLDER, GOLDEN
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger import codec, game_columns
 from ledger.errors import MalformedError
-from ledger.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded, is_plain_text
-from ledger.instants import instant_ms_column, round_order_column
-from ledger.model import Outcome, Termination, instant_ms, round_order
+from ledger.facts import codec, codec_columns
+from ledger.facts.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded, is_plain_text
+from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.facts.words import Outcome, Termination, instant_ms, round_order
 from tests import strategies
 
 WHOLE = {"white", "black", "half_moves", "white_rating", "black_rating"}
@@ -125,14 +125,14 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
 @given(st.lists(rows(), min_size=1, max_size=30))
 @settings(max_examples=300, deadline=None)
 def test_columns_refuse_exactly_what_the_class_refuses(candidates: list[dict[str, Any]]) -> None:
-    faults = game_columns.faults(frame_of(candidates)).to_list()
+    faults = codec_columns.faults(frame_of(candidates)).to_list()
     judged = [(fault is None, row) for fault, row in zip(faults, candidates, strict=True)]
     assert judged == [(is_an_event(row), row) for row in candidates]
 
 
 @pytest.mark.parametrize("name", SCHEMA)
 def test_an_absent_value_is_refused_just_where_the_class_refuses_it(name: str) -> None:
-    (fault,) = game_columns.faults(frame_of([{**GOOD, name: None}])).to_list()
+    (fault,) = codec_columns.faults(frame_of([{**GOOD, name: None}])).to_list()
     assert (fault is None) == is_an_event({**GOOD, name: None})
 
 
@@ -150,7 +150,7 @@ def test_an_absent_value_is_refused_just_where_the_class_refuses_it(name: str) -
     ],
 )  # fmt: skip
 def test_a_fault_says_which_field_what_is_wanted_and_what_was_given(name: str, value: object, fault: str) -> None:
-    (found,) = game_columns.faults(frame_of([{**GOOD, name: value}])).to_list()
+    (found,) = codec_columns.faults(frame_of([{**GOOD, name: value}])).to_list()
     assert fault in found
 
 
@@ -168,10 +168,10 @@ def test_columns_write_the_bytes_of_the_codec(
     games: list[GameRecorded], first: int, recorded_at: str, actor: str
 ) -> None:
     frame = frame_of([row_of(game) for game in games])
-    assert game_columns.faults(frame).to_list() == [None] * len(games)
-    facts = game_columns.facts(frame)
+    assert codec_columns.faults(frame).to_list() == [None] * len(games)
+    facts = codec_columns.facts(frame)
     assert [one.encode() for one in facts.to_list()] == [codec.facts(game) for game in games]
-    bodies = game_columns.bodies(frame, first, recorded_at, actor)
+    bodies = codec_columns.bodies(frame, first, recorded_at, actor)
     assert bodies == [
         codec.assemble(first + i, recorded_at, actor, game.KIND, game.key, codec.facts(game))
         for i, game in enumerate(games)
@@ -189,14 +189,14 @@ def test_awkward_text_is_written_as_the_codec_writes_it(name: str, text: str) ->
     frame = frame_of(rows)
     words = {"outcome": Outcome.WHITE, "termination": Termination.TIME}
     expected = [codec.facts(GameRecorded(**{**row, **words})) for row in rows]
-    assert [one.encode() for one in game_columns.facts(frame).to_list()] == expected
+    assert [one.encode() for one in codec_columns.facts(frame).to_list()] == expected
 
 
 @pytest.mark.parametrize("control", [chr(code) for code in [*range(32), *range(127, 160)]])
 @pytest.mark.parametrize("name", ["tournament", "round"])
 def test_control_characters_come_through_neither_way(name: str, control: str) -> None:
     row = {**GOOD, name: f"a{control}b"}
-    (fault,) = game_columns.faults(frame_of([row])).to_list()
+    (fault,) = codec_columns.faults(frame_of([row])).to_list()
     assert fault is not None
     assert not is_an_event(row)
 
@@ -204,7 +204,7 @@ def test_control_characters_come_through_neither_way(name: str, control: str) ->
 def test_an_actor_who_is_not_plain_text_is_refused_by_columns_too() -> None:
     frame = frame_of([GOOD])
     with pytest.raises(MalformedError, match=r"@ \$\.actor$"):
-        game_columns.bodies(frame, 1, "2026-11-21T03:15:13.123Z", "eve\n")
+        codec_columns.bodies(frame, 1, "2026-11-21T03:15:13.123Z", "eve\n")
 
 
 @given(st.text(st.sampled_from([*map(chr, range(0x20)), " ", "a", "~", "\x7f"]), max_size=5))

@@ -13,15 +13,15 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger import engine
-from ledger.comparing import Comparison, accuracy, candidate, compare, replaying
+from ledger.answers.comparing import Comparison, accuracy, candidate, compare, replaying
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
-from ledger.events import RatingRunClosed, TournamentClosed
-from ledger.heavy import np
-from ledger.imports.source import SourceGame, frames
+from ledger.facts.events import RatingRunClosed, TournamentClosed
+from ledger.facts.periods import OPEN
+from ledger.imports.reading import SourceGame, frames
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.periods import OPEN
+from ledger.ratings import engine
+from ledger.runtime.lazy import np
+from ledger.runtime.ledger_files import beside
 from tools import pictures
 from tools.bench.synthetic import otb_columns
 

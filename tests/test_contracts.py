@@ -11,15 +11,16 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.imports import jsonl, ndjson, pgn
-from ledger.imports.source import Reading, SourceGame
+from ledger.imports import jsonl, lichess
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading, SourceGame
 from ledger.journal import Journal
-from ledger.journal.sqlite import SqliteJournal
-from ledger.projector import Kept, Projector
-from ledger.projectors import DEFAULT
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ratings.projector import Kept, Projector
+from ledger.ratings.projectors import DEFAULT
 from ledger.schemes import built_in, chessworld
-from ledger.schemes.base import Explanation, Meeting, Scheme, Side, When
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
+from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
 from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
@@ -167,7 +168,7 @@ class TestLichessNdjson(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return ndjson.games
+        return lichess.games
 
 
 class TestLedgerJsonl(ImporterContract):

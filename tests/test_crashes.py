@@ -22,14 +22,15 @@ from typing import Any
 
 import pytest
 
-from ledger import db, views
-from ledger.audit import audit
-from ledger.catching_up import Views
+from ledger.audit.audit import audit
 from ledger.errors import CorruptError, LedgerError, RejectedError, StorageError
-from ledger.imports.source import frames
-from ledger.journal.sqlite import SqliteJournal
+from ledger.imports.reading import frames
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.projectors import DEFAULT
+from ledger.ratings import views_file
+from ledger.ratings.projectors import DEFAULT
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
 from tests.crash_driver import NOW, open_ledger, source_games
@@ -65,7 +66,7 @@ def completed(folder: Path, *options: str) -> None:
 def check_journal(folder: Path) -> list[dict[str, Any]]:
     """The journal is whole: positions, leaves, keys and root, computed here from the raw bytes. Returns its entries."""
     path = folder / "club.db"
-    with closing(db.connect(path, read_only=True)) as connection:
+    with closing(sqlite.connect(path, read_only=True)) as connection:
         rows = connection.execute("SELECT position, kind, key, body, leaf FROM journal ORDER BY position").fetchall()
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     entries = []
@@ -85,8 +86,8 @@ def check_views(folder: Path, aside: Path) -> None:
     path = folder / "club.views.db"
     if not path.exists():
         return
-    with closing(views.open_views(path)) as connection, closing(SqliteJournal(folder / "club.db")) as journal:
-        reached = views.position(connection)
+    with closing(views_file.open_views(path)) as connection, closing(SqliteJournal(folder / "club.db")) as journal:
+        reached = views_file.position(connection)
         assert 0 < reached <= journal.size()
         expected = Views(aside / f"{time.monotonic_ns()}.db", DEFAULT, journal)
         expected.build_until(reached)
@@ -100,7 +101,7 @@ def audited(folder: Path) -> tuple[object, ...]:
 
 
 def identities(folder: Path) -> dict[int, str]:
-    with closing(db.connect(folder / "club.people.db", read_only=True)) as people:
+    with closing(sqlite.connect(folder / "club.people.db", read_only=True)) as people:
         return dict(people.execute("SELECT player, identity FROM people"))
 
 
@@ -117,7 +118,7 @@ def facts(folder: Path) -> list[str]:
 
 
 def derived(folder: Path) -> dict[str, list[Any]]:
-    with closing(views.open_views(folder / "club.views.db")) as connection:
+    with closing(views_file.open_views(folder / "club.views.db")) as connection:
         return in_terms_of_facts(connection, identities(folder))
 
 
@@ -358,8 +359,8 @@ def test_a_file_that_may_not_be_written_is_named(what: str, copy: Path) -> None:
 def test_a_file_that_another_keeps_locked_is_named(
     file: str, act: Callable[[Ledger], object], copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db, "BUSY_SECONDS", 0.2)
-    with closing(db.connect(copy / file)) as other, open_ledger(copy / "club.db") as ledger:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
+    with closing(sqlite.connect(copy / file)) as other, open_ledger(copy / "club.db") as ledger:
         other.execute("BEGIN IMMEDIATE")
         before = ledger.head()
         with pytest.raises(StorageError, match="locked: another process"):
@@ -389,7 +390,7 @@ def everything(folder: Path) -> None:
 
 
 def schema(file: Path) -> list[Any]:
-    with closing(db.connect(file)) as connection:
+    with closing(sqlite.connect(file)) as connection:
         return connection.execute("SELECT sql FROM sqlite_master").fetchall()
 
 
@@ -418,7 +419,7 @@ def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, club: Path, 
             assert schema(folder / file) != schema(club / file)
         for name in FILES:
             if name != file:
-                with closing(db.connect(folder / name)) as other:
+                with closing(sqlite.connect(folder / name)) as other:
                     assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)], name
         shutil.rmtree(folder)
     assert refusals
@@ -474,7 +475,7 @@ def test_a_flipped_bit_in_the_journal_is_found_by_the_audit(club: Path, tmp_path
 
 
 def raw_rows(folder: Path) -> list[Any]:
-    with closing(db.connect(folder / "club.db")) as connection:
+    with closing(sqlite.connect(folder / "club.db")) as connection:
         return connection.execute("SELECT * FROM journal ORDER BY position").fetchall()
 
 

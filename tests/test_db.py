@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ledger import db
 from ledger.errors import CorruptError
+from ledger.runtime import sqlite
 
 VALUES = {
     None: "null", True: "integer", 7: "integer", 2.5: "real", "é": "text", b"": "blob", b"\x00\xff": "blob",
@@ -16,7 +16,7 @@ VALUES = {
 
 @pytest.mark.parametrize(("value", "kind"), VALUES.items())
 def test_a_value_comes_back_as_it_went_in(value: object, kind: str, tmp_path: Path) -> None:
-    connection = db.connect(tmp_path / "any.db")
+    connection = sqlite.connect(tmp_path / "any.db")
     assert connection.execute("SELECT ?1, typeof(?1)", (value,)).fetchone() == (value, kind)
     connection.execute("CREATE TABLE one(value)")
     connection.executemany("INSERT INTO one VALUES (?)", [(value,)] * 2)
@@ -25,8 +25,9 @@ def test_a_value_comes_back_as_it_went_in(value: object, kind: str, tmp_path: Pa
 
 
 def test_what_the_driver_says_of_a_damaged_schema_becomes_one_line() -> None:
-    with pytest.raises(CorruptError) as told, db.storage_errors("club.views.db"):
-        raise db.sqlite3.DatabaseError("malformed database schema (games) - near\n  'key': syntax error" + " x" * 500)
+    words = "malformed database schema (games) - near\n  'key': syntax error" + " x" * 500
+    with pytest.raises(CorruptError) as told, sqlite.storage_errors("club.views.db"):
+        raise sqlite.sqlite3.DatabaseError(words)
     assert str(told.value).startswith("club.views.db: malformed database schema (games) - near 'key': syntax error")
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 400

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ledger import engine
-from ledger.columns import FEW
 from ledger.errors import ProjectionError
-from ledger.kernels import compiled
+from ledger.ratings import engine
+from ledger.runtime.columns import FEW
+from ledger.runtime.kernels import compiled
 from ledger.schemes import named
 
 

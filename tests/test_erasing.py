@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from ledger import db, people
 from ledger.errors import StorageError
+from ledger.journal import people
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.conftest import Run
 from tools.commands import USAGE
 
@@ -84,7 +85,7 @@ def test_nothing_is_erased_unasked(league: Path, run: Run, monkeypatch: pytest.M
 
 
 def test_a_reader_who_keeps_the_old_bytes_is_told_of(league: Path) -> None:
-    reader = db.connect(beside(league, "people"))
+    reader = sqlite.connect(beside(league, "people"))
     with Ledger.open(league) as ledger:
         ledger.register("id:new", "New")  # something stands in the write-ahead log
         reader.execute("BEGIN")
@@ -111,7 +112,7 @@ def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
 
             def execute(self, statement: str, *arguments: Any) -> Any:
                 if statement == "VACUUM":
-                    raise db.sqlite3.OperationalError("database or disk is full")
+                    raise sqlite.sqlite3.OperationalError("database or disk is full")
                 return real.execute(statement, *arguments)
 
         real = connect(path, read_only=read_only)

@@ -19,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ledger import db
-from ledger import people as people_module
-from ledger.imports.source import SourceGame, frames
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import people as people_module
+from ledger.journal.people import Person
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.people import Person
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.test_people import everybody
 
 ROOT = Path(__file__).parents[1]
@@ -101,7 +101,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     """Erase them, the last three one by one; the others as if stopped before the file was cleaned."""
     with Ledger.open(path) as ledger:
         file = ledger.people
-        with db.immediate(file._connection, file.path):
+        with sqlite.immediate(file._connection, file.path):
             file._connection.executemany(people_module._ERASE, [(player,) for player in players[:-3]])
         for player in players[-3:]:
             assert ledger.erase(player)
@@ -131,7 +131,7 @@ def test_some_then_many_then_all_are_forgotten_in_every_byte(
     path, names = tmp_path / "club.db", marked(count, tail)
     with monkeypatch.context() as patch:
         if written != "as today":  # an earlier release did not set secure_delete when it imported
-            patch.setattr(people_module, "_connect", db.connect)
+            patch.setattr(people_module, "_connect", sqlite.connect)
         imported(path, names, frame=97 if count < 7_000 else 2_000)
     everyone = everybody(beside(path, "people"))
     assert {person.name for person in everyone} == set(names)

@@ -17,15 +17,18 @@ from typing import NamedTuple
 import attrs
 import pytest
 
-from ledger import db, errors, projectors, rules, schemes
-from ledger.codec import assemble, decode
+from ledger import errors, schemes
 from ledger.errors import LedgerError, RejectedError
-from ledger.events import PlayerRegistered
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.codec import assemble, decode
+from ledger.facts.events import PlayerRegistered
+from ledger.facts.words import Standing
+from ledger.journal import rules
+from ledger.journal.sealed_names import accept_lost_names
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.model import Standing
-from ledger.projectors.history import HISTORY
-from ledger.sealed_names import accept_lost_names
+from ledger.ratings import projectors
+from ledger.ratings.projectors.history import HISTORY
+from ledger.runtime import sqlite
 from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
 from tests.test_rules import CASES, NOON, Clock, game, is_named
 
@@ -79,7 +82,7 @@ def last_case(rule: str) -> Provoke:
 
 
 def run_sql(path: Path, *statements: str) -> None:
-    connection = db.connect(path)
+    connection = sqlite.connect(path)
     for statement in statements:
         connection.execute(statement)
     connection.close()

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from ledger import audit, explaining, lists, reports
+from ledger.answers import explanations, rating_lists, reports
+from ledger.audit import audit
 from ledger.errors import UnknownNameError
-from ledger.imports import pgn
-from ledger.imports.open import open_lines
-from ledger.imports.source import SourceGame, frames
+from ledger.imports.files import open_lines
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import SourceGame, frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
 from ledger.testing import in_terms_of_facts
@@ -80,7 +81,7 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
     rows = list(ledger.rows("history", "player = ? ORDER BY n", (person.player,)))
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
     for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
-        told = explaining.explain(ledger, person, keys[row["game"]])
+        told = explanations.explain(ledger, person, keys[row["game"]])
         assert bits([told["after"]]) == bits([row["rating"]])
         if told["before"] is None:  # unrated before
             assert told["change"] is None
@@ -99,22 +100,22 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
 
 
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
-    last = lists.list_on(ledger, "2006-12-31")
+    last = rating_lists.list_on(ledger, "2006-12-31")
     assert last
     assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
-    assert lists.list_on(ledger, "1999-12-31") == []
-    middle = lists.list_on(ledger, "2005-08-15")
+    assert rating_lists.list_on(ledger, "1999-12-31") == []
+    middle = rating_lists.list_on(ledger, "2005-08-15")
     if ledger.pool().by_game:
         with pytest.raises(UnknownNameError, match="rates each game when it ends"):
-            lists.runs(ledger)
+            rating_lists.runs(ledger)
         assert all("next_run" not in row for row in middle)
         return
-    found = lists.runs(ledger)
+    found = rating_lists.runs(ledger)
     assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
     assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
     following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
     assert {row["next_run"] for row in middle} == {following}
-    later = {row["player"]: row["rating"] for row in lists.list_on(ledger, following)}
+    later = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, following)}
     assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
         later.items()
     )

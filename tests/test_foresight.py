@@ -9,11 +9,12 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger import engine, schemes
-from ledger.columns import FEW, MANY
-from ledger.comparing.foresight import Foresight, foresee
-from ledger.engine import Rateable
-from ledger.schemes.base import Newcomer, Rhythm, Scheme, When
+from ledger import schemes
+from ledger.answers.comparing.forecasts import Foresight, foresee
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW, MANY
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
 from ledger.testing.expect import bits
 
 PLAYERS = 12

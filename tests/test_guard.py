@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from ledger import db, guard
-from ledger.bulk import PoolChoice
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.events import GameRecorded
-from ledger.imports.source import frames
-from ledger.journal import sqlite
-from ledger.journal.sqlite import SqliteJournal, SqliteWriter
+from ledger.facts.events import GameRecorded
+from ledger.imports.reading import frames
+from ledger.journal import guard, sqlite_store
+from ledger.journal.people import People
+from ledger.journal.recorder_columns import PoolChoice
+from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.people import People
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.conftest import Run
 from tests.crash_driver import open_ledger, source_games
 from tests.tampering import execute
@@ -30,7 +30,7 @@ from tests.test_rules import game as game_of_2026
 
 NAMES = marked(3)
 NEVER_UPDATES, NEVER_DELETES = (
-    statement for statement in guard.statements(sqlite._SCHEMA) if "CREATE TRIGGER" in statement
+    statement for statement in guard.statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
 )
 
 
@@ -65,7 +65,7 @@ WRITERS: dict[str, Callable[[Ledger], object]] = {
     "append many": lambda ledger: ledger.append_many([game("r2"), game("r3")]),
     "register": lambda ledger: ledger.register("name:new", "New"),
     "import": lambda ledger: ledger.import_games(frames(source_games(30))),
-    "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite.MANY + 200))),
+    "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite_store.MANY + 200))),
     "strict import": strict_import,
     "erase": lambda ledger: ledger.erase(2),
 }
@@ -195,7 +195,7 @@ def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(
     mend = re.search(r"put it back with '(.*)'; nothing", told)
     assert (mend is None) == ("guard" not in change)
     if mend is not None:
-        with closing(db.sqlite3.connect(club)) as connection:
+        with closing(sqlite.sqlite3.connect(club)) as connection:
             connection.executescript(mend[1])
         with open_ledger(club) as ledger:
             ledger.append(game("r2"))
@@ -214,7 +214,7 @@ def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(
 )
 @pytest.mark.parametrize("file", ["club.db", "club.people.db"])
 def test_what_touches_none_of_our_tables_stops_nobody(statements: list[str], file: str, club: Path) -> None:
-    with closing(db.sqlite3.connect(club.with_name(file), isolation_level=None)) as connection:
+    with closing(sqlite.sqlite3.connect(club.with_name(file), isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement.replace("FROM journal", "FROM sqlite_master").replace("position, kind", "*"))
     with open_ledger(club) as ledger:
@@ -250,8 +250,8 @@ def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club: 
             ledger.import_games(frames(source_games(1_500, seed=turn), 1_200))
             other.append(game(f"t{turn}"))
             other.import_games(frames(source_games(1_500, seed=turn + 10), 1_200))
-    with closing(db.sqlite3.connect(club)) as connection:
-        assert list(guard.faults(connection, sqlite._SCHEMA + sqlite._GUARD)) == []
+    with closing(sqlite.sqlite3.connect(club)) as connection:
+        assert list(guard.faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
 
 
 def test_the_schema_is_looked_at_once_and_again_when_it_changed(club: Path) -> None:
@@ -303,7 +303,7 @@ def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club:
 def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club: Path) -> None:
     with open_ledger(club) as ledger:
         ledger.append(game("last"))
-        with closing(db.sqlite3.connect(club)) as connection, connection:
+        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
             connection.execute("DROP TRIGGER journal_never_deletes")
             connection.execute("DELETE FROM journal WHERE key = 'game:last'")
             connection.execute(NEVER_DELETES)
@@ -315,7 +315,7 @@ def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club: Path)
 def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(club: Path) -> None:
     with open_ledger(club) as ledger:
         ledger.append(game("last"))
-        with closing(db.sqlite3.connect(club)) as connection, connection:
+        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
             connection.execute("DROP TRIGGER journal_never_updates")
             connection.execute("UPDATE journal SET leaf = zeroblob(32) WHERE key = 'game:last'")
             connection.execute(NEVER_UPDATES)

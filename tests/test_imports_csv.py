@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.events import KEY_PATTERN
-from ledger.heavy import pl
-from ledger.imports import csv_rows
-from ledger.imports.csv_games import frames
-from ledger.imports.csv_header import COLUMNS
-from ledger.imports.csv_rows import BATCH_CSV
-from ledger.imports.source import Reading, frame_schema
+from ledger.facts.events import KEY_PATTERN
+from ledger.imports.csv import rows as csv_rows
+from ledger.imports.csv.games import frames
+from ledger.imports.csv.header import COLUMNS
+from ledger.imports.csv.rows import BATCH_CSV
+from ledger.imports.reading import Reading, frame_schema
+from ledger.runtime.lazy import pl
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (1, 7, 64, 1000, BATCH_CSV)

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ledger.imports import ndjson
-from ledger.imports.source import Reading, SourceGame
+from ledger.imports import lichess
+from ledger.imports.reading import Reading, SourceGame
 from tools.attack import findings, fuzzing, importers, mutation
 
 LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))
@@ -53,7 +53,7 @@ def test_what_the_attacks_begin_with_is_read(name: str) -> None:
 
 
 LINE = mutation.built_in("lichess-ndjson")[0]
-(GAME,) = ndjson.games([LINE], Reading("test"))
+(GAME,) = lichess.games([LINE], Reading("test"))
 Read = Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]
 
 

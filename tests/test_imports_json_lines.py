@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports import jsonl, ndjson
+from ledger.imports import jsonl, lichess
 from ledger.imports.json_lines import json_objects
-from ledger.imports.source import KEPT_FAULTS, MAX_MESSAGE, Reading
+from ledger.imports.reading import KEPT_FAULTS, MAX_MESSAGE, Reading
 from tests.conftest import Run
 from tests.test_imports_jsonl import SMALLEST
 from tests.test_imports_ndjson import GAME
@@ -107,7 +107,7 @@ def test_our_own_lines_say_each_thing_once(line: bytes, path: str) -> None:
 )
 def test_lichess_lines_say_each_thing_once(line: bytes, path: str) -> None:
     reading = Reading("test")
-    assert [game.line for game in ndjson.games([LICHESS, line, LICHESS], reading)] == [1, 3]
+    assert [game.line for game in lichess.games([LICHESS, line, LICHESS], reading)] == [1, 3]
     assert reading.faults == [(2, f"the key is given twice @ {path}")]
 
 
@@ -136,7 +136,7 @@ def test_a_path_is_told_in_bounded_length() -> None:
 
 
 @pytest.mark.parametrize("line", [b"[" * 300 + b"]" * 300, b'{"a":' * 900 + b"1" + b"}" * 900, b"[" * 100_000])
-@pytest.mark.parametrize("read_games", [jsonl.games, ndjson.games])
+@pytest.mark.parametrize("read_games", [jsonl.games, lichess.games])
 def test_lines_that_are_nested_too_deeply_are_a_fault(line: bytes, read_games: Any) -> None:
     reading = Reading("test")
     assert list(read_games([line], reading)) == []
@@ -151,7 +151,7 @@ def test_lines_that_are_nested_too_deeply_are_a_fault(line: bytes, read_games: A
 def test_values_are_quoted_in_bounded_length(field: str, value: object) -> None:
     own = {"id": "key", "players": "white", "winner": "outcome", "createdAt": "ended_at", "moves": "text"}
     for read_games, line in (
-        (ndjson.games, {**GAME, field: value}),
+        (lichess.games, {**GAME, field: value}),
         (jsonl.games, {**SMALLEST, own.get(field, field): value}),
     ):
         reading = Reading("test")
@@ -181,7 +181,7 @@ BAD_VARIANTS = ["we ird", "", "x" * 33, "x" * 10_000, "Zh", "蝶", "a\n", "a-b",
 @pytest.mark.parametrize("variant", BAD_VARIANTS)
 def test_a_variant_that_is_no_word_is_a_fault_of_its_line(variant: object) -> None:
     for read_games, line in (
-        (ndjson.games, {**GAME, "variant": variant}),
+        (lichess.games, {**GAME, "variant": variant}),
         (jsonl.games, {**SMALLEST, "variant": variant}),
     ):
         reading = Reading("test")

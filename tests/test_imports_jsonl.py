@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.events import is_plain_text
+from ledger.facts.events import is_plain_text
+from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
-from ledger.imports.source import Reading, SourceGame
-from ledger.model import Outcome, Termination
+from ledger.imports.reading import Reading, SourceGame
 
 SMALLEST: dict[str, Any] = {
     "key": "club:1", "white": {"id": "name:ann", "name": "Ann"},

@@ -19,13 +19,18 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import bulk
-from ledger.imports import csv_columns, csv_games, csv_rows, csv_values, ndjson, pgn, unpack
-from ledger.imports.csv_repeats import Tally
-from ledger.imports.open import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
-from ledger.imports.pgn_lines import MAX_GAME
-from ledger.imports.source import KEPT_FAULTS, MAX_TEXT, Reading, SourceGame, frames
-from ledger.imports.trf_lines import MAX_LENGTH, player_line
+from ledger.imports import lichess, unpack
+from ledger.imports.csv import columns as csv_columns
+from ledger.imports.csv import games as csv_games
+from ledger.imports.csv import rows as csv_rows
+from ledger.imports.csv import values as csv_values
+from ledger.imports.csv.repeats import Tally
+from ledger.imports.files import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
+from ledger.imports.pgn import games as pgn
+from ledger.imports.pgn.lines import MAX_GAME
+from ledger.imports.reading import KEPT_FAULTS, MAX_TEXT, Reading, SourceGame, frames
+from ledger.imports.trf import MAX_LENGTH, player_line
+from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.conftest import Run
 from tests.test_imports_ndjson import GAME
@@ -239,12 +244,12 @@ def test_clocks_of_a_million_digits_are_no_clocks() -> None:
 def test_the_text_of_a_game_is_bounded() -> None:
     long_moves = " ".join(["x" * 100] * (MAX_TEXT // 100))
     reading = Reading("test")
-    assert list(ndjson.games([orjson.dumps({**GAME, "moves": long_moves})], reading)) == []
+    assert list(lichess.games([orjson.dumps({**GAME, "moves": long_moves})], reading)) == []
     assert "characters" in reading.faults[0].message
 
 
 def test_frames_are_small_where_the_texts_are_long() -> None:
-    (game,) = ndjson.games([orjson.dumps(GAME)], Reading("test"))
+    (game,) = lichess.games([orjson.dumps(GAME)], Reading("test"))
     heights = [frame.height for frame in frames([game._replace(text="x" * MAX_TEXT)] * 100)]
     assert heights == [32, 32, 32, 4]
     assert [frame.height for frame in frames([game] * 100, size=30)] == [30, 30, 30, 10]
@@ -344,7 +349,7 @@ def test_player_lines_are_bounded() -> None:
 # --- pools ------------------------------------------------------------------------------------------------------
 
 
-def lichess(n: int, variant: Any) -> bytes:
+def lichess_line(n: int, variant: Any) -> bytes:
     return orjson.dumps({**GAME, "id": f"{n:08}", "variant": variant}) + b"\n"
 
 
@@ -359,17 +364,18 @@ def import_of(tmp_path: Path, run: Run, lines: list[bytes], *options: str) -> tu
 
 @pytest.mark.parametrize("variant", ["we ird", "", "x" * 10_000, 7])
 def test_by_speed_a_variant_that_is_no_word_is_a_fault_and_no_traceback(variant: Any, tmp_path: Path, run: Run) -> None:
-    code, words = import_of(tmp_path, run, [lichess(1, "standard"), lichess(2, variant)], "--pools", "by-speed")
+    lines = [lichess_line(1, "standard"), lichess_line(2, variant)]
+    code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
     assert "FILE:2: variant must be" in words
     assert "1 games recorded" in words
 
 
 def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: Path, run: Run) -> None:
-    lines = [lichess(n, f"v{n:04}") for n in range(3_000)]
+    lines = [lichess_line(n, f"v{n:04}") for n in range(3_000)]
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
-    assert f"{bulk.MAX_NEW_POOLS} games recorded" in words
+    assert f"{recorder_columns.MAX_NEW_POOLS} games recorded" in words
     assert "FILE:65: pool 'v0064' would be one more than 64, the limit of new pools of one import" in words
     assert "2,936 faults" in words
     code, words = import_of(tmp_path, run, lines[:64], "--pools", "by-speed")
@@ -377,22 +383,23 @@ def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: P
 
 
 def test_variants_left_out_are_counted_under_a_bounded_number_of_names(tmp_path: Path, run: Run) -> None:
-    _, words = import_of(tmp_path, run, [lichess(n, f"v{n:04}") for n in range(3_000)])
+    _, words = import_of(tmp_path, run, [lichess_line(n, f"v{n:04}") for n in range(3_000)])
     assert "2,960 left out: other variants" in words
-    assert words.count("left out") == bulk.MAX_REASONS + 1
+    assert words.count("left out") == recorder_columns.MAX_REASONS + 1
 
 
 def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> None:
-    (good,) = ndjson.games([lichess(1, "standard")], Reading("test"))
+    (good,) = lichess.games([lichess_line(1, "standard")], Reading("test"))
     games = [
         good._replace(line=n + 1, key=f"k{n}", variant=name)
         for n, name in enumerate(["zh", "we ird", "", "x" * 33, "é"])
     ]
     with Ledger.create(tmp_path / "club.db") as ledger:
-        outcome = ledger.import_games(frames(games), choice=bulk.PoolChoice(pool=bulk.BY_SPEED))
+        choice = recorder_columns.PoolChoice(pool=recorder_columns.BY_SPEED)
+        outcome = ledger.import_games(frames(games), choice=choice)
         assert (outcome.recorded, outcome.new_pools, outcome.fault_count) == (1, ["zh"], 4)
         assert [fault.line for fault in outcome.faults] == [2, 3, 4, 5]
-        strict = ledger.import_games(frames(games[1:]), choice=bulk.PoolChoice(pool=bulk.BY_SPEED), strict=True)
+        strict = ledger.import_games(frames(games[1:]), choice=choice, strict=True)
         assert (strict.recorded, strict.new_pools, strict.fault_count) == (0, [], 4)
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 CHILD = r"""
 import contextlib, gzip, io, sys, time
 from pathlib import Path
-from ledger.bulk import BY_SPEED, PoolChoice
+from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.test_imports_limits import HEADER, TAGS, lichess, zeros_bz2, zeros_gzip, zstd_frame
 from tools.importing import Wish, import_file

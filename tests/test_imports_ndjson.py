@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports import ndjson, pgn
-from ledger.imports.source import Reading, SourceGame
+from ledger.imports import lichess
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading, SourceGame
 
 GAME: dict[str, Any] = {
     "id": "aaaaBBBB", "rated": True, "variant": "standard", "speed": "blitz", "perf": "blitz",
@@ -26,7 +27,7 @@ GAME: dict[str, Any] = {
 def read(*given_games: object) -> tuple[list[SourceGame], Reading]:
     reading = Reading("test")
     lines = [g if isinstance(g, bytes) else orjson.dumps(g) + b"\n" for g in given_games]
-    return list(ndjson.games(lines, reading)), reading
+    return list(lichess.games(lines, reading)), reading
 
 
 def changed(**fields: object) -> dict[str, Any]:
@@ -146,4 +147,4 @@ def test_no_object_raises(fields: dict[str, Any]) -> None:
 
 @given(st.binary(max_size=500))
 def test_no_bytes_raise(data: bytes) -> None:
-    list(ndjson.games(data.splitlines(keepends=True), Reading("test")))
+    list(lichess.games(data.splitlines(keepends=True), Reading("test")))

@@ -17,8 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import StorageError
-from ledger.imports.open import _ARCHIVES, CHUNK, MAX_LINE, detect, open_lines, open_source
-from ledger.imports.source import Reading
+from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect, open_lines, open_source
+from ledger.imports.reading import Reading
 
 TEXT = b"".join(b"line %d of a file\n" % n for n in range(20_000))
 

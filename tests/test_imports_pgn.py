@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports import pgn
-from ledger.imports.source import Reading, SourceGame
-from ledger.model import instant_ms
+from ledger.facts.words import instant_ms
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading, SourceGame
 
 FIXTURES = Path(__file__).parent / "fixtures" / "pgn"
 SHARED = Path(__file__).parents[2] / "shared" / "data"

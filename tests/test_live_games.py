@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ledger import live_games
 from ledger.errors import StorageError
-from ledger.events import GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.words import Outcome, Standing, Termination, instant_text
 from ledger.ledger import Ledger
-from ledger.live_games import LiveGames
-from ledger.model import Outcome, Standing, Termination, instant_text
-from ledger.projectors import DEFAULT
-from ledger.queries import tables
+from ledger.ratings import live_games
+from ledger.ratings.live_games import LiveGames
+from ledger.ratings.projectors import DEFAULT
+from ledger.ratings.queries import tables
 from ledger.schemes import built_in_names, named
-from ledger.schemes.base import Rhythm
+from ledger.schemes.scheme import Rhythm
 from ledger.testing import table_rows
 from tests.plugins import WIN_STREAKS
 
@@ -162,7 +162,7 @@ def test_what_a_failed_transaction_had_rated_is_forgotten(
     stream = games(30)
     play(club, stream[:15])
     with monkeypatch.context() as broken:
-        broken.setattr("ledger.views.set_checkpoint", _no_room)
+        broken.setattr("ledger.ratings.views_file.set_checkpoint", _no_room)
         club.append(stream[15])
         with pytest.raises(StorageError):
             club.catch_up()

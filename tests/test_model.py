@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.model import (
+from ledger.facts.words import (
     PRECISION_BY_LENGTH,
     Precision,
     TreeHead,

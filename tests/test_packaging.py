@@ -45,8 +45,8 @@ PLAIN_ELO = '''
 import attrs
 
 from ledger import Scheme
-from ledger.arith import logistic
-from ledger.schemes.base import Explanation, Term, numbers_of, setting
+from ledger.runtime.arith import logistic
+from ledger.schemes.scheme import Explanation, Term, numbers_of, setting
 
 
 @attrs.frozen(kw_only=True)

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from ledger import db, people
 from ledger.errors import CorruptError, StorageError
-from ledger.imports.source import frames
-from ledger.journal.sqlite import SqliteJournal
+from ledger.imports.reading import frames
+from ledger.journal import people
+from ledger.journal.people import SALT_BYTES, People, Person, commitment
+from ledger.journal.sealed_names import is_sealed
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.people import SALT_BYTES, People, Person, commitment
-from ledger.sealed_names import is_sealed
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.crash_driver import source_games
 from tests.tampering import edit
 
@@ -37,7 +38,7 @@ def named(*words: str) -> dict[str, str]:
 
 
 def everybody(path: Path) -> list[Person]:
-    with closing(db.connect(path, read_only=True)) as connection:
+    with closing(sqlite.connect(path, read_only=True)) as connection:
         return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.performance import (
+from ledger.schemes.formulas.performance import (
     VARIANTS,
     appo,
     apro,

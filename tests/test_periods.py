@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import periods
-from ledger.model import instant_end_ms, instant_ms, instant_text
-from ledger.periods import DAY_MS, MONTHLY, OPEN, Calendar
+from ledger.facts import periods
+from ledger.facts.periods import DAY_MS, MONTHLY, OPEN, Calendar
+from ledger.facts.words import instant_end_ms, instant_ms, instant_text
 
 FIRST_MS = instant_ms("0001")
 LAST_MS = OPEN

@@ -8,7 +8,7 @@ from math import inf, nan
 
 import pytest
 
-from ledger.imports.source import Reading
+from ledger.imports.reading import Reading
 from tools.progress import Bars, ReadingBar
 from tools.terminal_graph import CHANGE, EIGHTHS, draw
 

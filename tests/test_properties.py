@@ -18,8 +18,10 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger import catching_up, codec, engine, projection, views
-from ledger.events import (
+from ledger.book.game_book import Fresh, GameBook
+from ledger.book.game_book_columns import decode_bodies, take_decoded
+from ledger.facts import codec
+from ledger.facts.events import (
     ConversionRange,
     Event,
     GameRecorded,
@@ -29,16 +31,15 @@ from ledger.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.gamebook import Fresh, GameBook
-from ledger.gamebook_columns import decode_bodies, take_decoded
-from ledger.imports.source import SourceGame, frames
-from ledger.journal import sqlite
+from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.model import Carry, Outcome, Standing, Termination
-from ledger.projectors import DEFAULT
-from ledger.queries import tables
+from ledger.ratings import engine, projection, views, views_file
+from ledger.ratings.projectors import DEFAULT
+from ledger.ratings.queries import tables
 from ledger.schemes import built_in
-from ledger.schemes.base import Rhythm
+from ledger.schemes.scheme import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
 from tests.plugins import WIN_STREAKS
@@ -205,7 +206,7 @@ def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
 def forced(way: str) -> Iterator[None]:
     with ExitStack() as stack:
         for name, value in WAYS[way].items():
-            stack.enter_context(patch.object(engine if name == "COMPILE_FROM" else catching_up, name, value))
+            stack.enter_context(patch.object(engine if name == "COMPILE_FROM" else views, name, value))
         yield
 
 
@@ -341,7 +342,7 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
     club: list[Event], stops: list[int]
 ) -> None:
     expected, _ = rebuilt(club)
-    with new_ledger() as ledger, patch.object(sqlite, "BLOCK", 3), patch.object(projection, "CHUNK", 4):
+    with new_ledger() as ledger, patch.object(sqlite_store, "BLOCK", 3), patch.object(projection, "CHUNK", 4):
         ledger.append_many(club)
         for stop in stops:
             left = [stop]
@@ -368,8 +369,8 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
     record(journal, club)
     bodies = [body for block in journal.read() for body in block]
     with TemporaryDirectory() as folder:
-        few = views.create(Path(folder) / "few.db", PROJECTORS)
-        many = views.create(Path(folder) / "many.db", PROJECTORS)
+        few = views_file.create(Path(folder) / "few.db", PROJECTORS)
+        many = views_file.create(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
             one, other = GameBook(few, PROJECTORS), GameBook(many, PROJECTORS)
             one_fresh, other_fresh = Fresh(), Fresh()

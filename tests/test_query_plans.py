@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from ledger import db, gamebook, pool_rows, queries
-from ledger.bulk import PoolChoice
-from ledger.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.imports.source import frames
-from ledger.journal import sqlite
+from ledger.book import game_book
+from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Carry, Standing
+from ledger.imports.reading import frames
+from ledger.journal import sqlite_store
+from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.model import Carry, Standing
-from ledger.projectors import DEFAULT
+from ledger.ratings import player_rows, queries
+from ledger.ratings.projectors import DEFAULT
+from ledger.runtime import sqlite
 from tests.crash_driver import NOW, source_games
 from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
@@ -144,7 +146,7 @@ def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, gamebook._IN_ORDER) == [
+        assert plan(ledger.views.connection, game_book._IN_ORDER) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
@@ -152,14 +154,14 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
 
 def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, pool_rows._LATER) == [
+        assert plan(ledger.views.connection, player_rows._LATER) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
         ]
 
 
 def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        statement = f"{gamebook._JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
+        statement = f"{game_book._JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
         assert plan(ledger.views.connection, statement) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
         ]
@@ -168,25 +170,25 @@ def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Pat
 def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection = ledger.views.connection
-        rows = pool_rows.PoolRows(connection, 1, DEFAULT, ("rating", "games"))
+        rows = player_rows.PoolRows(connection, 1, DEFAULT, ("rating", "games"))
         assert plan(connection, rows._before) == [BY_PLAYER.format("h"), BY_POSITION.format("games")]
         assert plan(connection, rows._restore_current) == [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
-        assert plan(connection, pool_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
-        assert plan(connection, pool_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]
+        assert plan(connection, player_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
+        assert plan(connection, player_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]
 
 
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        (sqlite._FIND_ONE, ["SEARCH journal USING INDEX sqlite_autoindex_journal_1 (key=?)"]),
+        (sqlite_store._FIND_ONE, ["SEARCH journal USING INDEX sqlite_autoindex_journal_1 (key=?)"]),
         ("SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
          ["SEARCH journal USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]),
     ],
 )  # fmt: skip
 def test_the_journal_is_asked_by_its_keys(statement: str, expected: list[str], path: Path) -> None:
-    with closing(db.connect(path)) as connection:
+    with closing(sqlite.connect(path)) as connection:
         assert plan(connection, statement) == expected
-        assert any("key=?" in step for step in plan(connection, sqlite._FIND))
+        assert any("key=?" in step for step in plan(connection, sqlite_store._FIND))
 
 
 def everything(path: Path) -> None:
@@ -253,14 +255,14 @@ def ask(ledger: Ledger) -> None:
 @pytest.fixture
 def ran(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """By file, the statements that ``everything`` ran, as SQLite saw them, numbers and texts filled in."""
-    connect, seen = db.connect, dict[str, list[str]]()
+    connect, seen = sqlite.connect, dict[str, list[str]]()
 
     def traced(file: str | Path, *, read_only: bool = False) -> Any:
         connection = connect(file, read_only=read_only)
         connection.set_trace_callback(seen.setdefault(str(file), []).append)
         return connection
 
-    monkeypatch.setattr(db, "connect", traced)
+    monkeypatch.setattr(sqlite, "connect", traced)
     everything(path)
     monkeypatch.undo()
     return seen
@@ -269,7 +271,7 @@ def ran(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
 def test_nothing_that_runs_in_daily_use_reads_a_large_table_from_end_to_end(ran: dict[str, list[str]]) -> None:
     asked, used = 0, set()
     for file, statements in ran.items():
-        with closing(db.connect(file)) as connection:
+        with closing(sqlite.connect(file)) as connection:
             for statement in statements:
                 if not re.match(r"\s*(SELECT|UPDATE|DELETE|INSERT INTO \w+ SELECT)", statement):
                     continue

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ledger import rules
-from ledger.events import BY_KIND
+from ledger.facts.events import BY_KIND
+from ledger.journal import rules
 from tools.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]

@@ -13,12 +13,12 @@ from unittest.mock import patch
 
 import pytest
 
-from ledger import catching_up
-from ledger.imports import pgn
-from ledger.imports.open import open_lines
-from ledger.imports.source import SourceGame, frames
+from ledger.imports.files import open_lines
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import SourceGame, frames
 from ledger.ledger import Ledger
-from ledger.projection import PoolProjection
+from ledger.ratings import views
+from ledger.ratings.projection import PoolProjection
 from ledger.testing import in_terms_of_facts
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -95,7 +95,7 @@ def test_file_by_file_newest_first(files: dict[str, list[SourceGame]], expected:
 def test_all_games_shuffled(files: dict[str, list[SourceGame]], expected: dict[str, Any], seed: int) -> None:
     games = [game for one in files.values() for game in one]
     random.Random(seed).shuffle(games)
-    with new_ledger() as ledger, patch.object(catching_up, "FEW_ENTRIES", 0 if seed == 1 else 2_000):
+    with new_ledger() as ledger, patch.object(views, "FEW_ENTRIES", 0 if seed == 1 else 2_000):
         for start in range(0, len(games), 900):
             take(ledger, games[start : start + 900], 450)
             ledger.catch_up()

@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 import pytest
 
-from ledger import db
 from ledger.ledger import Ledger
+from ledger.runtime import sqlite
 from tests.conftest import Run
 from tests.releases import make
 from tools.commands import FALSE
@@ -63,7 +63,7 @@ def assert_told(answer: Any, recorded: Any) -> None:
 
 def digests(club: Path, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """By table, SHA-256 over the rows of the columns that it had then, in the form that the README states."""
-    with closing(db.connect(club.with_name("club.views.db"), read_only=True)) as views:
+    with closing(sqlite.connect(club.with_name("club.views.db"), read_only=True)) as views:
         for table, shape in tables.items():
             columns = ", ".join(f'"{name}"' for name in shape["columns"])
             digest = sha256()

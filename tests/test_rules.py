@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ledger import rules
-from ledger.bulk import PoolChoice
 from ledger.errors import ConflictError, RejectedError
-from ledger.events import (
+from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
     Event,
@@ -24,9 +22,11 @@ from ledger.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.imports.source import SourceGame, frames
+from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import rules
+from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.model import Carry, Outcome, Standing, Termination
 from tests.crash_driver import source_games
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -623,7 +623,7 @@ def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
 def test_a_frame_may_repeat_games_of_the_journal_and_its_own(club: Club, monkeypatch: pytest.MonkeyPatch) -> None:
     """A frame is appended slice by slice: what an earlier slice brought is a repeat in a later one."""
     games = list(source_games(40))
-    monkeypatch.setattr("ledger.bulk.SLICE", 7)
+    monkeypatch.setattr("ledger.journal.recorder_columns.SLICE", 7)
     assert club.ledger.import_games(frames(games[:3])).recorded == 3
     outcome = club.ledger.import_games(frames([*games[:20], *games[15:], *games[30:]]))
     assert (outcome.recorded, outcome.repeated, outcome.faults) == (37, 18, [])

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from ledger import codec
 from ledger.errors import MalformedError
-from ledger.events import EVENTS, Event
-from ledger.schema import documents, entry_schema
+from ledger.facts import codec
+from ledger.facts.events import EVENTS, Event
+from ledger.facts.json_schemas import documents, entry_schema
 from tests import strategies
 from tests.golden_entries import FOLDER, GOLDEN
 from tests.test_codec import REFUSED

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from ledger import reports
-from ledger.audit import table_digests
-from ledger.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.imports import csv_games, pgn
-from ledger.imports.open import open_lines, open_source
-from ledger.imports.source import frames
+from ledger.answers import reports
+from ledger.audit.audit import table_digests
+from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Carry, instant_ms
+from ledger.imports.csv import games as csv_games
+from ledger.imports.files import open_lines, open_source
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.model import Carry, instant_ms
-from ledger.projection import PoolProjection
+from ledger.ratings.projection import PoolProjection
 from ledger.schemes import named
-from ledger.schemes.base import Newcomer
+from ledger.schemes.scheme import Newcomer
 from ledger.testing import in_terms_of_facts
 
 SAMPLE = Path(__file__).parents[1] / "tools" / "sample" / "club.pgn"

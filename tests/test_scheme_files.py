@@ -12,16 +12,16 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.base import Scheme, numbers_of, setting, with_settings
+from ledger.schemes.scheme import Scheme, numbers_of, setting, with_settings
 
 ROOT = Path(__file__).parents[1]
 COMPILE = """
 import sys
 from ledger import schemes
-from ledger.columns import MANY
-from ledger.engine import Rateable, newcomers, rate, rating_loop
-from ledger.kernels import compiled
-from ledger.schemes.base import Newcomer, Rhythm
+from ledger.runtime.columns import MANY
+from ledger.ratings.engine import Rateable, newcomers, rate, rating_loop
+from ledger.runtime.kernels import compiled
+from ledger.schemes.scheme import Newcomer, Rhythm
 
 scheme = schemes.named(sys.argv[1])
 numbers = scheme.numbers_from({})

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from ledger import db, sealed_names
-from ledger.audit import audit
+from ledger.audit.audit import audit
 from ledger.errors import RejectedError, StorageError
-from ledger.events import PlayerChanged, PlayerRegistered
-from ledger.imports.source import SourceGame, frames
-from ledger.journal import Stored, sqlite
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.events import PlayerChanged, PlayerRegistered
+from ledger.facts.words import Standing
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import Stored, sealed_names, sqlite_store
+from ledger.journal.people import People, Person
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.model import Standing
-from ledger.people import People, Person
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
 from tests.conftest import Run
@@ -535,8 +535,8 @@ def test_keys_of_changes_are_no_registrations(names: tuple[MemoryJournal, People
 
 
 def test_the_registered_numbers_are_read_from_the_index_alone(club: Path) -> None:
-    with closing(db.connect(club)) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite._KEYS}", ("player:", "player;")).fetchall()
+    with closing(sqlite.connect(club)) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_store._KEYS}", ("player:", "player;")).fetchall()
     assert [row[3] for row in plan] == [
         "SEARCH journal USING COVERING INDEX sqlite_autoindex_journal_1 (key>? AND key<?)"
     ]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import periods
-from ledger.columns import FEW, MANY, Columns
-from ledger.events import ConversionRange
-from ledger.model import Carry, instant_end_ms, instant_ms
-from ledger.periods import DAY_MS, MONTHLY, OPEN
-from ledger.schemes.base import Newcomer, Rhythm, Scheme, When
-from ledger.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.facts import periods
+from ledger.facts.events import ConversionRange
+from ledger.facts.periods import DAY_MS, MONTHLY, OPEN
+from ledger.facts.words import Carry, instant_end_ms, instant_ms
+from ledger.runtime.columns import FEW, MANY, Columns
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
 from tests import strategies
 from tests.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
 

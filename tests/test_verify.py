@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError
-from ledger.model import TreeHead
-from ledger.verify import (
+from ledger.audit.reader import (
     FIRST_FALSEHOODS,
     inclusion_proof,
     verify_inclusion,
@@ -27,6 +25,8 @@ from ledger.verify import (
     verify_names,
     verify_texts,
 )
+from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError
+from ledger.facts.words import TreeHead
 
 if TYPE_CHECKING:
     import sqlite3
@@ -794,7 +794,7 @@ def test_a_folder_is_a_storage_error(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.verify.files.LOCK_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("ledger.audit.reader.files.LOCK_WAIT_SECONDS", 0.01)
     path = tmp_path / "club.db"
     write(path, [game(1)])
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
@@ -1140,7 +1140,7 @@ def test_a_text_that_says_not_how_long_it_is_is_read(with_texts: Path) -> None:
 
 UNPACK = """
 import resource, sys
-from ledger.verify import verify_texts
+from ledger.audit.reader import verify_texts
 verify_texts(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 assert len(verify_texts(sys.argv[2]).falsehoods) == 6

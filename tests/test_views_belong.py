@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from ledger import catching_up, db, views
-from ledger.audit import table_digests
-from ledger.catching_up import Views
+from ledger.audit.audit import table_digests
 from ledger.errors import CorruptError, StorageError
-from ledger.journal.sqlite import SqliteJournal
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.projectors import DEFAULT
+from ledger.ratings import views, views_file
+from ledger.ratings.projectors import DEFAULT
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.conftest import Run
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +56,7 @@ def kept(path: Path, folder: Path) -> Path:
 
 
 def edit(path: Path, *statements: str) -> None:
-    with closing(db.connect(path)) as connection:
+    with closing(sqlite.connect(path)) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -128,8 +129,8 @@ def test_views_may_lag_behind_their_own_journal(small: Path, run: Run) -> None:
 
 def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(small: Path, run: Run, tmp_path: Path) -> None:
     def check() -> None:
-        with closing(SqliteJournal(small)) as journal, closing(db.connect(beside(small, "views"))) as connection:
-            assert views.checkpoint(connection) == views.Checkpoint(journal.size(), journal.head().root)
+        with closing(SqliteJournal(small)) as journal, closing(sqlite.connect(beside(small, "views"))) as connection:
+            assert views_file.checkpoint(connection) == views_file.Checkpoint(journal.size(), journal.head().root)
 
     check()
     with Ledger.open(small) as ledger:
@@ -172,7 +173,7 @@ SPOILS = {
 
 @pytest.mark.parametrize("spoil", SPOILS)
 def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(small: Path, spoil: str, run: Run) -> None:
-    with closing(db.connect(beside(small, "views"))) as connection:
+    with closing(sqlite.connect(beside(small, "views"))) as connection:
         before = table_digests(connection)
     edit(beside(small, "views"), *SPOILS[spoil])
     for command in READING:
@@ -183,7 +184,7 @@ def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(small: Path, s
             assert "run 'rebuild'" in done.err
     assert run("ratings", small).code == run("show", small, "ann").code == 1
     assert run("rebuild", small).code == 0
-    with closing(db.connect(beside(small, "views"))) as connection:
+    with closing(sqlite.connect(beside(small, "views"))) as connection:
         assert table_digests(connection) == before
 
 
@@ -201,7 +202,7 @@ def stopped_build(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise _StopError
 
     with monkeypatch.context() as patch, Ledger.open(path) as ledger:
-        patch.setattr("ledger.projection.PoolProjection.from_scratch", stop)
+        patch.setattr("ledger.ratings.projection.PoolProjection.from_scratch", stop)
         with pytest.raises(_StopError):
             ledger.rebuild()
     building = Path(f"{beside(path, 'views')}.building")
@@ -370,7 +371,7 @@ def test_views_are_checked_by_whoever_reads_them_directly(small: Path, run: Run,
 def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
     small: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catching_up, "BUILD_FROM", 2)
+    monkeypatch.setattr(views, "BUILD_FROM", 2)
     foreign(small, run, tmp_path)
     with closing(SqliteJournal(small)) as journal:
         with pytest.raises(CorruptError, match="derived from another journal"):

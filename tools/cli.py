@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from ledger import db
+from ledger.runtime import sqlite
 
 from . import output, running
 
@@ -76,10 +76,10 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     running.hold_standard_streams()
-    if db.has_wal_reset_bug():
+    if sqlite.has_wal_reset_bug():
         output.remark(
-            f"warning: SQLite {db.sqlite3.sqlite_version} may corrupt a file under load (WAL reset, fixed in 3.51.3); "
-            "install pysqlite3 0.6.1 or later"
+            f"warning: SQLite {sqlite.sqlite3.sqlite_version} may corrupt a file under load (WAL reset, fixed in "
+            "3.51.3); install pysqlite3 0.6.1 or later"
         )
     return running.run(cli, argv, "rating-ledger")
 

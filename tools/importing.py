@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.bulk import Outcome, PoolChoice
-from ledger.imports import csv_games, jsonl, ndjson, pgn
-from ledger.imports.open import Source, detect, open_source
-from ledger.imports.source import Reading, SourceGame, frames
+from ledger.imports import jsonl, lichess
+from ledger.imports.csv import games as csv_games
+from ledger.imports.files import Source, detect, open_source
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading, SourceGame, frames
+from ledger.journal.recorder_columns import Outcome, PoolChoice
 from ledger.ledger import Ledger
 
 from . import output
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
     "pgn": pgn.games,
-    "lichess-ndjson": ndjson.games,
+    "lichess-ndjson": lichess.games,
     "ledger-jsonl": jsonl.games,
 }
 FORMATS = (*LINE_FORMATS, "csv")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ledger.comparing import Comparison, Figures
-from ledger.heavy import mpl, mpl_figure
+from ledger.answers.comparing import Comparison, Figures
+from ledger.runtime.lazy import mpl, mpl_figure
 
 from .visible import visible
 

@@ -8,7 +8,7 @@ from typing import Never, Self
 
 from tqdm import tqdm
 
-from ledger.imports.source import Reading
+from ledger.imports.reading import Reading
 
 from .visible import visible
 

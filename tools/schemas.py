@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ledger.schema import documents
+from ledger.facts.json_schemas import documents
 
 from . import output, running
 

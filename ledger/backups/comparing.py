@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger import db
 from ledger.backups.making import places
 from ledger.backups.replacing import Present
 from ledger.errors import LedgerError
 from ledger.journal.merkle import leaf_hashes
+from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
@@ -68,13 +68,13 @@ class Erased:
 
 def loss(present: Present, copy: Path) -> Loss:
     """Hold the journal that stands there against the proven *copy*, entry by entry."""
-    with closing(db.connect(copy, read_only=True)) as proven:
+    with closing(sqlite.connect(copy, read_only=True)) as proven:
         backup = int(proven.execute(_SIZE).fetchone()[0])
         journal = present["journal"]
         if journal is None:
             return Loss(None, backup)
         try:
-            with db.storage_errors(copy):
+            with sqlite.storage_errors(copy):
                 common = _common(journal, proven)
                 entries = int(journal.execute(_SIZE).fetchone()[0])
                 return Loss(entries, backup, common, dict(journal.execute(_KINDS, (common,)).fetchall()))
@@ -108,12 +108,12 @@ def erased(present: Present, copy: Path) -> Erased:
     if people is None:
         return Erased(unknown=True)
     with (
-        closing(db.connect(copy, read_only=True)) as journal,
-        closing(db.connect(places(copy)["people"], read_only=True)) as known,
+        closing(sqlite.connect(copy, read_only=True)) as journal,
+        closing(sqlite.connect(places(copy)["people"], read_only=True)) as known,
     ):
         copied = {player: (joined_at, salt) for player, joined_at, salt in known.execute(_KNOWN)}
         try:
-            with db.storage_errors(copy):
+            with sqlite.storage_errors(copy):
                 gone = [row for row in people.execute(_ERASED) if row[0] in copied]
                 related = _share_a_salt(people, copied)
         except (LedgerError, TypeError, ValueError):
@@ -139,7 +139,7 @@ def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.
     """
     theirs = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
-        with db.storage_errors(""):
+        with sqlite.storage_errors(""):
             ours = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     except LedgerError:
         ours = None

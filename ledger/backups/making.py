@@ -16,16 +16,18 @@ from pathlib import Path
 
 import attrs
 
-from ledger import db, verify, views
+from ledger.audit import reader
 from ledger.backups import files, manifest
-from ledger.catching_up import Views
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.words import TreeHead, instant_text
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger, utc_now
-from ledger.ledger_files import beside
-from ledger.model import TreeHead, instant_text
-from ledger.pause import collector_paused
-from ledger.projection import Progress, silent
+from ledger.ratings import views_file
+from ledger.ratings.projection import Progress, silent
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.ledger_files import beside
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made
@@ -133,11 +135,11 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
     def tell(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
 
-    with closing(db.connect(source, read_only=True)) as held, closing(db.connect(target)) as copy:
-        with db.storage_errors(source):
+    with closing(sqlite.connect(source, read_only=True)) as held, closing(sqlite.connect(target)) as copy:
+        with sqlite.storage_errors(source):
             held.execute("BEGIN")
             held.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
-        with db.storage_errors(target):
+        with sqlite.storage_errors(target):
             copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
             held.backup(copy, pages=PAGES, progress=tell)
 
@@ -145,14 +147,14 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
 def _copy_people(source: Path, target: Path) -> None:
     """Copy the people under one read snapshot, row by row: what free pages still hold of erased ones stays behind."""
     files.new_file(target, files.PRIVATE).close()
-    with closing(db.connect(source, read_only=True)) as held:
-        with db.storage_errors(source):
+    with closing(sqlite.connect(source, read_only=True)) as held:
+        with sqlite.storage_errors(source):
             (found,) = held.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
-            raise CorruptError(str(source), 0, f"{one_line(found)}; {db.RESTORE}")
-        with db.storage_errors(target):
+            raise CorruptError(str(source), 0, f"{one_line(found)}; {sqlite.RESTORE}")
+        with sqlite.storage_errors(target):
             held.execute("VACUUM INTO ?", (str(target),))
-    with closing(db.connect(target)) as copy, db.storage_errors(target):
+    with closing(sqlite.connect(target)) as copy, sqlite.storage_errors(target):
         copy.execute("PRAGMA journal_mode=WAL")
 
 
@@ -171,17 +173,17 @@ def _copy_views(source: Path, target: Path, progress: Progress) -> str:
 # --- proving ------------------------------------------------------------------------------------------------
 
 
-def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tuple[TreeHead, verify.NamesVerdict]:
+def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tuple[TreeHead, reader.NamesVerdict]:
     """Re-hash the copied journal and compare the copied names with it.
 
     Raises:
         CorruptError: something is false, and so it is in the ledger.
     """
     with collector_paused():
-        found = verify.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
+        found = reader.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
     falsehoods = found.falsehoods
     if not falsehoods:
-        names = verify.verify_names(str(copies["journal"]), str(copies["people"]))
+        names = reader.verify_names(str(copies["journal"]), str(copies["people"]))
         falsehoods = names.falsehoods
     if falsehoods:
         raise CorruptError(str(source), 0, f"{falsehoods[0]}; no backup was made: run 'audit', restore an older backup")
@@ -197,7 +199,7 @@ def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
             closing(Views(copy, (), journal)) as made,
         ):
             reached = made.position()  # opening them compares the journal's root there
-            views.check_sound(made.connection, copy)
+            views_file.check_sound(made.connection, copy)
         if reached:
             return reached, ""
         why = "they say that they know no entry"

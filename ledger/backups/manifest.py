@@ -17,7 +17,7 @@ import orjson
 
 from ledger.backups import files
 from ledger.errors import StorageError
-from ledger.model import TreeHead
+from ledger.facts.words import TreeHead
 
 NAME = "backup.json"
 FORMAT = "rating-ledger backup/1"

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import orjson
 from filelock import FileLock, Timeout
 
-from ledger import db
 from ledger.backups import files
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, StorageError
-from ledger.ledger_files import RESTORE_PLAN as PLAN
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import RESTORE_PLAN as PLAN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,9 +73,9 @@ def _alone(file: Path) -> sqlite3.Connection | None:
     """Open a file for this connection alone; None where it is not there or too damaged for anybody to open."""
     if not file.is_file():
         return None
-    connection = db.connect(file)
+    connection = sqlite.connect(file)
     try:
-        with db.storage_errors(file):
+        with sqlite.storage_errors(file):
             connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
             connection.execute("BEGIN EXCLUSIVE")
@@ -110,7 +110,7 @@ def _use_log(present: Present, mode: str) -> None:
     """
     for connection in present.values():
         if connection is not None:
-            with suppress(CorruptError), db.storage_errors(""):
+            with suppress(CorruptError), sqlite.storage_errors(""):
                 connection.execute(f"PRAGMA journal_mode={mode}")
 
 
@@ -284,5 +284,5 @@ def _clear_empty(path: Path) -> None:
 def _restore_log(path: Path) -> None:
     for file in places(path).values():
         if file.is_file():
-            with suppress(CorruptError), db.storage_errors(file), closing(db.connect(file)) as connection:
+            with suppress(CorruptError), sqlite.storage_errors(file), closing(sqlite.connect(file)) as connection:
                 connection.execute("PRAGMA journal_mode=WAL")

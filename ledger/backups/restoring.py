@@ -9,17 +9,19 @@ from pathlib import Path
 
 import attrs
 
-from ledger import db, verify, views
-from ledger.audit import audit
+from ledger.audit import reader
+from ledger.audit.audit import audit
 from ledger.backups import comparing, files, manifest, replacing
 from ledger.backups.comparing import Loss
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.ledger_files import RESTORE_PLAN, restoring
-from ledger.model import TreeHead
-from ledger.people import People
-from ledger.projection import Progress, silent
-from ledger.projectors import available
+from ledger.facts.words import TreeHead
+from ledger.journal.people import People
+from ledger.ratings import views_file
+from ledger.ratings.projection import Progress, silent
+from ledger.ratings.projectors import available
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
 
 EARLIER_VIEWS = "they are not of this program's read models and schemes"
 
@@ -145,10 +147,10 @@ def _leave_out_views(copy: Path) -> str:
         return ""
     why = ""
     try:
-        with closing(db.connect(copy, read_only=True)) as connection:
-            db.check_identity(connection, copy, views.APPLICATION_ID, views.LAYOUT)
-            with db.storage_errors(copy):
-                why = "" if views.are_current(connection, available()) else EARLIER_VIEWS
+        with closing(sqlite.connect(copy, read_only=True)) as connection:
+            sqlite.check_identity(connection, copy, views_file.APPLICATION_ID, views_file.LAYOUT)
+            with sqlite.storage_errors(copy):
+                why = "" if views_file.are_current(connection, available()) else EARLIER_VIEWS
     except StorageError as error:
         why = str(error).removeprefix(f"{copy}: ")
     if why:
@@ -182,7 +184,7 @@ def _erase(copy: Mapping[str, Path], players: tuple[int, ...]) -> int:
     with closing(People(copy["people"])) as people:
         for player in players:
             people.erase(player)
-    found = verify.verify_names(str(copy["journal"]), str(copy["people"]))
+    found = reader.verify_names(str(copy["journal"]), str(copy["people"]))
     if found.falsehoods:
         raise CorruptError(str(copy["people"]), 0, str(found.falsehoods[0]))
     return len(players)

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from ledger.imports.source import Reading
+from ledger.imports.reading import Reading
 
 _BLANKS = b" \t\r"
 _TOLD = 10  # of the keys that a line gives twice

@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from ledger.heavy import zstandard
-from ledger.imports.source import Reading
+from ledger.imports.reading import Reading
+from ledger.runtime.lazy import zstandard
 
 if TYPE_CHECKING:
     from zstandard import ZstdDecompressor

@@ -1,4 +1,4 @@
-"""The append-only journal: what a store of it must do. The SQLite store is in ``sqlite``, the tree in ``merkle``.
+"""The append-only journal: what a store of it must do. The SQLite store is in ``sqlite_store``, the tree in ``merkle``.
 
 The contract (``ledger.testing.JournalContract`` runs it over any store):
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from ledger.model import TreeHead
+from ledger.facts.words import TreeHead
 
 
 class Stored(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledger.errors import UnknownNameError
-from ledger.events import BY_KIND
+from ledger.facts.events import BY_KIND
 from ledger.journal import Journal
 
 STEP = 20_000  # entries looked through at a time, from the end backwards

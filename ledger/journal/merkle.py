@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from ledger.model import TreeHead
+from ledger.facts.words import TreeHead
 
 TILE_HEIGHT = 8
 EMPTY_ROOT = sha256(b"").digest()

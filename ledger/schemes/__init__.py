@@ -11,9 +11,9 @@ from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
-from ledger.schemes.base import Scheme
+from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"base", "glicko2_volatility", "uschess_formulas"}  # what several schemes share
+_NO_SCHEMES = {"scheme"}  # what a scheme is
 
 
 @cache

@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from ledger.periods import months_of
-from ledger.schemes.base import (
+from ledger.facts.periods import months_of
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

@@ -15,9 +15,9 @@ from typing import Any
 
 import attrs
 
-from ledger.fide.tables import dp, expected_hundredths, pd, percentage
-from ledger.periods import months_of, year_of
-from ledger.schemes.base import (
+from ledger.facts.periods import months_of, year_of
+from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, pd, percentage
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

@@ -19,9 +19,9 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import logistic
-from ledger.periods import year_of
-from ledger.schemes.base import (
+from ledger.facts.periods import year_of
+from ledger.runtime.arith import logistic
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

@@ -1,8 +1,8 @@
 """The FIDE rating system, standard or rapid and blitz, by the regulations in force when a period closes.
 
 Source: FIDE Rating Regulations B.02 in their editions from 1999 to October 2025. The tables are in
-``ledger.fide.tables``, what changed when in ``ledger.fide.eras``, sums of games in ``ledger.fide.games``, initial
-ratings in ``ledger.fide.initial``; only the course of a player from period to period lives here.
+``formulas.fide_tables``, what changed when in ``formulas.fide_rules``, sums of games in ``formulas.fide_by_hand``,
+initial ratings in ``formulas.fide_initial``; only the course of a player from period to period lives here.
 
 Readings where the regulations speak of what a ledger does not know:
 
@@ -26,7 +26,9 @@ from typing import Any
 
 import attrs
 
-from ledger.fide.eras import (
+from ledger.facts.periods import months_of, year_of
+from ledger.schemes.formulas.fide_initial import games_needed, half_point, initial
+from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
     greatest,
@@ -38,10 +40,8 @@ from ledger.fide.eras import (
     upgrade,
     within,
 )
-from ledger.fide.initial import games_needed, half_point, initial
-from ledger.fide.tables import dp, expected_hundredths, percentage, round_hundredths
-from ledger.periods import months_of, year_of
-from ledger.schemes.base import (
+from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, percentage, round_hundredths
+from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
@@ -181,7 +181,7 @@ def rate_player(
 ) -> None:  # fmt: skip
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
 
-    The loop of ``ledger.fide.games.tournament``, written out for columns.
+    The loop of ``ledger.schemes.formulas.fide_by_hand.tournament``, written out for columns.
     """
     p, w = player * FIELDS, player * NOTES
     rules = rules_of(day, numbers)

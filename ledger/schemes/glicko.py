@@ -15,8 +15,8 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import LOG2_10, exp2
-from ledger.schemes.base import (
+from ledger.runtime.arith import LOG2_10, exp2
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

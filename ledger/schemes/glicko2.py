@@ -18,8 +18,9 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import LOG2_E, exp2
-from ledger.schemes.base import (
+from ledger.runtime.arith import LOG2_E, exp2
+from ledger.schemes.formulas.glicko2_volatility import new_volatilities, new_volatility
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
@@ -33,7 +34,6 @@ from ledger.schemes.base import (
     numbers_of,
     setting,
 )
-from ledger.schemes.glicko2_volatility import new_volatilities, new_volatility
 
 PAPER = "Glickman, Example of the Glicko-2 system"
 FIELDS = 4

@@ -24,8 +24,9 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import logistic
-from ledger.schemes.base import (
+from ledger.runtime.arith import logistic
+from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
@@ -40,7 +41,6 @@ from ledger.schemes.base import (
     positive,
     setting,
 )
-from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"

@@ -22,7 +22,8 @@ from typing import Any
 
 import attrs
 
-from ledger.schemes.base import (
+from ledger.schemes.glicko2 import SCALE, chance, check_scale, expected_score, impact, rate_side, rate_sides
+from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
@@ -39,7 +40,6 @@ from ledger.schemes.base import (
     refuse_common,
     setting,
 )
-from ledger.schemes.glicko2 import SCALE, chance, check_scale, expected_score, impact, rate_side, rate_sides
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ledger.schemes.base import (
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

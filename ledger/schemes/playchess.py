@@ -18,8 +18,8 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import log10, logistic
-from ledger.schemes.base import (
+from ledger.runtime.arith import log10, logistic
+from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,

@@ -14,7 +14,18 @@ from typing import Any
 
 import attrs
 
-from ledger.schemes.base import (
+from ledger.schemes.playchess import (
+    GAMES_PAGE,
+    PAGE,
+    change,
+    counted,
+    expected_score,
+    explain_established,
+    k_factor,
+    r_factor,
+    refuse,
+)
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
@@ -26,17 +37,6 @@ from ledger.schemes.base import (
     numbers_of,
     positive,
     setting,
-)
-from ledger.schemes.playchess import (
-    GAMES_PAGE,
-    PAGE,
-    change,
-    counted,
-    expected_score,
-    explain_established,
-    k_factor,
-    r_factor,
-    refuse,
 )
 
 FIELDS = 2

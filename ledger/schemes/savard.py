@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import logistic
-from ledger.schemes.base import (
+from ledger.runtime.arith import logistic
+from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,

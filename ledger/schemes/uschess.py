@@ -1,7 +1,7 @@
 """US Chess (Glickman & Doan): whole sections at once, in five steps, with a bonus and floors.
 
 The scheme: settings, a player's state, the rounds of a section, and words for people. The formulas stand in
-``ledger.schemes.uschess_formulas``. Ratings are floats, "shown rounded"; a section is one batch.
+``formulas.uschess``. Ratings are floats, "shown rounded"; a section is one batch.
 """
 
 from __future__ import annotations
@@ -11,23 +11,9 @@ from typing import Any
 
 import attrs
 
-from ledger.arith import logistic
-from ledger.schemes import uschess_formulas as formulas
-from ledger.schemes.base import (
-    Explanation,
-    Meeting,
-    Newcomer,
-    Rhythm,
-    Scheme,
-    Side,
-    Term,
-    When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
-)
-from ledger.schemes.uschess_formulas import (
+from ledger.runtime.arith import logistic
+from ledger.schemes.formulas import uschess as formulas
+from ledger.schemes.formulas.uschess import (
     ALL_LOST,
     ALL_WON,
     MIXED,
@@ -51,6 +37,20 @@ from ledger.schemes.uschess_formulas import (
     start_by_age,
     start_by_age_before_2008,
     strength,
+)
+from ledger.schemes.scheme import (
+    Explanation,
+    Meeting,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    Side,
+    Term,
+    When,
+    not_negative,
+    numbers_of,
+    positive,
+    setting,
 )
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"

@@ -7,7 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from ledger.schemes.base import Explanation
+from ledger.schemes.scheme import Explanation
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,

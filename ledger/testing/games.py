@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from ledger import codec
-from ledger.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts import codec
+from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Outcome, Standing, Termination
 from ledger.journal import Journal
-from ledger.model import Outcome, Standing, Termination
 
 RECORDED_AT = "2022-01-01T00:00:00.000Z"
 _ROUNDS = (None, "1", "2", "2.1", "2.2", "10", "Final")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import ClassVar
 
-from ledger.events import KEY_PATTERN, GameRecorded
-from ledger.game_columns import faults
-from ledger.heavy import pl
-from ledger.imports.source import Reading, SourceGame, frames
-from ledger.model import Outcome, Termination
+from ledger.facts.codec_columns import faults
+from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.words import Outcome, Termination
+from ledger.imports.reading import Reading, SourceGame, frames
+from ledger.runtime.lazy import pl
 
 Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]
 

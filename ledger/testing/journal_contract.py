@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import NamedTuple
 
-from ledger import codec
+from ledger.facts import codec
 from ledger.journal import Journal, KeyTakenError, Writer
 from ledger.testing.expect import refused
 

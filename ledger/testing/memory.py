@@ -11,9 +11,9 @@ from threading import Lock
 
 import orjson
 
+from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import EMPTY_ROOT, leaf_hash, node_hash
-from ledger.model import TreeHead
 
 BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
 

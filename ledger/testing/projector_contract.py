@@ -15,15 +15,16 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from ledger import catching_up, db, engine, views
-from ledger.catching_up import Views
-from ledger.events import NAME_PATTERN, Event
-from ledger.gamebook import Fresh, GameBook
-from ledger.heavy import np
-from ledger.kernels import compiled
-from ledger.projection import PoolProjections
-from ledger.projector import SIDE_COLUMNS, Projector
-from ledger.projectors.history import HISTORY
+from ledger.book.game_book import Fresh, GameBook
+from ledger.facts.events import NAME_PATTERN, Event
+from ledger.ratings import engine, views, views_file
+from ledger.ratings.projection import PoolProjections
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
 from ledger.testing.expect import bits
 from ledger.testing.games import club, record, shuffled
 from ledger.testing.memory import MemoryJournal
@@ -64,7 +65,7 @@ class ProjectorContract:
         assert re.fullmatch(NAME_PATTERN, made.name)
         assert made.version >= 1
         assert {*made.takes, *made.stores} <= set(SIDE_COLUMNS)
-        names = ["pool", "player", "n", *(name for name, _ in views.table_columns(made, ()))]
+        names = ["pool", "player", "n", *(name for name, _ in views_file.table_columns(made, ()))]
         assert len(names) == len(set(names)), "a column stands twice"
         for kept in made.state:
             assert kept.type in {"INTEGER", "REAL"}, kept
@@ -141,7 +142,7 @@ class ProjectorContract:
             slices = [facts[first:last] for first, last in pairwise(cuts)]
             for name, forced in (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60)):
                 folder = tmp_path / f"{seed}-{name}-{forced}"
-                with patch.object(catching_up, name, forced):
+                with patch.object(views, name, forced):
                     assert self._live(folder, slices) == expected, (cuts, name, forced)
 
     def test_game_by_game_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ class ProjectorContract:
             players = {player for (player,) in connection.execute("SELECT player FROM current")}
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.projectors)
-                with db.immediate(connection, updated.path):
+                with sqlite.immediate(connection, updated.path):
                     PoolProjections(book, updated.projectors).update(
                         Fresh({1: start_ms}, {1: set(players)}), len(facts)
                     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ledger import queries
+from ledger.ratings import queries
 
 if TYPE_CHECKING:
     import sqlite3

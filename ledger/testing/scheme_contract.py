@@ -11,24 +11,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
-from ledger import engine
-from ledger.columns import FEW, MANY
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.events import MAX_HALF_MOVES, NAME_PATTERN
-from ledger.heavy import np
-from ledger.kernels import compiled
-from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import (
-    HALF_MOVES_UNKNOWN,
-    REASONS,
-    Meeting,
-    Newcomer,
-    Rhythm,
-    Scheme,
-    Side,
-    When,
-)
+from ledger.facts.events import MAX_HALF_MOVES, NAME_PATTERN
+from ledger.facts.words import Outcome, Standing, Termination
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW, MANY
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Rhythm, Scheme, Side, When
 from ledger.testing.expect import bits, refused
 from ledger.testing.formulas import evaluated
 

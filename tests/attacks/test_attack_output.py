@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import click
 import pytest
 
-from ledger import db
-from ledger.events import GameRecorded
+from ledger.facts.events import GameRecorded
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Termination
+from ledger.runtime import sqlite
 from tools import cli, output, running
 from tools.visible import visible
 
@@ -363,7 +363,7 @@ def file_of(path: Path, suffix: str) -> Path:
 
 def text_columns(path: Path) -> Iterator[tuple[str, str]]:
     """Table and column of every text of a database."""
-    with closing(db.sqlite3.connect(path)) as connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             for row in connection.execute(f"PRAGMA table_info({table})").fetchall():
                 if row[2] in {"TEXT", "BLOB"}:
@@ -372,11 +372,11 @@ def text_columns(path: Path) -> Iterator[tuple[str, str]]:
 
 def spoil(path: Path, table: str, column: str, value: str) -> None:
     """Write *value* after every text of a column, whatever guards there are."""
-    with closing(db.sqlite3.connect(path)) as connection, connection:
+    with closing(sqlite.sqlite3.connect(path)) as connection, connection:
         for (trigger,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {trigger}")
         connection.execute("PRAGMA ignore_check_constraints = ON")
-        with suppress(db.sqlite3.IntegrityError):
+        with suppress(sqlite.sqlite3.IntegrityError):
             connection.execute(f"UPDATE {table} SET {column} = CAST({column} || ? AS TEXT)", (value,))
             return
         connection.execute(f"UPDATE {table} SET {column} = CAST({column} || ? AS BLOB)", (value.encode(),))
@@ -418,7 +418,7 @@ SENTINELS: Sequence[tuple[str, str]] = [
 def test_bytes_that_are_no_text_and_numbers_without_end_are_shown_harmless(
     file: str, statement: str, copy: Path, run_raw: RunRaw
 ) -> None:
-    with closing(db.sqlite3.connect(file_of(copy, f".{file}.db"))) as connection, connection:
+    with closing(sqlite.sqlite3.connect(file_of(copy, f".{file}.db"))) as connection, connection:
         connection.execute(statement)
     for words, command in ALL.items():
         for fmt in formats_of(command) if words not in {"rebuild", "init", "import"} else ():

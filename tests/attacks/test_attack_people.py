@@ -23,17 +23,17 @@ import attrs
 import orjson
 import pytest
 
-from ledger import db
-from ledger import people as people_module
-from ledger.codec import decode
 from ledger.errors import LedgerError
-from ledger.events import ClockAccepted, GameRecorded, PlayerRegistered
-from ledger.imports.source import SourceGame, frames
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.codec import decode
+from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal import people as people_module
+from ledger.journal.people import People, Person, commitment
+from ledger.journal.sealed_names import accept_lost_names
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.people import People, Person, commitment
-from ledger.sealed_names import accept_lost_names
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.crash_driver import NOW, source_games
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
@@ -352,7 +352,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         older = (tmp_path / PEOPLE).read_bytes()
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
-        with db.immediate(ledger.people._connection, path):
+        with sqlite.immediate(ledger.people._connection, path):
             ledger.people._connection.executemany(people_module._ERASE, [(number,) for number in erased])
         ledger.people._connection.execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]

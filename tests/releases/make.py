@@ -25,15 +25,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ledger import db
-from ledger.audit import audit
-from ledger.bulk import PoolChoice
-from ledger.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.imports import pgn
-from ledger.imports.open import open_source
-from ledger.imports.source import SourceGame, frames
+from ledger.audit.audit import audit
+from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Carry, Standing
+from ledger.imports.files import open_source
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import SourceGame, frames
+from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.model import Carry, Standing
+from ledger.runtime import sqlite
 from tools import cli
 
 HERE = Path(__file__).parent
@@ -202,7 +202,7 @@ def asked(path: Path, question: Question) -> Any:
 def columns_of(path: Path, tables: Sequence[str]) -> dict[str, dict[str, list[str]]]:
     """By table of the views: its primary key, in order, and all its columns, in alphabetical order."""
     found = {}
-    with closing(db.connect(path, read_only=True)) as connection:
+    with closing(sqlite.connect(path, read_only=True)) as connection:
         for table in tables:
             rows = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
             key = [name for _, name in sorted((row[5], row[1]) for row in rows if row[5])]
@@ -211,7 +211,7 @@ def columns_of(path: Path, tables: Sequence[str]) -> dict[str, dict[str, list[st
 
 
 def layout_of(file: Path) -> int:
-    with closing(db.connect(file, read_only=True)) as connection:
+    with closing(sqlite.connect(file, read_only=True)) as connection:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

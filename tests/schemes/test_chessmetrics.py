@@ -7,11 +7,11 @@ from datetime import date
 
 import pytest
 
-from ledger import engine
-from ledger.columns import FEW
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme
+from ledger.ratings import engine
+from ledger.runtime.columns import FEW
 from ledger.schemes.chessmetrics import DEFAULT, FIELDS, SCHEME, expected_score, performance, weight
+from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
 
 Game = tuple[int, float]  # opponent's rating, own score

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import engine
-from ledger.columns import FEW
 from ledger.errors import MalformedError
+from ledger.ratings import engine
+from ledger.runtime.columns import FEW
 from ledger.schemes import ecf_grade
-from ledger.schemes.base import Newcomer, Scheme
 from ledger.schemes.ecf_grade import (
     DEFAULT,
     FIELDS,
@@ -29,6 +28,7 @@ from ledger.schemes.ecf_grade import (
     season_grade,
     season_grade_by_percentage,
 )
+from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
 
 Game = tuple[int, float]  # opponent's grade, own score

@@ -7,10 +7,9 @@ from datetime import date
 
 import pytest
 
-from ledger import engine
-from ledger.columns import FEW
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme
+from ledger.ratings import engine
+from ledger.runtime.columns import FEW
 from ledger.schemes.ecf_monthly import (
     DEFAULT,
     FIELDS,
@@ -27,6 +26,7 @@ from ledger.schemes.ecf_monthly import (
     performance,
     year_results,
 )
+from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
 
 Result = tuple[int, int, float]  # White, Black, White's score

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.periods import year_of
-from ledger.schemes.base import Newcomer, Scheme
+from ledger.facts.periods import year_of
 from ledger.schemes.elo import (
     AGE_UNKNOWN,
     DEFAULT,
@@ -27,6 +26,7 @@ from ledger.schemes.elo import (
     new_rating_of_many,
     rate_game,
 )
+from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9

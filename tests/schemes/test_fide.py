@@ -10,23 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import engine
-from ledger.columns import FEW
-from ledger.engine import Rateable
-from ledger.fide.eras import (
-    cap,
-    compressed,
-    is_rated,
-    k_capped,
-    k_factor,
-    published_from,
-)
-from ledger.fide.games import game, game_rounded, period, round_change, tournament
-from ledger.fide.initial import initial, initial_2024, initial_before_2024, nearest
-from ledger.fide.tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
-from ledger.periods import months_of, year_of
-from ledger.schemes.base import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When, with_settings
+from ledger.facts.periods import months_of, year_of
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE, time_control_class
+from ledger.schemes.formulas.fide_by_hand import game, game_rounded, period, round_change, tournament
+from ledger.schemes.formulas.fide_initial import initial, initial_2024, initial_before_2024, nearest
+from ledger.schemes.formulas.fide_rules import cap, compressed, is_rated, k_capped, k_factor, published_from
+from ledger.schemes.formulas.fide_tables import EDGES, ROWS, dp, expected_hundredths, pd, percentage, round_hundredths
+from ledger.schemes.scheme import COUNTS, TOO_SHORT, Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.testing.formulas import evaluated
 from ledger.testing.scheme_contract import SchemeContract
 

@@ -8,11 +8,10 @@ from random import Random
 
 import pytest
 
-from ledger import engine
-from ledger.columns import FEW
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme, When, with_settings
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
 from ledger.schemes.glicko import (
     DEFAULT,
     NEVER,
@@ -24,6 +23,7 @@ from ledger.schemes.glicko import (
     interval,
     rate_period,
 )
+from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
 from ledger.testing.scheme_contract import SchemeContract
 
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))

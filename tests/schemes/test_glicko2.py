@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import engine
-from ledger.columns import FEW
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme, When, with_settings
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
+from ledger.schemes.formulas.glicko2_volatility import exponential, new_volatilities, new_volatility
 from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, grown, rate_internal, rate_period
-from ledger.schemes.glicko2_volatility import exponential, new_volatilities, new_volatility
+from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
 from ledger.testing.scheme_contract import SchemeContract
 
 SCALE = 173.7178

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger import engine
 from ledger.errors import MalformedError
-from ledger.schemes.base import Meeting, Newcomer, Scheme, Side, When
+from ledger.ratings import engine
 from ledger.schemes.harkness import DEFAULT, SCHEME, expected_score, explain, listed, performance, provisional
+from ledger.schemes.scheme import Meeting, Newcomer, Scheme, Side, When
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9

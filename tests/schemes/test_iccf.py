@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger import engine
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.periods import closing, number
-from ledger.schemes.base import Newcomer, Scheme, with_settings
+from ledger.facts.periods import closing, number
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
 from ledger.schemes.iccf import (
     DEFAULT,
     DP,
@@ -29,6 +28,7 @@ from ledger.schemes.iccf import (
     own_rating,
     performance,
 )
+from ledger.schemes.scheme import Newcomer, Scheme, with_settings
 from ledger.testing import SchemeContract
 
 EXACT = 1e-9

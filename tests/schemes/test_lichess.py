@@ -9,22 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger import engine
-from ledger.columns import FEW
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.imports.ndjson import history_date
-from ledger.schemes.base import (
-    COUNTS,
-    HALF_MOVES_UNKNOWN,
-    TOO_SHORT,
-    Meeting,
-    Newcomer,
-    Scheme,
-    Side,
-    When,
-    with_settings,
-)
+from ledger.imports.lichess import history_date
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
 from ledger.schemes.lichess import (
     DEFAULT,
     SCHEME,
@@ -39,6 +28,17 @@ from ledger.schemes.lichess import (
     refuse,
     sane,
     shown,
+)
+from ledger.schemes.scheme import (
+    COUNTS,
+    HALF_MOVES_UNKNOWN,
+    TOO_SHORT,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    When,
+    with_settings,
 )
 from ledger.testing.formulas import evaluated
 from ledger.testing.scheme_contract import SchemeContract

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.schemes.base import Scheme
 from ledger.schemes.nothingbutchess import (
     DEFAULT,
     SCHEME,
@@ -19,6 +18,7 @@ from ledger.schemes.nothingbutchess import (
     rate_game,
     shown,
 )
+from ledger.schemes.scheme import Scheme
 from ledger.testing.scheme_contract import SchemeContract
 
 

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger import engine
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
-from ledger.model import Outcome, Standing, Termination
-from ledger.schemes.base import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When, with_settings
+from ledger.facts.words import Outcome, Standing, Termination
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
 from ledger.schemes.playchess import (
     DEFAULT,
     SCHEME,
@@ -30,6 +29,7 @@ from ledger.schemes.playchess import (
     rating_difference,
     refuse,
 )
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.testing import SchemeContract
 from ledger.testing.formulas import evaluated
 from tools.vectors.playchess import FUNCTIONS

@@ -8,8 +8,8 @@ from typing import ClassVar
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme, with_settings
 from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Settings, enter, mean_with, performance, rate_game
+from ledger.schemes.scheme import Newcomer, Scheme, with_settings
 from ledger.testing import SchemeContract
 
 State = tuple[float, float]

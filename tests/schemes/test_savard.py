@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.arith import logistic
 from ledger.errors import MalformedError
-from ledger.schemes.base import Newcomer, Scheme
+from ledger.runtime.arith import logistic
 from ledger.schemes.savard import (
     BEGINNING,
     DEFAULT,
@@ -29,6 +28,7 @@ from ledger.schemes.savard import (
     undecided,
     updated,
 )
+from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9

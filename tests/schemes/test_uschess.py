@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger import engine
-from ledger.engine import Rateable
 from ledger.errors import MalformedError
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
 from ledger.schemes import uschess
-from ledger.schemes import uschess_formulas as formulas
-from ledger.schemes.base import Meeting, Newcomer, Scheme, Side, When, with_settings
+from ledger.schemes.formulas import uschess as formulas
+from ledger.schemes.scheme import Meeting, Newcomer, Scheme, Side, When, with_settings
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, PEAK, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.formulas import evaluated

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from ledger.rules import CLOCK_SLACK_MS, FUTURE_SLACK_MS
+from ledger.journal.rules import CLOCK_SLACK_MS, FUTURE_SLACK_MS
 
 from .files import copied
 from .histories import game, written

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.db import sqlite3
 from ledger.errors import one_line
-from ledger.ledger_files import beside
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.sqlite import sqlite3
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

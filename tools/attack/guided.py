@@ -12,7 +12,7 @@ from random import Random
 
 import atheris
 
-with atheris.instrument_imports(include=["ledger.imports", "ledger.bulk"]):
+with atheris.instrument_imports(include=["ledger.imports", "ledger.journal.recorder_columns"]):
     from . import importers
 
 from . import mutation

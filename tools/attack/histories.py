@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from ledger.imports import jsonl
-from ledger.imports.source import SourceGame
+from ledger.imports.reading import SourceGame
 
 from .files import ROLES, copied, file_of, ledger_in, raw
 from .truth import TILE, Truth, commitment, digest_of, entries, people

@@ -18,15 +18,20 @@ from typing import BinaryIO
 
 import attrs
 
-from ledger import codec
-from ledger.bulk import BY_SPEED, PoolChoice
 from ledger.errors import LedgerError
-from ledger.events import KEY_PATTERN, GameRecorded
-from ledger.imports import csv_games, csv_header, csv_rows, csv_values, jsonl, ndjson, pgn, trf_lines
-from ledger.imports.open import FORMATS, Source, detect, source_of
-from ledger.imports.source import KEPT_FAULTS, VARIANT, Reading, SourceGame, frames
+from ledger.facts import codec
+from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.words import Outcome, Termination
+from ledger.imports import jsonl, lichess, trf
+from ledger.imports.csv import games as csv_games
+from ledger.imports.csv import header as csv_header
+from ledger.imports.csv import rows as csv_rows
+from ledger.imports.csv import values as csv_values
+from ledger.imports.files import FORMATS, Source, detect, source_of
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import KEPT_FAULTS, VARIANT, Reading, SourceGame, frames
+from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Termination
 
 Attack = Callable[[bytes], None]
 
@@ -192,15 +197,15 @@ def attack_trf(data: bytes) -> None:
     """Player lines of tournament reports."""
     for line in data.decode("latin-1").split("\n")[:50]:
         try:
-            read = trf_lines.player_line(line)
+            read = trf.player_line(line)
         except ValueError as error:
             _check_words(error, 4 * MAX_MESSAGE)
         else:
             assert read.rank > 0
-            assert all(game.result in trf_lines.RESULTS for game in read.rounds)
+            assert all(game.result in trf.RESULTS for game in read.rounds)
 
 
-_OF_LINES = {"pgn": pgn.games, "lichess-ndjson": ndjson.games, "ledger-jsonl": jsonl.games}
+_OF_LINES = {"pgn": pgn.games, "lichess-ndjson": lichess.games, "ledger-jsonl": jsonl.games}
 
 
 @attrs.define
@@ -256,7 +261,7 @@ whole_import = WholeImport()
 ATTACKS: dict[str, Attack] = {
     "open": attack_open,
     "pgn": line_importer(pgn.games),
-    "lichess-ndjson": line_importer(ndjson.games),
+    "lichess-ndjson": line_importer(lichess.games),
     "ledger-jsonl": line_importer(jsonl.games),
     "csv": attack_csv,
     "csv-rows": attack_csv_rows,

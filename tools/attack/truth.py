@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.heavy import zstandard
+from ledger.runtime.lazy import zstandard
 
 from .files import READ_ERRORS, ROLES, Contents, contents, copied, file_of, raw
 

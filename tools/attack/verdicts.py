@@ -24,7 +24,7 @@ from zlib import crc32
 
 import attrs
 
-from ledger.db import sqlite3
+from ledger.runtime.sqlite import sqlite3
 
 from . import advice
 from .files import Act, copied

@@ -27,14 +27,15 @@ import attrs
 from tqdm import tqdm
 
 import ledger.ledger
-from ledger import db, views
-from ledger.catching_up import Views
 from ledger.errors import LedgerError
-from ledger.events import PlayerChanged
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.events import PlayerChanged
+from ledger.facts.words import Standing
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.model import Standing
-from ledger.projectors import available
+from ledger.ratings import views_file
+from ledger.ratings.projectors import available
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
 
 from .. import cli, commands, output
 from ..cli import COMMANDS
@@ -142,7 +143,7 @@ class Worker:
 
 
 def _serve(pipe: Connection[Any, Any], circumstances: Circumstances) -> None:
-    db.BUSY_SECONDS = LOCK_SECONDS
+    sqlite.BUSY_SECONDS = LOCK_SECONDS
     tqdm.set_lock(RLock())  # its own one is a semaphore that another user may not remove
     if circumstances.largest_file is not None:
         import resource  # noqa: PLC0415  # not on every system
@@ -239,7 +240,7 @@ def _stop_build(path: str) -> int:
     def stop(connection: object) -> None:
         raise _StoppedError(connection)
 
-    names, true = vars(views), views.create_indexes
+    names, true = vars(views_file), views_file.create_indexes
     names["create_indexes"] = stop
     try:
         with contextlib.suppress(_StoppedError), Ledger.open(path) as opened:

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ledger import periods
-from ledger.heavy import np
-from ledger.kernels import compiled
-from ledger.periods import Calendar
+from ledger.facts import periods
+from ledger.facts.periods import Calendar
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
 
 from .rivals import START, Run, players_of
 from .synthetic import Columns

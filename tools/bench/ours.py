@@ -16,24 +16,25 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, cast
 
-from ledger import engine
-from ledger.ahead import mapped_ahead
-from ledger.audit import audit
-from ledger.catching_up import Views
-from ledger.columns import MANY
-from ledger.events import GameRecorded
-from ledger.gamebook_columns import decode_bodies
-from ledger.heavy import pl
-from ledger.imports import csv_games, pgn
-from ledger.imports.open import open_source
-from ledger.imports.source import Reading
+from ledger.audit.audit import audit
+from ledger.book.game_book_columns import decode_bodies
+from ledger.facts.events import GameRecorded
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Outcome, Termination, instant_text
+from ledger.imports.csv import games as csv_games
+from ledger.imports.files import open_source
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.ledger import Ledger
-from ledger.model import Outcome, Termination, instant_text
-from ledger.pause import collector_paused
-from ledger.periods import DAY_MS
+from ledger.ratings import engine
+from ledger.ratings.views import Views
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.columns import MANY
+from ledger.runtime.lazy import pl
+from ledger.runtime.prefetch import mapped_ahead
 from ledger.schemes import chessworld
-from ledger.schemes.base import Newcomer
+from ledger.schemes.scheme import Newcomer
 
 from .rivals import pace
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ledger.heavy import np
+from ledger.runtime.lazy import np
 
 from .rivals import START, K
 

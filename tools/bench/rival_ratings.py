@@ -19,10 +19,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ledger import periods
-from ledger.engine import Rateable
-from ledger.heavy import np
-from ledger.periods import Calendar
+from ledger.facts import periods
+from ledger.facts.periods import Calendar
+from ledger.ratings.engine import Rateable
+from ledger.runtime.lazy import np
 
 from .rivals import START, K, Run, players_of
 from .synthetic import Columns

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, TextIO
 import attrs
 import orjson
 
-from ledger.heavy import sqlite_utils
+from ledger.runtime.lazy import sqlite_utils
 
 from .synthetic import RESULTS, Columns, games
 

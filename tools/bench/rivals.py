@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ledger.heavy import nb, np
+from ledger.runtime.lazy import nb, np
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ledger import schemes
-from ledger.comparing import accuracy
-from ledger.heavy import np
+from ledger.answers.comparing import accuracy
+from ledger.runtime.lazy import np
 
 from . import bare_ratings, rival_ratings, rivals
 from .rivals import Run, pace, side_by_side

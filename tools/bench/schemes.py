@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger import engine, periods, schemes
-from ledger.arith import logistic
-from ledger.columns import MANY
-from ledger.comparing import accuracy
-from ledger.comparing.foresight import foresee
-from ledger.heavy import np
-from ledger.kernels import compiled
-from ledger.periods import DAY_MS, MONTHLY
-from ledger.schemes.base import Newcomer, Rhythm, Scheme
+from ledger import schemes
+from ledger.answers.comparing import accuracy
+from ledger.answers.comparing.forecasts import foresee
+from ledger.facts import periods
+from ledger.facts.periods import DAY_MS, MONTHLY
+from ledger.ratings import engine
+from ledger.runtime.arith import logistic
+from ledger.runtime.columns import MANY
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from .rivals import START, Run
 from .synthetic import Columns

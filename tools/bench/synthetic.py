@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ledger.heavy import np, pl
+from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
     import numpy.typing as npt

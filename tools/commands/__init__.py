@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import click
 
-from ledger import db
-from ledger.audit import audit
+from ledger.audit.audit import audit
+from ledger.audit.proven import recompute
+from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError
 from ledger.ledger import Ledger
-from ledger.proven import recompute
-from ledger.verify import FIRST_FALSEHOODS, Falsehood
+from ledger.runtime import sqlite
 
 from .. import output
 from ..progress import Bars
@@ -54,7 +54,7 @@ def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
             yield ledger
         except UnicodeEncodeError:  # of what is printed
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, db.sqlite3.Error) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
             found = audit(path).falsehoods
             if found:
                 raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error

@@ -9,9 +9,9 @@ from pathlib import Path
 import attrs
 import click
 
-from ledger import comparing
-from ledger.comparing import Comparison, Figures, Switch
-from ledger.model import instant_end_ms, instant_ms
+from ledger.answers import comparing
+from ledger.answers.comparing import Comparison, Figures, Switch
+from ledger.facts.words import instant_end_ms, instant_ms
 
 from .. import output, pictures
 from . import DB, POOL, level, settings_given

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import click
 
-from ledger.events import ClockAccepted
-from ledger.journal.sqlite import SqliteJournal
+from ledger.facts.events import ClockAccepted
+from ledger.journal.rules import check_acceptance, recorded_text
+from ledger.journal.sealed_names import accept_lost_names, lost_names
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
-from ledger.rules import check_acceptance, recorded_text
-from ledger.sealed_names import accept_lost_names, lost_names
+from ledger.runtime.ledger_files import beside
 
 from .. import output
 from . import DB, confirmed

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from ledger.audit import Verdict
-from ledger.audit import audit as prove
+from ledger.audit.audit import Verdict
+from ledger.audit.audit import audit as prove
+from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
-from ledger.model import TreeHead
 
 from .. import output
 from ..progress import Bars

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from ledger import explaining, reports
+from ledger.answers import explanations, reports
+from ledger.answers.wording import shown
+from ledger.facts.words import instant_ms
 from ledger.ledger import Ledger
-from ledger.model import instant_ms
-from ledger.names import shown
 
 from .. import output
 from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
@@ -162,7 +162,7 @@ def explain(db_path: str, player: str, game: str, fmt: str | None, verify: bool)
       rating-ledger explain club.db ann lichess:Mxzwh32Z -t
     """
     with level(db_path, verify=verify) as ledger:
-        told = explaining.explain(ledger, ledger.player(player), game)
+        told = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             terms, meetings = told.pop("terms"), told.pop("meetings")
             output.write_one({name: _exact(value) for name, value in told.items() if value is not None}, "table")

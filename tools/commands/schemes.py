@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 import click
 
-from ledger import lists, reports
 from ledger import schemes as known
-from ledger.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.answers import rating_lists, reports
+from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Carry, instant_ms
 from ledger.ledger import Ledger
-from ledger.model import Carry, instant_ms
-from ledger.schemes.base import Rhythm, Scheme
+from ledger.schemes.scheme import Rhythm, Scheme
 
 from .. import output
 from ..progress import Bars
@@ -215,7 +215,10 @@ def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, 
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
     with level(db_path, verify=verify) as ledger:
-        rows = lists.runs(ledger, pool, last=last) if on is None else lists.list_on(ledger, on, pool)[:limit]
+        if on is None:
+            rows = rating_lists.runs(ledger, pool, last=last)
+        else:
+            rows = rating_lists.list_on(ledger, on, pool)[:limit]
         output.write(rows, fmt)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from ledger.bulk import PoolChoice
-from ledger.events import SchemeAdopted
-from ledger.imports.csv_games import PREFIX
+from ledger.facts.events import SchemeAdopted
+from ledger.imports.csv.games import PREFIX
+from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.ledger_files import beside
+from ledger.runtime.ledger_files import beside
 
 from .. import output
 from ..importing import FORMATS, Wish, import_file

@@ -6,13 +6,6 @@ from collections.abc import Callable, Mapping
 from math import floor
 from typing import Any
 
-from ledger.schemes.base import (
-    ENDED_CHECKMATE,
-    HALF_MOVES_UNKNOWN,
-    OUTCOME_WHITE,
-    STANDING_FULL,
-    Newcomer,
-)
 from ledger.schemes.chessworld import (
     RATING,
     SCHEME,
@@ -26,6 +19,7 @@ from ledger.schemes.chessworld import (
     refuse,
     strength,
 )
+from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, STANDING_FULL, Newcomer
 
 Inputs = Mapping[str, Any]
 RESIGNED = ENDED_CHECKMATE + 1

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
-from ledger.fide.eras import LATEST, compressed, k_capped, k_factor
-from ledger.fide.games import Result, game, game_rounded, period, round_change, tournament
-from ledger.fide.initial import initial_2024, initial_before_2024
-from ledger.fide.tables import dp, pd
 from ledger.schemes.fide import DEFAULT, time_control_class
+from ledger.schemes.formulas.fide_by_hand import Result, game, game_rounded, period, round_change, tournament
+from ledger.schemes.formulas.fide_initial import initial_2024, initial_before_2024
+from ledger.schemes.formulas.fide_rules import LATEST, compressed, k_capped, k_factor
+from ledger.schemes.formulas.fide_tables import dp, pd
 
 EPOCH = date(1970, 1, 1)
 Inputs = Mapping[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.imports.ndjson import history_date
-from ledger.imports.source import speed_class
+from ledger.imports.lichess import history_date
+from ledger.imports.reading import speed_class
 from ledger.schemes import lichess
 
 Inputs = Mapping[str, Any]

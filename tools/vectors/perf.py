@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.performance import appo, apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
+from ledger.schemes.formulas.performance import appo, apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
 
 Inputs = Mapping[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ledger.schemes.base import with_settings
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
@@ -19,6 +18,7 @@ from ledger.schemes.savard import (
     undecided,
     updated,
 )
+from ledger.schemes.scheme import with_settings
 
 
 def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:

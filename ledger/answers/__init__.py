@@ -1,0 +1,1 @@
+"""Rows to what people ask: players, rankings, rating lists, explanations, predictions, comparisons.."""

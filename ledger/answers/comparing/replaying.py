@@ -1,0 +1,283 @@
+"""A pool's games once more under another scheme, in memory: read in order, cut into batches, predicted and rated.
+
+The games are those that count now, whatever another scheme's own rules would say of them. Each scheme rates them from
+the beginning, as if it had been the only one, with the pool's own runs and tournaments. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from ledger import schemes
+from ledger.answers.comparing.forecasts import foresee
+from ledger.book.game_book import Roster
+from ledger.book.timeline import BEGINNING, Era, Pool
+from ledger.facts.words import Carry
+from ledger.ratings import engine, views_file
+from ledger.runtime import sqlite
+from ledger.runtime.columns import FEW, MANY
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SHOWN_SCALE = "Elo points"  # what sources show beside games
+BLOCK = 50_000  # rows that are Python objects at one time
+
+_GAMES = """
+SELECT white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END, ended_ms, tournament,
+  white_rating, black_rating
+FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY ended_ms, round_order, key
+"""
+
+
+class Candidate(NamedTuple):
+    """A scheme to be compared: itself, its settings as the kernels take them, and as they were given."""
+
+    scheme: Scheme
+    numbers: Any
+    settings: Mapping[str, int | bool | str]
+
+
+def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
+    """The scheme of that name with settings that differ from its defaults.
+
+    Raises:
+        UnknownNameError: there is no such scheme.
+        MalformedError: settings that it cannot work with.
+    """
+    scheme, given = schemes.named(name), dict(settings or {})
+    return Candidate(scheme, scheme.numbers_from(given), given)
+
+
+@attrs.frozen
+class Year:
+    """The ratings of one calendar year (UTC).
+
+    Attributes:
+        year: the year.
+        players: players with a game in it whom the scheme listed after the last of them.
+        mean: mean of their last ratings of the year; None where there is nobody.
+        spread: standard deviation of these.
+    """
+
+    year: int
+    players: int
+    mean: float | None
+    spread: float | None
+
+
+class Games(NamedTuple):
+    """The games in order of their ends, as NumPy arrays.
+
+    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
+    player the first rating that the source showed beside a game, NaN where it never did.
+    """
+
+    players: Any
+    white: Any
+    black: Any
+    score: Any
+    ended_ms: Any
+    tournament: Any
+    tournaments: list[str | None]
+    shown: Any
+
+
+class Order(NamedTuple):
+    """The games in one rating order.
+
+    Attributes:
+        places: where each stands in order of the ends.
+        rateable: as the engine takes them: arrays, or lists where they are few.
+        newcomers: by player, what is known before the first one.
+        last_sides: by year with games, the side of each player's last one, White's 2g and Black's 2g + 1.
+    """
+
+    places: Any
+    rateable: engine.Rateable
+    newcomers: list[Newcomer]
+    last_sides: dict[int, Any]
+
+
+class Replayed(NamedTuple):
+    """One scheme's foresight.
+
+    Attributes:
+        expected: see ``Foresight``; by game in order of the ends.
+        unsettled: see ``Foresight``, as flags; by game in order of the ends.
+        final: see ``Foresight``; by player.
+        years: the ratings year by year.
+        seconds: what it took.
+    """
+
+    expected: Any
+    unsettled: Any
+    final: Any
+    years: tuple[Year, ...]
+    seconds: float
+
+
+def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> Games:
+    """The games of a pool that count, up to an instant."""
+    blocks: list[list[Any]] = []
+    codes: dict[str | None, int] = {None: 0}
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        cursor = connection.execute(_GAMES, (pool, until_ms))
+        while rows := cursor.fetchmany(BLOCK):
+            white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
+            known = [codes.setdefault(name, len(codes)) for name in tournament]
+            blocks.append(
+                [
+                    MANY.small(white), MANY.small(black), MANY.floats(score), MANY.ints(ended_ms), MANY.small(known),
+                    MANY.floats(white_rating), MANY.floats(black_rating),
+                ]
+            )  # fmt: skip
+    if not blocks:
+        none = MANY.small([])
+        return Games(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
+    columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    players, white, black = MANY.dense(columns[0], columns[1])
+    shown = np.full(len(players), np.nan)
+    owner, rating = MANY.interleave(white, black), MANY.interleave(columns[5], columns[6])
+    known_sides = np.flatnonzero(~np.isnan(rating))[::-1]
+    shown[owner[known_sides]] = rating[known_sides]  # the last one written is the first one shown
+    return Games(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
+
+
+def counts(games: Games) -> Any:
+    """Games by player."""
+    size = len(games.players)
+    return np.bincount(games.white, minlength=size) + np.bincount(games.black, minlength=size)
+
+
+def last_ms(games: Games) -> Any:
+    """When each player's last game ended."""
+    last = []
+    for side in (games.white, games.black):
+        mine = np.full(len(games.players), BEGINNING, np.int64)
+        mine[side] = games.ended_ms  # the last one written is the last one played
+        last.append(mine)
+    return np.maximum(*last)
+
+
+def replay(
+    connection: sqlite3.Connection, actual: Pool, games: Games, candidates: Sequence[Candidate],
+    timer: Callable[[], float], threads: int, *, from_shown: bool = False,
+) -> list[Replayed]:  # fmt: skip
+    """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
+
+    Args:
+        connection: to the views, for what is known of the players.
+        actual: the pool.
+        games: its games; at least one.
+        candidates: the schemes.
+        timer: seconds, asked before and after each replay by the thread that runs it.
+        threads: how many; the numbers do not depend on it.
+        from_shown: who declares no rating begins with the first one that the source showed, where the scheme counts
+            in the same points.
+    """
+    roster = Roster(connection)
+    orders: dict[object, Order] = {}
+    for one in candidates:
+        if _cut(one) not in orders:
+            order = _order(games, _alone(actual, one), roster)
+            orders[_cut(one)] = order
+    shown = {cut: _with_shown(order, games) for cut, order in orders.items()} if from_shown else orders
+
+    def order_of(one: Candidate) -> Order:
+        return (shown if one.scheme.scale == SHOWN_SCALE else orders)[_cut(one)]
+
+    with ThreadPoolExecutor(threads) as executor:
+        return list(executor.map(lambda one: _replay(one, order_of(one), timer), candidates))
+
+
+def _cut(one: Candidate) -> object:
+    """What decides which games are rated together, and so in which order all are."""
+    return one.scheme.calendar(one.numbers) if one.scheme.rhythm is Rhythm.PERIOD else one.scheme.rhythm
+
+
+def _alone(actual: Pool, one: Candidate) -> Pool:
+    """The pool as if the scheme had rated it from the beginning."""
+    era = Era(BEGINNING, "", one.scheme, one.numbers, one.settings, Carry.KEEP, (), 0)
+    return attrs.evolve(actual, eras=(era,))
+
+
+def _order(games: Games, pool: Pool, roster: Roster) -> Order:
+    """The games in the rating order of a pool of one era."""
+    rated_ms, batch = _placed(games, pool)
+    places = np.lexsort((batch, rated_ms))  # stable: within a batch in order of the ends
+    rated_ms, batch = rated_ms[places], batch[places]
+    begins = np.ones(len(places), np.int32)
+    begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
+    white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
+    columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
+    if len(places) < engine.COMPILE_FROM:
+        rateable = pool.rateable(FEW, 0, *MANY.lists(columns))
+    else:
+        rateable = pool.rateable(MANY, 0, *columns)
+    owner = MANY.interleave(white, black)
+    first = np.zeros(len(games.players), np.int64)
+    first[owner[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first one played
+    newcomers = [roster.newcomer(*one) for one in zip(games.players.tolist(), first.tolist(), strict=True)]
+    return Order(places, rateable, newcomers, _last_sides(owner, ended_ms, len(games.players)))
+
+
+def _with_shown(order: Order, games: Games) -> Order:
+    """The same with what the source showed for declared ratings, where none was declared."""
+    newcomers = [
+        who._replace(declared=rating) if who.declared is None and not isnan(rating) else who
+        for who, rating in zip(order.newcomers, games.shown.tolist(), strict=True)
+    ]
+    return order._replace(newcomers=newcomers)
+
+
+def _placed(games: Games, pool: Pool) -> tuple[Any, Any]:
+    """Each game's place in rating order, milliseconds, and a number that sorts as its batch's name does."""
+    if pool.scheme.rhythm is not Rhythm.EVENT:
+        return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32)
+    ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
+    pairs, mine = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
+    tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
+    rated_ms, batch = pool.places(ends[pairs % len(ends)], tournaments)
+    rank = {name: place for place, name in enumerate(sorted(set(batch)))}
+    return rated_ms[mine], np.asarray([rank[name] for name in batch], np.int32)[mine]
+
+
+def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
+    years = np.repeat(ended_ms.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int16) + 1970, 2)
+    found = {}
+    for year in np.unique(years).tolist():
+        sides = np.flatnonzero(years == year)
+        last = np.full(players, -1, np.int64)
+        last[owner[sides]] = sides
+        found[year] = last[last >= 0]
+    return found
+
+
+def _replay(one: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
+    scheme, numbers, games = one.scheme, one.numbers, order.rateable
+    cols = FEW if isinstance(games.white, list) else MANY
+    if cols is MANY:  # what compiling takes is nobody's merit
+        foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
+    began = timer()
+    state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
+    told = foresee(cols, scheme, numbers, games, state)
+    seconds = timer() - began
+    expected, unsettled = np.empty(len(games.white)), np.empty(len(games.white), np.bool_)
+    expected[order.places], unsettled[order.places] = told.expected, told.unsettled
+    rating = np.asarray(told.rating)
+    years = tuple(Year(year, *spread(rating[sides])) for year, sides in order.last_sides.items())
+    return Replayed(expected, unsettled, np.asarray(told.final), years, seconds)
+
+
+def spread(ratings: Any) -> tuple[int, float | None, float | None]:
+    """How many are no NaN, their mean and standard deviation; None where there is nobody."""
+    known = ratings[~np.isnan(ratings)]
+    return (len(known), float(known.mean()), float(known.std())) if len(known) else (0, None, None)

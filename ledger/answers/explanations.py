@@ -1,0 +1,159 @@
+"""Why a rating changed: the formula of the scheme that rated the game, with this player's numbers.
+
+A game that was rated together with others is told with all of the player's games of that batch, from the states that
+the batch began with. Every number comes from the views or the scheme's own kernels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.answers.wording import RESULT, names, shown
+from ledger.book.timeline import Era, Pool
+from ledger.errors import UnknownNameError
+from ledger.facts.periods import DAY_MS
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings import engine, queries
+from ledger.ratings.engine import Rateable
+from ledger.ratings.player_states import Players
+from ledger.schemes.scheme import Meeting, Rhythm, Side, When
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_RATED_WITH = {Rhythm.GAME: "this game", Rhythm.PERIOD: "its period", Rhythm.EVENT: "its event"}
+_SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
+
+
+class _Part(NamedTuple):
+    """A player's part in what is to be explained."""
+
+    side: Side
+    meetings: tuple[Meeting, ...]
+    when: When
+    opponents: tuple[int, ...]
+
+
+def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
+    """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
+
+    Raises:
+        UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
+    """
+    connection, game = ledger.views.connection, game.removeprefix("game:")
+    stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
+    row = queries.one(connection, queries.GAME, (stored.position,)) if stored else None
+    if row is None:
+        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+    if row["reason"] is not None:
+        raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
+    pool = next(p for p in ledger.pools() if p.pool == row["pool"])
+    mine = queries.one(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
+    if mine is None:
+        raise UnknownNameError(f"player of game {game!r} named", shown(person))
+    number = pool.era_at(row["ended_ms"])
+    era, players = pool.eras[number], Players(connection, pool)
+    by_game = era.scheme.rhythm is Rhythm.GAME
+    part = _of_game(players, number, mine) if by_game else _of_batch(ledger, pool, number, players, row, mine)
+    told = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
+    rated = era.scheme.listed(part.side.before, 0, era.numbers)
+    before = part.side.before[0] if rated else None
+    opponents = names(ledger, set(part.opponents))
+    return {
+        "game": game,
+        "player": shown(person),
+        "opponent": opponents[mine["opponent"]],
+        "result": RESULT[mine["half_points"]],
+        "pool": pool.name,
+        "scheme": era.scheme.name,
+        "rated_with": _RATED_WITH[era.scheme.rhythm],
+        "games": len(part.meetings),
+        "before": before,
+        "after": told.result,
+        "change": None if before is None else told.result - before,
+        "carried_from": _carried_from(connection, pool, person.player, mine, number, len(part.meetings)),
+        "rule": told.rule,
+        "terms": [term._asdict() for term in told.terms],
+        "unrounded": told.unrounded,
+        "rounding": told.rounding,
+        "source": told.source,
+        "meetings": [
+            _met(place, opponents[opponent], meeting)
+            for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
+        ],
+    }
+
+
+def _met(place: int, opponent: str, meeting: Meeting) -> dict[str, Any]:
+    return {
+        "game": place,
+        "opponent": opponent,
+        "rating": meeting.opponent[0],
+        "colour": "black" if meeting.colour else "white",
+        "result": RESULT[int(2 * meeting.score)],
+    }
+
+
+def _carried_from(
+    connection: sqlite3.Connection, pool: Pool, player: int, mine: dict[str, Any], era: int, games: int
+) -> dict[str, Any] | None:
+    """The rating by an earlier scheme that the player's first games under this one begin from."""
+    for n in range(mine["n"] - 1, max(mine["n"] - games - 1, 0), -1):
+        row = queries.one(connection, queries.ROW, (pool.pool, player, n))
+        if row is not None and pool.era_at(row["ended_ms"]) < era:
+            before = pool.eras[pool.era_at(row["ended_ms"])]
+            return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
+    return None
+
+
+def _of_game(players: Players, era: int, mine: dict[str, Any]) -> _Part:
+    ms = mine["ended_ms"]
+    own = players.after_game(mine["player"], mine["n"] - 1, era, ms)
+    opponent = players.after_game(mine["opponent"], mine["opponent_n"] - 1, era, ms)
+    meeting = Meeting(opponent, _SCORE[mine["half_points"]], mine["colour"])
+    return _Part(Side(own, players.held(mine).state), (meeting,), When(0.0, ms / DAY_MS), (mine["opponent"],))
+
+
+def _of_batch(
+    ledger: Ledger, pool: Pool, number: int, players: Players, row: dict[str, Any], mine: dict[str, Any]
+) -> _Part:
+    era, place = pool.eras[number], (row["rated_ms"], row["batch"])
+    games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
+    last_ms = games[-1]["ended_ms"]
+    if era.scheme.steps == 1:  # nobody's result depends on what the batch makes of others
+        games = [one for one in games if mine["player"] in {one["white"], one["black"]}]
+    first: dict[int, int] = {}
+    for one in games:
+        first.setdefault(one["white"], one["ended_ms"])
+        first.setdefault(one["black"], one["ended_ms"])
+    roster = {player: i for i, player in enumerate(first)}
+    state = [value for player, ms in first.items() for value in players.before(player, *place, number, ms)]
+    when = pool.when(number, row["rated_ms"], last_ms)
+    rateable = Rateable(
+        [roster[one["white"]] for one in games], [roster[one["black"]] for one in games],
+        [one["score"] for one in games], [one["ended_ms"] / DAY_MS for one in games], [0, len(games)], [when.period],
+        [when.day],
+    )  # fmt: skip
+    return _meetings(era, rateable, state, list(first), roster[mine["player"]], when)
+
+
+def _meetings(
+    era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When
+) -> _Part:
+    scheme = era.scheme
+    before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
+    width, noted = len(scheme.state), len(scheme.work)
+
+    def fields(flat: list[float], one: int, size: int) -> tuple[float, ...]:
+        return tuple(flat[one * size : (one + 1) * size])
+
+    met = [
+        (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted)))
+        for white, black, points in zip(games.white, games.black, games.score, strict=True)
+        for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
+        if me == player
+    ]
+    side = Side(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
+    opponents, meetings = zip(*met, strict=True)
+    return _Part(side, meetings, when, opponents)

@@ -1,0 +1,113 @@
+"""Rating lists: the runs of a pool, the numbers in force on a day, and what the next run brought.
+
+A run is a batch that was rated together: a period, or an event. A number is in force from the moment its run closes.
+Games that wait for a run that has not closed yet are in no list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledger.answers.wording import day, names
+from ledger.book.timeline import Pool
+from ledger.errors import UnknownNameError
+from ledger.facts.periods import OPEN
+from ledger.facts.words import instant_end_ms
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.player_states import Players
+from ledger.schemes.scheme import Rhythm
+
+
+def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
+    """The rating runs of a pool, oldest first: when each closed, its games and players.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: its name; the first pool by default.
+        last: only so many, the latest; all by default.
+
+    Raises:
+        UnknownNameError: the pool's schemes rate each game by itself, so that there are no runs.
+    """
+    rated_by = ledger.pool(pool)
+    if rated_by.by_game:
+        raise UnknownNameError(
+            "rating run of pool", rated_by.name, f"scheme {rated_by.scheme.name!r} rates each game when it ends"
+        )
+    now = ledger.now_ms()
+    found = []
+    for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool,)):
+        era = rated_by.eras[rated_by.era_at(row["first_ms"])]
+        if era.scheme.rhythm is not Rhythm.GAME:
+            ms = row["rated_ms"]
+            found.append(
+                {
+                    "as_of": None if ms == OPEN else day(ms),
+                    "event": row["batch"] or None,
+                    "scheme": era.scheme.name,
+                    "closed": ms <= now,
+                    "games": row["games"],
+                    "players": row["players"],
+                    "first_game": day(row["first_ms"]),
+                    "last_game": day(row["last_ms"]),
+                }
+            )
+    return found if last is None else found[-last:]
+
+
+def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, Any]]:
+    """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
+
+    Args:
+        ledger: a ledger whose views are level.
+        on: an instant.
+        pool: its name; the first pool by default.
+
+    Returns:
+        ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
+        is a later one, ``next_run`` (its day), ``next_rating`` and ``change``; unrated newcomers of the next run
+        stand in its list, not in this one.
+    """
+    rated_by, ms = ledger.pool(pool), instant_end_ms(on)
+    listed = _listed(ledger, rated_by, ms)
+    following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
+    later = {} if following is None else _listed(ledger, rated_by, following)
+    shown = names(ledger, set(listed))
+    rows = []
+    best_first = sorted(listed.items(), key=lambda item: (-item[1][0], item[0]))
+    for place, (player, (rating, row)) in enumerate(best_first, 1):
+        told = {
+            "place": place,
+            "player": player,
+            "name": shown[player],
+            "rating": rating,
+            "games": row["n"],
+            "last_game": day(row["ended_ms"]),
+        }
+        if following is not None:
+            after = later.get(player, (None, {}))[0]
+            told |= {
+                "next_run": day(following),
+                "next_rating": after,
+                "change": None if after is None else after - rating,
+            }
+        rows.append(told)
+    return rows
+
+
+def _listed(ledger: Ledger, pool: Pool, ms: int) -> dict[int, tuple[float, dict[str, Any]]]:
+    """By player on the list: the rating at an instant, and the last row before it."""
+    connection = ledger.views.connection
+    players, found = Players(connection, pool), {}
+    for row in queries.dictionaries(connection, queries.ROWS_AT, (pool.pool, ms)):
+        number, state = players.at(row["player"], row, ms)
+        era = pool.eras[number]
+        if era.scheme.listed(state, 0, era.numbers):
+            found[row["player"]] = (state[0], row)
+    return found
+
+
+def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:
+    row = queries.one(ledger.views.connection, queries.NEXT_PLACE, (pool.pool, ms))
+    return None if row is None or row["ms"] is None or row["ms"] == OPEN else int(row["ms"])

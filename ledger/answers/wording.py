@@ -1,0 +1,26 @@
+"""How people and days are shown: small words that every answer for people uses."""
+
+from __future__ import annotations
+
+from ledger.facts.words import Precision, instant_text
+from ledger.journal.people import Person, missing
+from ledger.ledger import Ledger
+
+ERASED = "(erased)"
+RESULT = {2: "win", 1: "draw", 0: "loss"}
+
+
+def day(ms: int) -> str:
+    """The day of an instant, ``YYYY-MM-DD``."""
+    return instant_text(ms, Precision.DAY)
+
+
+def shown(person: Person) -> str:
+    """What a person is called; an erased one keeps the number only."""
+    return person.name or f"{ERASED} {person.player}"
+
+
+def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
+    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
+    known = ledger.people.by_number(sorted(players))
+    return {player: shown(known[player]) if player in known else missing(player) for player in players}

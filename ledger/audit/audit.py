@@ -1,0 +1,252 @@
+"""The audit: is the journal what was sealed, do the names match, and do the published numbers follow from it?
+
+The journal is read by ``reader``, which shares no code with its writer. The views are then built aside from the
+journal alone and compared row by row (``derived``). Nothing is changed.
+
+Each file is read in one snapshot: first the views, then the journal, then the people. Whoever writes goes the other
+way about, people, journal, views, so that what is read later knows all that was read before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+
+from ledger.audit import derived, reader
+from ledger.audit.derived import Standing, table_digests
+from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, Snapshot
+from ledger.audit.reader.published import PEOPLE, file_falsehoods
+from ledger.audit.sealed import SealedJournal
+from ledger.errors import CorruptError, LedgerError, one_line
+from ledger.facts.words import TreeHead
+from ledger.ratings.projection import Progress, silent
+from ledger.ratings.projector import Projector
+from ledger.ratings.projectors import available
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.ledger_files import beside
+
+__all__ = ["Omission", "Verdict", "audit", "table_digests"]
+
+Result = TypeVar("Result")
+JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
+NO_VIEWS = "there are no views yet; the next command that reads makes them"
+
+
+@attrs.frozen
+class Omission:
+    """What was not compared, so that nothing is said of it.
+
+    Attributes:
+        part: ``names``, ``derived rows`` and the like.
+        reason: why not.
+        failed: whether it should have been; the audit has failed then.
+    """
+
+    part: str
+    reason: str
+    failed: bool = False
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.part}: {self.reason}"
+
+
+@attrs.frozen
+class Verdict:
+    """What an audit found.
+
+    Attributes:
+        head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
+        entries: entries read.
+        names_checked: names compared with their commitments.
+        names_erased: names that were erased and can no longer be compared.
+        digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
+            itself is false, for then nothing follows from it.
+        falsehoods: what is not as it should be: the journal's first, then names, texts and views.
+        clocks: the entries by which a clock that ran ahead was accepted.
+        rows_until: the entries of which every derived row was compared; None where none was.
+        not_compared: what was not compared, and why.
+    """
+
+    head: TreeHead
+    entries: int
+    names_checked: int
+    names_erased: int
+    digests: dict[str, str]
+    falsehoods: tuple[Falsehood, ...]
+    clocks: tuple[int, ...] = ()
+    rows_until: int | None = attrs.field(default=None, eq=False)
+    not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
+
+
+def audit(
+    path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
+    projectors: tuple[Projector, ...] | None = None,
+) -> Verdict:  # fmt: skip
+    """Prove a ledger, or name what is false in it.
+
+    Args:
+        path: the journal's file.
+        since: a head kept outside; everything before it must be a prefix of the journal now.
+        journal_only: leave out names, texts and views.
+        progress: told what is being done.
+        projectors: the read models that the views hold; the installed ones by default.
+
+    Raises:
+        StorageError: the journal is missing, locked, or may not be read.
+    """
+    with ExitStack() as held:
+        work = _Audit(Path(path), held, progress)
+        if journal_only:
+            work.journal(since, None)
+            work.leave_out("names, texts and derived rows", "the journal alone was asked for")
+        else:
+            standing = work.standing_views()
+            work.journal(since, standing)
+            work.names()
+            work.texts()
+            work.derived_rows(standing, available() if projectors is None else projectors)
+        return work.verdict()
+
+
+class _Audit:
+    """One audit: the snapshots that are held, and what was found so far. What ends one part ends no other."""
+
+    def __init__(self, path: Path, held: ExitStack, progress: Progress) -> None:
+        self._path = path
+        self._held = held
+        self._progress = progress
+        self._found: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
+        self._not_compared: list[Omission] = []
+        self._file: Snapshot | None = None  # of the journal
+        self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
+        self._follows = False  # whether the entries are true, so that names and numbers can follow from them
+        self._names = NamesVerdict(0, 0, 0, ())
+        self._digests: dict[str, str] = {}
+        self._rows_until: int | None = None
+
+    def verdict(self) -> Verdict:
+        """Everything that was found."""
+        return Verdict(
+            self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
+            tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
+            tuple(self._not_compared),
+        )  # fmt: skip
+
+    def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
+        """Note what is not compared."""
+        self._not_compared.append(Omission(part, reason, failed))
+
+    def standing_views(self) -> Standing | None:
+        """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
+        path = beside(self._path, "views")
+        if not path.is_file() or not path.stat().st_size:
+            self.leave_out("derived rows", NO_VIEWS)
+            return None
+        return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
+
+    def journal(self, since: TreeHead | None, standing: Standing | None) -> None:
+        """Hold the journal, and hash it anew."""
+        sizes = () if standing is None or standing.position is None else (standing.position,)
+        try:
+            self._file = self._hold(self._path, reader.RESTORE)
+            with collector_paused():
+                self._proven = reader.verify_journal(
+                    self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes
+                )
+            self._found["journal"] += self._proven.falsehoods
+            self._follows = not any(one.table in {"journal", "nodes"} for one in self._proven.falsehoods)
+        except CorruptError as error:
+            self._found["journal"].append(Falsehood.of_file("journal", error))
+
+    def names(self) -> None:
+        """Compare the names; the people are held after the journal, and no longer than that takes."""
+        path = beside(self._path, "people")
+        if not path.is_file():
+            message = "is missing: the names stand in no other file; restore it from a copy"
+            self._found["people"].append(Falsehood("people file", path.name, message))
+            return
+        self._names = self._part("people", "names", lambda: self._compared_names(path)) or self._names
+        if self._names.unregistered:
+            reason = "they have no entry in the journal, as an import that was stopped leaves them"
+            self.leave_out(f"names of {self._names.unregistered:,} people", reason)
+
+    def _compared_names(self, path: Path) -> NamesVerdict:
+        with reader.snapshot(str(path), PEOPLE.remedy) as people:
+            if self._file is None:
+                self.leave_out("names", JOURNAL_IS_FALSE)
+                self._found["people"] += file_falsehoods(people, PEOPLE)
+                return self._names
+            found = reader.verify_names(self._file, people)
+        named = {falsehood.position_or_key for falsehood in self._found["journal"]}
+        self._found["people"] += [
+            falsehood
+            for falsehood in found.falsehoods
+            if falsehood.table != "journal" or falsehood.position_or_key not in named
+        ]
+        return found
+
+    def texts(self) -> None:
+        """Compare the movetext with its hashes."""
+        if (file := self._file) is not None:
+            found = self._part("texts", "texts", lambda: reader.verify_texts(file))
+            self._found["texts"] += found.falsehoods if found else ()
+
+    def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector]) -> None:
+        """Compare everything derived."""
+        if standing is not None:
+            self._found["views"] += standing.falsehoods
+        if self._file is not None and self._follows:
+            sealed = SealedJournal(self._file, self._proven.head)
+            self._part("views", "derived rows", lambda: self._derive(sealed, standing, projectors))
+        elif standing is not None:
+            self.leave_out("derived rows", JOURNAL_IS_FALSE)
+
+    def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector]) -> None:
+        size = self._proven.head.size
+        with derived.aside(projectors, sealed) as made:
+            until = None if standing is None else self._place(standing, size)
+            unfit = derived.build(made, size if until is None else until, self._progress)
+            if standing is not None and until is not None and not unfit:
+                found, why_not = derived.compare(standing.file, made, self._progress)
+                self._found["views"] += found
+                self._rows_until = until if not why_not else None
+                if why_not:
+                    self.leave_out("derived rows", why_not)
+                elif until < size:
+                    later = "the views have not folded them in; the next command that reads does"
+                    self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
+            unfit = unfit or derived.go_on(made, self._progress)
+            self._found["journal"] += unfit
+            self._digests = {} if unfit else table_digests(made.connection)
+
+    def _place(self, standing: Standing, size: int) -> int | None:
+        """The entries of which the views' rows are compared; None, with the reason noted, where they are not."""
+        self._found["views"] += derived.place_falsehoods(standing, size, self._proven.roots)
+        if standing.why_not:
+            self.leave_out("derived rows", standing.why_not)
+            return None
+        if standing.position is None or standing.position > size:
+            self.leave_out("derived rows", "the views do not say at which entry of this journal they are")
+            return None
+        return standing.position
+
+    def _hold(self, path: Path, remedy: str) -> Snapshot:
+        """A snapshot that is held until the audit ends."""
+        return self._held.enter_context(reader.snapshot(str(path), remedy))
+
+    def _part(self, file: str, part: str, compare: Callable[[], Result]) -> Result | None:
+        """Do one part; what ends it is a falsehood of its file, or where the system refused, no comparison."""
+        try:
+            return compare()
+        except CorruptError as error:
+            word = "journal" if Path(error.path) == self._path else file
+            self._found[file].append(Falsehood.of_file(word, error))
+        except (LedgerError, OSError) as error:
+            self.leave_out(part, one_line(error), failed=True)
+        return None

@@ -1,0 +1,330 @@
+"""Everything derived, built aside from a proven journal, and the views as they stand compared with it row by row.
+
+Nothing is changed, and nothing of the standing views is believed: not their indices, not their position.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from math import copysign
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import orjson
+
+from ledger.audit.reader import Falsehood, Snapshot
+from ledger.audit.reader.files import READ_ERRORS, shown
+from ledger.audit.reader.published import marks, object_falsehoods, objects, page_falsehoods
+from ledger.book.game_book_columns import strange_bodies
+from ledger.errors import CorruptError, MalformedError, one_line
+from ledger.facts.codec import decode
+from ledger.journal import Journal
+from ledger.ratings import queries, views_file
+from ledger.ratings.projection import Progress
+from ledger.ratings.projector import Projector
+from ledger.ratings.views import Views
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BLOCK = 5_000
+REMEDY = "the journal is right: 'rebuild' the views"
+CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
+_NOT_ROWS = {"progress", "projections"}
+_ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
+_FOREIGN = "another program wrote it; go on from a copy made before that"
+
+
+# -- the views as they stand -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Standing:
+    """The views as they stand, and what can be said of them before the journal is read.
+
+    Attributes:
+        file: the views in a snapshot.
+        position: entries that they say are folded in; None where that is no number of entries.
+        root: the journal's root at that position, as they say; None where they keep none.
+        falsehoods: damage to their pages and indices, and to the row that keeps the position.
+        why_not: why their rows are not compared with the journal; empty where they are.
+    """
+
+    file: Snapshot
+    position: int | None
+    root: object
+    falsehoods: tuple[Falsehood, ...]
+    why_not: str = ""
+
+
+def look(file: Snapshot) -> Standing:
+    """What stands in the views without regard to the journal."""
+    mark, layout = marks(file.connection)
+    found: list[Falsehood] = []
+    why_not = ""
+    if mark != views_file.APPLICATION_ID:
+        message = f"says {mark:#x}, not {views_file.APPLICATION_ID:#x}; {REMEDY}"
+        found.append(Falsehood("views file", "application_id", message))
+    if 0 < layout < views_file.LAYOUT:
+        why_not = f"the views are of the earlier layout {layout}; the next command builds them anew"
+    elif layout != views_file.LAYOUT:
+        why_not = f"they are of layout {layout}, and this program knows them up to layout {views_file.LAYOUT}"
+        found.append(Falsehood("views file", "layout", f"is {layout}, not {views_file.LAYOUT}; {REMEDY}"))
+    found += page_falsehoods(file.connection, "views", REMEDY)
+    try:
+        cursor = file.connection.execute("SELECT * FROM progress")
+        rows = [dict(zip([column[0] for column in cursor.description], row, strict=True)) for row in cursor]
+    except READ_ERRORS as error:
+        found.append(Falsehood("progress", "table", f"cannot be read ({one_line(error)}); {REMEDY}"))
+        return Standing(file, None, None, tuple(found), why_not)
+    position = rows[0].get("position") if len(rows) == 1 else None
+    if len(rows) != 1:
+        found.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
+    elif rows[0].get("only") != 1:
+        found.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
+    elif type(position) is not int or position < 0:
+        found.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
+        position = None
+    root = rows[0].get("root") if len(rows) == 1 else None
+    return Standing(file, position, root, tuple(found), why_not)
+
+
+def place_falsehoods(standing: Standing, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
+    """What is false in the place of the journal at which the views say they are.
+
+    Args:
+        standing: the views.
+        size: entries of the journal.
+        roots: its root by number of entries, that at the position of the views among them.
+    """
+    if standing.position is None:
+        return []
+    if standing.position > size:
+        message = f"the views know {standing.position} entries, the journal holds {size}: {CUT}"
+        return [Falsehood("progress", "position", message)]
+    root = roots[standing.position]
+    columns = [row[1] for row in standing.file.connection.execute("PRAGMA table_info(progress)")]
+    if "root" in columns and standing.root != root:
+        message = (
+            f"is {shown(standing.root)}, but the journal's at entry {standing.position} is {shown(root)}: the views "
+            f"follow from another journal, or the row was changed; {REMEDY}"
+        )
+        return [Falsehood("progress", "root", message)]
+    return []
+
+
+# -- everything derived, aside ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def aside(projectors: Sequence[Projector], journal: Journal) -> Iterator[Views]:
+    """A place for views of *journal* in a temporary folder, empty; gone when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
+        built = Views(Path(folder) / "views.db", projectors, journal)
+        try:
+            yield built
+        finally:
+            built.close()
+
+
+def build(made: Views, until: int, progress: Progress) -> list[Falsehood]:
+    """Build the views of *until* entries aside; where that cannot be done, what is false in the journal."""
+    return _folded(made.journal, 0, until, lambda: made.build_until(until, progress))
+
+
+def go_on(made: Views, progress: Progress) -> list[Falsehood]:
+    """Bring views that were built aside level with the journal; where that cannot be done, what is false in it."""
+    return _folded(made.journal, made.position(), made.journal.size(), lambda: made.catch_up(progress))
+
+
+def _folded(journal: Journal, after: int, until: int, fold: Callable[[], object]) -> list[Falsehood]:
+    try:
+        for bodies in journal.read(after, until):
+            if strange_bodies(bodies):
+                raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
+        fold()
+    except (CorruptError, MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:
+        return [_no_event(journal, until, error)]
+    return []
+
+
+def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
+    """What to say of entries that were sealed past the codec and the rules, so that nothing can be derived."""
+    position = 0
+    for bodies in journal.read(0, size):
+        for body in bodies:
+            position += 1
+            try:
+                decode(body)
+            except MalformedError as fault:
+                message = f"is sealed as it stands, but is no event: {'; '.join(fault.problems)}; {_FOREIGN}"
+                return Falsehood("journal", position, message)
+    message = f"nothing can be derived from these entries: {one_line(error)}; {_FOREIGN}"
+    return Falsehood("journal", f"1..{size}", message)
+
+
+def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
+    """By table, SHA-256 over its rows in order of the primary key.
+
+    Each row counts as the JSON array of its columns in alphabetical order, numbers in their shortest form that
+    reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
+    """
+    digests = {}
+    for table in queries.tables(connection):
+        if table not in _NOT_ROWS:
+            digest = sha256()
+            for rows in _blocks(connection, table, *_columns(connection, table)):
+                digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+            digests[table] = digest.hexdigest()
+    return digests
+
+
+# -- the two compared ------------------------------------------------------------------------------------------------
+
+
+def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str]:
+    """Hold standing views against those built aside for the same entries.
+
+    Returns:
+        What is false, at most the first row of each table; and, where an earlier version of a scheme or projector
+        made the views, so that nothing was compared, the words for that.
+    """
+    why_not = _made_earlier(standing.connection, true.connection)
+    if why_not:
+        return [], why_not
+    grown = {projector.name for projector in true.projectors if projector.keeps_scheme_state}
+    should = objects(true.connection, grown)
+    found = object_falsehoods(standing.connection, should, "views", REMEDY, grown)
+    for table in queries.tables(true.connection):
+        if table != "progress":
+            progress(f"table {table}", 0, 1)
+            found += table_falsehoods(standing, true.connection, table)
+    return found, ""
+
+
+def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
+    """The words for views that nobody is shown before they are built anew: only earlier versions made them."""
+    query = "SELECT name, identity FROM projections"
+    try:
+        stood, wanted = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
+    except READ_ERRORS:
+        return ""
+    other = [name for name in wanted if stood.get(name) != wanted[name]]
+    if not other or not all(name in stood and _is_earlier(stood[name], wanted[name]) for name in other):
+        return ""
+    return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
+
+
+def _is_earlier(stood: object, wanted: str) -> bool:
+    """True for the identity of an earlier version of the same thing."""
+    try:
+        old, new = orjson.loads(str(stood)), orjson.loads(wanted)
+        name, old, new = (None, old, new) if isinstance(new, int) else (old[0], old[1], new[1])
+        return type(old) is int and 0 < old < new and (name is None or name == orjson.loads(wanted)[0])
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str) -> list[Falsehood]:
+    """The first row of a table that does not follow from the journal, if any."""
+    try:
+        try:
+            return _difference(standing.connection, true, table)
+        except READ_ERRORS:  # once more: perhaps it is only a text that is none, in a row to be named
+            standing.read_any_text()
+            return _difference(standing.connection, true, table)
+    except READ_ERRORS as error:
+        return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
+
+
+def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str) -> list[Falsehood]:
+    key, names = _columns(true, table)
+    if not set(names) <= set(_columns(standing, table)[1]):
+        return []  # its lack of a column, or of all, is named already
+    found = _first_difference(_rows(standing, table, key, names), _rows(true, table, key, names), table, key, names)
+    return [found] if found else _negative_zeros(standing, table, key)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
+    """Primary key columns in their order, and all columns in alphabetical order."""
+    info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
+    key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
+    return key, sorted(row[1] for row in info)
+
+
+def _blocks(
+    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str]
+) -> Iterator[list[Any]]:
+    columns = ", ".join(f'"{name}"' for name in names)
+    cursor = connection.execute(f'SELECT {columns} FROM "{table}" ORDER BY {", ".join(key)}')
+    while rows := cursor.fetchmany(BLOCK):
+        yield rows
+
+
+def _rows(connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str]) -> Iterator[Any]:
+    for rows in _blocks(connection, table, key, names):
+        yield from rows
+
+
+def _first_difference(
+    is_rows: Iterator[Any], true_rows: Iterator[Any], table: str, key: list[str], names: list[str]
+) -> Falsehood | None:
+    """The first row in which two tables differ, in words."""
+    places = [names.index(name) for name in key]
+    while True:
+        is_row, true_row = next(is_rows, None), next(true_rows, None)
+        if is_row == true_row:
+            if is_row is None:
+                return None
+            continue
+        where = _first_key(is_row, true_row, places)
+        label = _label(key, where)
+        if is_row is None or (true_row is not None and _key(true_row, places) == where != _key(is_row, places)):
+            return Falsehood(table, label, f"the row is missing; {REMEDY}")
+        if true_row is None or _key(true_row, places) != where:
+            return Falsehood(table, label, f"the row does not follow from any entry; {REMEDY}")
+        name, is_value, true_value = next(
+            (n, i, t) for n, i, t in zip(names, is_row, true_row, strict=True) if i != t
+        )
+        return Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
+
+
+def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
+    """The first row with a zero below zero, which equals zero: SQLite never writes one, other programs may."""
+    info = standing.execute(f'PRAGMA table_info("{table}")').fetchall()
+    reals = [f'"{row[1]}"' for row in info if row[2] == "REAL"]
+    if not reals:
+        return []
+    zero = " OR ".join(f"{name} = 0" for name in reals)
+    ordered = ", ".join(key)
+    query = f'SELECT {ordered}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {ordered}'
+    for row in standing.execute(query):
+        if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):
+            return [Falsehood(table, _label(key, row), f"holds a zero below zero, the journal gives 0; {REMEDY}")]
+    return []
+
+
+def _label(key: Sequence[str], where: Sequence[Any]) -> str:
+    """A row by its key: ``pool 1, player 8, n 3``."""
+    return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=False))
+
+
+def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
+    return tuple(row[place] for place in places)
+
+
+def _first_key(is_row: Any, true_row: Any, places: list[int]) -> tuple[Any, ...]:
+    keys = [_key(row, places) for row in (is_row, true_row) if row is not None]
+    return min(keys, key=lambda key: [_as_sorted(value) for value in key])
+
+
+def _as_sorted(value: Any) -> tuple[int, Any]:
+    """SQLite's order: NULL, numbers, text, bytes."""
+    if value is None:
+        return 0, 0
+    return (1 if isinstance(value, int | float) else 2 if isinstance(value, str) else 3), value

@@ -1,0 +1,99 @@
+"""A ledger whose answers are proven: its journal and names are verified first, and everything derived is made aside.
+
+Its journal and people are those of the snapshots that were verified; its views are built from that journal in a
+temporary folder. What stands in the views on disk is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+import attrs
+
+from ledger.audit import derived, reader
+from ledger.audit.reader import Falsehood
+from ledger.audit.reader.published import PEOPLE
+from ledger.audit.sealed import SealedJournal, SealedPeople
+from ledger.errors import CorruptError
+from ledger.ledger import Ledger, utc_now
+from ledger.ratings.projection import Progress, silent
+from ledger.ratings.projector import Projector
+from ledger.ratings.projectors import available
+from ledger.ratings.views import Views
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.ledger_files import beside
+
+
+class ProvenLedger(Ledger):
+    """A ledger to read from; closing it gives back the snapshots and the temporary folder."""
+
+    def __init__(
+        self, path: Path, journal: SealedJournal, people: SealedPeople, made: Views, held: ExitStack,
+        clock: Callable[[], datetime],
+    ) -> None:  # fmt: skip
+        super().__init__(path, journal, people, made.projectors, clock)
+        self.views = made
+        self._held = held
+
+    def close(self) -> None:
+        """Release all files."""
+        self._held.close()
+
+
+@attrs.frozen
+class Recomputed:
+    """What became of an attempt to prove a ledger.
+
+    Attributes:
+        ledger: open, to be closed by the caller; None where something is false.
+        entries: entries of the journal that were verified.
+        falsehoods: what is false in the journal or the names.
+    """
+
+    ledger: ProvenLedger | None
+    entries: int
+    falsehoods: tuple[Falsehood, ...]
+
+
+def recompute(
+    path: str | Path, progress: Progress = silent, *, projectors: Sequence[Projector] | None = None,
+    clock: Callable[[], datetime] = utc_now,
+) -> Recomputed:  # fmt: skip
+    """Verify journal and names, and derive everything anew from them, aside.
+
+    Args:
+        path: the journal's file.
+        progress: told what is being done.
+        projectors: the read models to make; the installed ones by default.
+        clock: what time it is, in UTC.
+
+    Raises:
+        StorageError: a file is missing, locked, or may not be read.
+    """
+    try:
+        return _recompute(Path(path), progress, available() if projectors is None else projectors, clock)
+    except CorruptError as error:
+        word = "journal" if Path(error.path) == Path(path) else "people"
+        return Recomputed(None, 0, (Falsehood.of_file(word, error),))
+
+
+def _recompute(
+    path: Path, progress: Progress, projectors: Sequence[Projector], clock: Callable[[], datetime]
+) -> Recomputed:
+    with ExitStack() as held:
+        file = held.enter_context(reader.snapshot(str(path)))
+        with collector_paused():
+            found = reader.verify_journal(file, progress=lambda done, total: progress("journal", done, total))
+        people = held.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
+        falsehoods = (*found.falsehoods, *reader.verify_names(file, people).falsehoods)
+        if not falsehoods:
+            journal = SealedJournal(file, found.head)
+            made = held.enter_context(derived.aside(projectors, journal))
+            falsehoods = tuple(derived.build(made, found.head.size, progress))
+        if falsehoods:
+            return Recomputed(None, found.entries, falsehoods)
+        ledger = ProvenLedger(path, journal, SealedPeople(people), made, held.pop_all(), clock)
+        return Recomputed(ledger, found.entries, ())

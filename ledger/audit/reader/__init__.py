@@ -1,0 +1,27 @@
+"""The auditor's reader: re-hashes the raw bytes and rebuilds the tree. It shares no code with the writer.
+
+Only ``TreeHead`` and the errors are common ground; the format is read as it is published. What the reader cannot know
+alone is whether the whole file was written anew: that takes a head kept outside.
+"""
+
+from ledger.audit.reader.commitments import NamesVerdict, verify_names
+from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
+from ledger.audit.reader.journal import JournalVerdict, verify_journal
+from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.texts import TextsVerdict, verify_texts
+
+__all__ = [
+    "FIRST_FALSEHOODS",
+    "RESTORE",
+    "Falsehood",
+    "JournalVerdict",
+    "NamesVerdict",
+    "Snapshot",
+    "TextsVerdict",
+    "inclusion_proof",
+    "snapshot",
+    "verify_inclusion",
+    "verify_journal",
+    "verify_names",
+    "verify_texts",
+]

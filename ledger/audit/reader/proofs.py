@@ -1,0 +1,82 @@
+"""Inclusion proofs: that one entry stands in the tree of a head, in some twenty hashes (RFC 9162, 2.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ledger.audit.reader.files import opened
+from ledger.audit.reader.journal import last_position
+from ledger.audit.reader.tree import TILE, parents
+from ledger.errors import CorruptError, UnknownNameError
+from ledger.facts.words import TreeHead
+
+
+def inclusion_proof(path: str, position: int, size: int | None = None) -> list[bytes]:
+    """The hashes that lead from an entry's leaf to the root, lowest first (RFC 9162, 2.1.3.1).
+
+    It reads what is stored and few rows of it; whether that is true is for ``verify_inclusion`` to say.
+
+    Args:
+        path: the journal.
+        position: the entry, from 1.
+        size: of the head that the proof is for; all entries where not given.
+
+    Raises:
+        UnknownNameError: no such entry, or fewer entries than *size*.
+        StorageError: the file is missing, locked, or may not be read.
+        CorruptError: it is no journal, or a row that the proof needs is missing or cannot be read.
+    """
+    with opened(path, "journal", "nodes") as file:
+        connection = file.connection
+        held = last_position(connection)
+        size = held if size is None else size
+        if not 1 <= position <= size <= held:
+            raise UnknownNameError("entry", str(position), f"it holds {held}, the head asked for {size}")
+
+        def subtree(low: int, high: int) -> bytes:
+            level, remainder = divmod((high - low).bit_length() - 1, 8)
+            if remainder or high - low != TILE**level:
+                middle = low + _split(high - low)
+                return parents([subtree(low, middle), subtree(middle, high)])[0]
+            if level:
+                sql = "SELECT hash FROM nodes WHERE level = ? AND number = ?"
+                row = connection.execute(sql, (level, low // TILE**level)).fetchone()
+            else:
+                row = connection.execute("SELECT leaf FROM journal WHERE position = ?", (high,)).fetchone()
+            if row is None or not isinstance(row[0], bytes):
+                raise CorruptError(path, high, f"no hash of entries {low + 1} to {high} is stored; audit it")
+            return row[0]
+
+        proof, low, high = [], 0, size
+        while high - low > 1:
+            middle = low + _split(high - low)
+            if position <= middle:
+                proof.append(subtree(middle, high))
+                high = middle
+            else:
+                proof.append(subtree(low, middle))
+                low = middle
+        return proof[::-1]
+
+
+def _split(size: int) -> int:
+    """The largest power of two below *size*."""
+    return 1 << ((size - 1).bit_length() - 1)
+
+
+def verify_inclusion(leaf: bytes, position: int, head: TreeHead, proof: Sequence[bytes]) -> bool:
+    """True when *proof* shows *leaf* at *position* under *head* (RFC 9162, 2.1.3.2)."""
+    index, last = position - 1, head.size - 1
+    if not 0 <= index <= last:
+        return False
+    for sibling in proof:
+        if last == 0:
+            return False
+        if index % 2 or index == last:
+            leaf = parents([sibling, leaf])[0]
+            while index and index % 2 == 0:
+                index, last = index // 2, last // 2
+        else:
+            leaf = parents([leaf, sibling])[0]
+        index, last = index // 2, last // 2
+    return last == 0 and leaf == head.root

@@ -1,0 +1,221 @@
+"""What a ledger's files are made of, as it is published, held against what they are: tables, guards, pages.
+
+The journal and the people file are known here by heart. Of the views only the comparison lives here: what they should
+be made of is known to who builds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import closing
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, shown
+from ledger.errors import one_line
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    try:
+        from pysqlite3 import dbapi2 as sqlite3
+    except ImportError:
+        import sqlite3
+
+Objects = Mapping[tuple[str, str], str]
+# Of ANALYZE: they choose the way to an answer, never the answer.
+_STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
+
+
+@attrs.frozen
+class Published:
+    """What a kind of file is made of.
+
+    Attributes:
+        word: what it is called in a falsehood.
+        application_id: the mark of the file.
+        layouts: by number of the layout, the statements that make its tables, indices and guards.
+        remedy: what to do where it is not so.
+    """
+
+    word: str
+    application_id: int
+    layouts: Mapping[int, str]
+    remedy: str
+
+    def made(self, layout: int) -> sqlite3.Connection:
+        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it."""
+        connection = sqlite3.connect(":memory:")
+        connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
+        return connection
+
+
+JOURNAL = Published(
+    "journal",
+    0x43524C4A,
+    {
+        1: """
+CREATE TABLE journal(
+  position INTEGER PRIMARY KEY CHECK(position > 0),
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL UNIQUE,
+  body BLOB NOT NULL CHECK(length(body) <= 65535),
+  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
+) STRICT;
+CREATE TABLE nodes(
+  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
+  PRIMARY KEY(level, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
+CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
+CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
+CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
+WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
+  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
+BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
+"""
+    },
+    RESTORE,
+)
+PEOPLE = Published(
+    "people",
+    0x43524C50,
+    {
+        1: """
+CREATE TABLE people(
+  player INTEGER PRIMARY KEY,
+  identity TEXT UNIQUE,
+  name TEXT,
+  salt BLOB,
+  joined_at TEXT NOT NULL
+) STRICT;
+"""
+    },
+    "restore the file from a copy",
+)
+
+
+def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False) -> list[Falsehood]:
+    """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
+
+    Args:
+        file: the file.
+        published: what it should be made of.
+        quick: leave out whether its indices agree with its tables.
+    """
+    found = []
+    mark, layout = marks(file.connection)
+    if mark != published.application_id:
+        message = f"says {mark:#x}, not {published.application_id:#x}; {published.remedy}"
+        found.append(Falsehood(f"{published.word} file", "application_id", message))
+    if layout not in published.layouts:
+        message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
+        found.append(Falsehood(f"{published.word} file", "layout", message))
+    with closing(published.made(layout)) as wanted:
+        should = objects(wanted)
+    found += object_falsehoods(file.connection, should, published.word, published.remedy)
+    return found + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
+
+
+def marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Application id and layout of a file."""
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (layout,) = connection.execute("PRAGMA user_version").fetchone()
+    return mark, layout
+
+
+def page_falsehoods(
+    connection: sqlite3.Connection, word: str, remedy: str, check: str = "integrity", table: str = ""
+) -> list[Falsehood]:
+    """Damage to pages, values that are not of their column's type, indices that do not agree with their tables.
+
+    SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere.
+
+    Args:
+        connection: the file.
+        word: what it is called in a falsehood.
+        remedy: what to do.
+        check: ``quick`` leaves out the indices.
+        table: the table to check; all where not given.
+    """
+    try:
+        lines = [str(line) for (line,) in connection.execute(f"PRAGMA {check}_check({table or FIRST_FALSEHOODS})")]
+    except READ_ERRORS as error:
+        return [Falsehood(f"{word} file", "integrity", f"{one_line(error)}: its pages are damaged; {remedy}")]
+    return [
+        Falsehood(f"{word} file", "integrity", f"{one_line(line)}; {remedy}") for line in lines if line != "ok"
+    ]
+
+
+def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
+    """Every table, index, trigger and view: by kind and name, what it is of, and the statement that makes it.
+
+    Of the tables *grown* the columns stand in alphabetical order: one that was added later stands at another place in
+    the statement than in that of a table made at once.
+    """
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+    return {
+        (kind, name): f"on {table}: {_in_order(sql) if name in grown else _on_one_line(sql)}"
+        for kind, name, table, sql in rows
+        if (kind, name) not in _STATISTICS
+    }
+
+
+def _on_one_line(sql: str | None) -> str:
+    return "by itself" if sql is None else " ".join(sql.split())  # an index of a key is made by SQLite itself
+
+
+def _in_order(sql: str | None) -> str:
+    text = _on_one_line(sql)
+    start, end = text.find("("), text.rfind(")")
+    parts, depth = [""], 0
+    for letter in text[start + 1 : end]:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return f"{text[: start + 1]}{', '.join(sorted(part.strip() for part in parts))}{text[end:]}"
+
+
+def object_falsehoods(
+    connection: sqlite3.Connection, should: Objects, word: str, remedy: str, grown: Collection[str] = ()
+) -> list[Falsehood]:
+    """Tables, indices, triggers and views that are missing, changed, or do not belong to a file.
+
+    Args:
+        connection: the file.
+        should: what it should be made of.
+        word: what it is called in a falsehood.
+        remedy: what to do where it is not so.
+        grown: tables whose columns may stand in any order.
+    """
+    try:
+        present = objects(connection, grown)
+    except READ_ERRORS as error:
+        return [Falsehood(f"{word} schema", "tables", f"cannot be read ({one_line(error)}); {remedy}")]
+    found = []
+    for key in sorted({*present, *should}):
+        if key not in present:
+            message = f"is missing; {remedy}"
+        elif key not in should:
+            message = f"does not belong here ({shown(present[key])}); {remedy}"
+        elif present[key] != should[key]:
+            is_, wanted = _from_first_difference(present[key], should[key])
+            message = f"is {shown(is_)} where {shown(wanted)} should stand; {remedy}"
+        else:
+            continue
+        found.append(Falsehood(f"{word} schema", " ".join(key), message))
+    return found[:FIRST_FALSEHOODS]
+
+
+def _from_first_difference(left: str, right: str) -> tuple[str, str]:
+    """Two statements that are not equal, from the word on in which they differ."""
+    words, others = left.split(" "), right.split(" ")
+    pairs = enumerate(zip_longest(words, others))
+    first = next(place for place, (word, other) in pairs if word != other)
+    return " ".join(words[first:]), " ".join(others[first:])

@@ -1,0 +1,386 @@
+"""The game book: journal entries to games as they now stand, one row each, with the reason where one does not count.
+
+Entries by the dozen are taken as events, many thousands as columns (``game_book_columns``); both give the same rows.
+Nothing is rated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import orjson
+
+from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
+from ledger.errors import CorruptError
+from ledger.facts.codec import Entry
+from ledger.facts.events import (
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry, Outcome, Standing, Termination, instant_end_ms, instant_ms, round_order
+from ledger.ratings import views_file
+from ledger.ratings.projector import Projector
+from ledger.schemes import named
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Newcomer
+
+if TYPE_CHECKING:
+    import sqlite3
+
+OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
+TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
+_HALF_POINTS: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0}
+STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
+
+INSERT_GAME = (
+    f"INSERT INTO games({', '.join(views_file.GAME_COLUMNS)}) VALUES ({', '.join('?' * len(views_file.GAME_COLUMNS))})"
+)
+_IN_ORDER = """
+SELECT position, white, black,
+  CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END,
+  CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END,
+  ended_ms, rated_ms, batch
+FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY rated_ms, batch, ended_ms, round_order, key
+"""
+_JUDGED = (
+    "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
+    f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
+)
+
+
+class Placed(NamedTuple):
+    """An event and its position in the journal: what the game book needs of an entry."""
+
+    position: int
+    event: Event
+
+
+class Played(NamedTuple):
+    """A rated game: half points of White, and who lost on time: 0 nobody, 1 White, 2 Black."""
+
+    position: int
+    white: int
+    black: int
+    half_points: int
+    time_loss: int
+    ended_ms: int
+    rated_ms: int
+
+    @classmethod
+    def of(cls, position: int, event: GameRecorded, ended_ms: int, rated_ms: int) -> Played:
+        """A recorded game, as ``_IN_ORDER`` tells it of a stored one."""
+        half_points = _HALF_POINTS[event.outcome]
+        timed = event.termination is Termination.TIME and event.outcome is not Outcome.DRAW
+        time_loss = (1 if event.outcome is Outcome.BLACK else 2) if timed else 0
+        return cls(position, event.white, event.black, half_points, time_loss, ended_ms, rated_ms)
+
+
+@attrs.define
+class Fresh:
+    """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
+
+    Attributes:
+        start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
+        touched: by pool, players whose games from there on are re-rated whatever the new games say.
+        only: by pool, the one game that is new; None where there is more to it.
+    """
+
+    start_ms: dict[int, int] = attrs.Factory(dict)
+    touched: dict[int, set[int]] = attrs.Factory(dict)
+    only: dict[int, Played | None] = attrs.Factory(dict)
+
+    def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
+        """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
+        self.only[pool] = None if pool in self.only else played
+        self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
+        self.touched.setdefault(pool, set()).update(players)
+
+
+class Roster:
+    """What is known of players beside their games; of nearly everybody, nothing."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.standing: dict[int, int] = {}
+        self.declared: dict[int, int] = {}
+        self.birth_year: dict[int, int] = {}
+        self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
+        query = (
+            "SELECT player, standing, declared_rating, birth_year FROM players "
+            "WHERE standing <> 'full' OR declared_rating IS NOT NULL OR birth_year IS NOT NULL"
+        )
+        for player, standing, declared, birth_year in connection.execute(query):
+            self.register(player, standing, declared, birth_year)
+        for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
+            self.change(player, ms, at, standing, declared)
+
+    def register(self, player: int, standing: str, declared: int | None, birth_year: int | None) -> None:
+        """Note what a player joined with."""
+        if standing != Standing.FULL:
+            self.standing[player] = STANDING_CODE[standing]
+        if declared is not None:
+            self.declared[player] = declared
+        if birth_year is not None:
+            self.birth_year[player] = birth_year
+
+    def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
+        """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
+        self.changes[player] = sorted([*self.changes.get(player, []), (ms, at, STANDING_CODE[standing], declared)])
+
+    def standing_at(self, player: int, ms: int) -> int:
+        """Code of the standing at an instant."""
+        code = self.standing.get(player, STANDING_FULL)
+        for since, _, later, _ in self.changes.get(player, ()):
+            if since <= ms:
+                code = later
+        return code
+
+    def declared_at(self, player: int, ms: int) -> int | None:
+        """The declared rating in force at an instant."""
+        rating = self.declared.get(player)
+        for since, _, _, later in self.changes.get(player, ()):
+            if since <= ms and later is not None:
+                rating = later
+        return rating
+
+    def newcomer(self, player: int, first_ms: int) -> Newcomer:
+        """What a scheme may know of a player whose first rated game ended at *first_ms*."""
+        declared = self.declared_at(player, first_ms) if self.declared or self.changes else None
+        return Newcomer(
+            None if declared is None else float(declared), self.birth_year.get(player), first_ms / DAY_MS
+        )
+
+    def special(self) -> set[int]:
+        """Players who are or were anything but full members."""
+        return {*self.standing, *self.changes}
+
+
+class GameBook:
+    """The games of one views database, and what is needed to place further ones."""
+
+    def __init__(self, connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
+        self.connection = connection
+        self._projectors = projectors
+        self.roster = Roster(connection)
+        self.pools = {pool.name: pool for pool in stored_pools(connection)}
+        self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
+
+    def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
+        """Fold a few entries in; what they touch is noted in *fresh*."""
+        self._take(entries, fresh)
+        for name, since in self._runs_from.items():  # once, however many runs were closed
+            where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
+            self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
+        self._runs_from.clear()
+
+    def _take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
+        for entry in entries:
+            match entry.event:
+                case GameRecorded() as event:
+                    self._record(entry.position, event, fresh)
+                case PlayerRegistered() as event:
+                    self._register(event)
+                case PlayerChanged() as event:
+                    self._change(event, fresh)
+                case SchemeAdopted() as event:
+                    self._adopt(entry.position, event, fresh)
+                case RatingRunClosed() as event:
+                    self._close_run(entry.position, event)
+                case TournamentClosed() as event:
+                    self._close_tournament(entry.position, event, fresh)
+
+    def in_order(self, pool: int, start_ms: int) -> list[tuple[Any, ...]]:
+        """The rated games whose place is at *start_ms* or later, in rating order.
+
+        Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
+        in rating order, batch)``.
+        """
+        return list(self.connection.execute(_IN_ORDER, (pool, start_ms)))
+
+    def pool_named(self, name: str, position: int) -> Pool:
+        """The pool of an entry.
+
+        Raises:
+            CorruptError: no scheme was adopted for it before.
+        """
+        pool = self.pools.get(name)
+        if pool is None:
+            raise CorruptError("journal", position, f"no scheme rates pool {name!r} of this entry; run 'audit'")
+        return pool
+
+    def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
+        pool = self.pool_named(event.pool, position)
+        ms = instant_ms(event.ended_at)
+        half_moves = HALF_MOVES_UNKNOWN if event.half_moves is None else event.half_moves
+        reason, rated_ms, batch = self._judge(
+            pool, ms, event.outcome, event.termination, half_moves, event.rated, event.white, event.black,
+            event.tournament,
+        )  # fmt: skip
+        row = (
+            position, event.game, pool.pool, event.white, event.black, event.outcome.value, event.termination.value,
+            event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
+            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating,
+        )  # fmt: skip
+        self.connection.execute(INSERT_GAME, row)
+        if reason is None:
+            fresh.note(pool.pool, rated_ms, played=Played.of(position, event, ms, rated_ms))
+
+    def _judge(
+        self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,
+        black: int, tournament: str | None,
+    ) -> tuple[str | None, int, str]:  # fmt: skip
+        """Why a game does not count (None if it does), its place in rating order, and its batch."""
+        era = pool.eras[pool.era_at(ms)]
+        reason = era.scheme.refuse(
+            OUTCOME_CODE[outcome], TERMINATION_CODE[termination], half_moves, rated,
+            self.roster.standing_at(white, ms), self.roster.standing_at(black, ms), era.numbers,
+        )  # fmt: skip
+        if reason:
+            return REASONS[reason], ms, ALONE
+        return None, *pool.place(ms, tournament)
+
+    def _register(self, event: PlayerRegistered) -> None:
+        self.connection.execute(
+            "INSERT INTO players VALUES (?, ?, ?, ?, ?)",
+            (event.player, event.joined_at, event.standing.value, event.declared_rating, event.birth_year),
+        )
+        self.roster.register(event.player, event.standing, event.declared_rating, event.birth_year)
+
+    def _adopt(self, position: int, event: SchemeAdopted, fresh: Fresh) -> None:
+        """A pool begins, or is rated by another scheme from an instant on: its games since are judged again."""
+        era = _era(position, event)
+        pool = self.pools.get(event.pool)
+        if pool is None:
+            pool = Pool(len(self.pools) + 1, event.pool, (era,))
+            self.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
+        else:
+            eras = sorted([*pool.eras, era], key=lambda one: (one.since_ms, one.since))
+            pool = attrs.evolve(pool, eras=tuple(eras))
+        self.connection.execute(
+            "INSERT INTO eras VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
+                _json([attrs.asdict(one) for one in era.conversion]), position,
+            ),
+        )  # fmt: skip
+        views_file.ensure_scheme_columns(self.connection, self._projectors, era.scheme.state)
+        views_file.note_scheme(self.connection, era.scheme)
+        self.pools[pool.name] = pool
+        if len(pool.eras) > 1:
+            since = era.since_ms
+            where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
+            self._judge_again(where, (pool.pool, since), fresh, everybody=True)
+
+    def _close_run(self, position: int, event: RatingRunClosed) -> None:
+        """A rating period ends: the games in it that waited for a later run will take their place in this one."""
+        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.as_of)
+        self.connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
+        pool = attrs.evolve(pool, runs=tuple(sorted({*pool.runs, ms})))
+        self.pools[pool.name] = pool
+        if pool.by_runs:
+            self._runs_from[pool.name] = min(ms, self._runs_from.get(pool.name, ms))
+
+    def _close_tournament(self, position: int, event: TournamentClosed, fresh: Fresh) -> None:
+        """A tournament is over: its games are rated together, as of its end."""
+        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.ended_at)
+        self.connection.execute(
+            "INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)",
+            (pool.pool, event.tournament, ms, event.ended_at, position),
+        )
+        editions = tuple(sorted({*pool.closed.get(event.tournament, ()), ms}))
+        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: editions})
+        self.pools[pool.name] = pool
+        if not pool.by_game:
+            views_file.index_tournaments(self.connection)
+            self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, event.tournament), fresh)
+
+    def _change(self, event: PlayerChanged, fresh: Fresh) -> None:
+        """A standing or declared rating changes from an instant on: the player's games since are judged again."""
+        ms = instant_ms(event.effective_at)
+        self.connection.execute(
+            "INSERT INTO changes VALUES (?, ?, ?, ?, ?)",
+            (event.player, ms, event.effective_at, event.standing.value, event.declared_rating),
+        )
+        self.roster.change(event.player, ms, event.effective_at, event.standing, event.declared_rating)
+        where = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
+        player = None if event.declared_rating is None else event.player
+        self._judge_again(where, (event.player, ms), fresh, player=player)
+
+    def _judge_again(
+        self, where: str, arguments: tuple[object, ...], fresh: Fresh, *, player: int | None = None,
+        everybody: bool = False,
+    ) -> None:  # fmt: skip
+        """Judge games again that a later fact reaches; those that change, and on request all, are rated again.
+
+        Args:
+            where: which games.
+            arguments: what its question marks stand for.
+            fresh: what is touched is noted here.
+            player: whose rating is begun anew whatever becomes of the games.
+            everybody: all players of the games are rated again.
+        """
+        by_number = {pool.pool: pool for pool in self.pools.values()}
+        changed: list[tuple[Any, ...]] = []
+        for row in self.connection.execute(_JUDGED + where, arguments):
+            position, number, stood, stood_ms, stood_batch, *facts = row
+            (_, _, _, _, _, white, black, _) = facts
+            judged = self._judge(by_number[number], *facts)
+            if judged != (stood, stood_ms, stood_batch):
+                changed.append((*judged, position))
+                fresh.note(number, min(judged[1], stood_ms), (white, black))
+            elif everybody and stood is None:
+                fresh.note(number, stood_ms, (white, black))
+            elif player is not None and stood is None:
+                fresh.note(number, stood_ms, (player,))
+        self.connection.executemany("UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?", changed)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _era(position: int, event: SchemeAdopted) -> Era:
+    scheme = named(event.scheme)
+    return Era(
+        BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
+        event.effective_from or "",
+        scheme,
+        scheme.numbers_from(event.settings),
+        dict(event.settings),
+        event.carry or Carry.KEEP,
+        event.conversion or (),
+        position,
+    )
+
+
+def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
+    """The pools of a views database with their timelines, in order of their numbers."""
+    eras: dict[int, list[Era]] = {}
+    query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3"
+    for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
+        scheme, given = named(name), orjson.loads(settings)
+        ranges = tuple(ConversionRange(**one) for one in orjson.loads(conversion))
+        era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
+        eras.setdefault(pool, []).append(era)
+    runs: dict[int, list[int]] = {}
+    for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
+        runs.setdefault(pool, []).append(as_of_ms)
+    closed: dict[int, dict[str, tuple[int, ...]]] = {}
+    query = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments ORDER BY 1, 2, 3"
+    for pool, tournament, closed_ms in connection.execute(query):
+        editions = closed.setdefault(pool, {})
+        editions[tournament] = (*editions.get(tournament, ()), closed_ms)
+    names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
+    if names.keys() != eras.keys():
+        raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
+    return [
+        Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}))
+        for pool, name in names.items()
+    ]

@@ -1,0 +1,257 @@
+"""The game book for many entries: bodies read as Polars columns, judged by the compiled kernel, written in blocks.
+
+Gives exactly the rows that ``GameBook.take`` gives entry by entry. The decoding is that of ``read_ndjson`` with a
+schema taken from the event classes, so a field that the class gains is a column here.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from ledger.book.game_book import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook
+from ledger.book.timeline import ALONE, Era, Pool
+from ledger.errors import CorruptError, MalformedError, one_line
+from ledger.facts import codec_columns
+from ledger.facts.codec import decode
+from ledger.facts.events import GameRecorded, PlayerRegistered
+from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.ratings import engine
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np, pl
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+_GAME = b',"kind":"game-recorded/1","position":'
+_PLAYER = b',"kind":"player-registered/1","position":'
+_END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
+_OPEN, _CLOSE = b'"facts":{', b'},"key":"'
+
+RATED_COLUMNS = ("position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "round_order", "key")
+
+
+def _schema(cls: type) -> dict[str, Any]:
+    """The facts of an event class, and what is read of the entry around them, as Polars types."""
+    kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
+    fields = {
+        field.name: kinds[field.metadata["schema"].get("type", "string")]
+        for field in attrs.fields(cls)
+        if field.name != cls.KEY_FIELD  # type: ignore[attr-defined]
+    }
+    return {**fields, "key": pl.String, "position": pl.Int64}
+
+
+def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
+    try:
+        lines = [
+            body[body.index(_OPEN) + len(_OPEN) - 1 : (end := body.rindex(_CLOSE))] + body[end + 1 :]
+            for body in bodies
+        ]  # the facts beside what follows them: an object in an object takes half as long again to read
+    except ValueError as error:
+        raise CorruptError("journal", 0, "entries cannot be read (no facts before a key); run 'audit'") from error
+    frame = pl.read_ndjson(io.BytesIO(b"\n".join(lines)), schema=_schema(cls))
+    if len(frame) != len(bodies):
+        raise CorruptError("journal", 0, f"{len(bodies)} entries read as {len(frame)}; run 'audit'")
+    return frame
+
+
+class Decoded(NamedTuple):
+    """A block of bodies, sorted by kind: games and players as columns, the rest as they are."""
+
+    games: DataFrame | None
+    players: DataFrame | None
+    others: list[bytes]
+
+
+def decode_bodies(bodies: Sequence[bytes]) -> Decoded:
+    """Read a block of bodies as columns. Touches no database, so it may run in another thread."""
+    with _unfit_entries():
+        return _decode_bodies(bodies)
+
+
+@contextmanager
+def _unfit_entries() -> Iterator[None]:
+    """Entries that were sealed past the codec or the rules: what Polars says of them becomes ours."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        raise CorruptError("journal", 0, f"entries cannot be read ({one_line(error)}); run 'audit'") from error
+
+
+def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
+    # These bytes stand in no text of a body, whose quotation marks are escaped, and facts have no field "kind".
+    games = [body for body in bodies if body.find(_GAME, _END) >= 0]
+    players: list[bytes] = []
+    others: list[bytes] = []
+    if len(games) < len(bodies):
+        for body in bodies:
+            if body.find(_GAME, _END) < 0:
+                (players if body.find(_PLAYER, _END) >= 0 else others).append(body)
+    return Decoded(
+        _dated(_read(games, GameRecorded)) if games else None,
+        _read(players, PlayerRegistered) if players else None,
+        others,
+    )
+
+
+def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
+    """The bodies that are not what the codec writes for the event that is read from them.
+
+    ``read_ndjson`` passes over unknown fields, other orders and blanks; written out again, they are missing.
+    """
+    games = [body for body in bodies if body.find(_GAME, _END) >= 0]
+    strange = [body for body in bodies if body.find(_GAME, _END) < 0 and not _is_strict(body)]
+    if games:
+        frame = decode_bodies(games).games
+        assert frame is not None
+        written = frame.select(
+            pl.concat_str(
+                pl.lit(',"facts":'),
+                codec_columns.facts(frame.rename({"key": "game"})),
+                pl.lit(',"key":"game:'),
+                "key",
+                pl.lit(f'"{_GAME.decode()}'),
+                pl.col("position").cast(pl.String),
+                pl.lit(',"recorded_at":"'),
+            ).cast(pl.Binary)
+        ).to_series()
+        strange += [body for body, middle in zip(games, written.to_list(), strict=True) if middle not in body]
+    return strange
+
+
+def _is_strict(body: bytes) -> bool:
+    try:
+        decode(body)
+    except MalformedError:
+        return False
+    return True
+
+
+def take_decoded(book: GameBook, block: Decoded, fresh: Fresh) -> DataFrame:
+    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+    if block.players is not None:
+        _take_players(book, block.players)
+    book.take((decode(body) for body in block.others), fresh)
+    if block.games is None:
+        return pl.DataFrame(schema={name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS})
+    with _unfit_entries():
+        return _take_games(book, block.games, fresh)
+
+
+def _dated(frame: DataFrame) -> DataFrame:
+    return frame.with_columns(
+        key=pl.col("key").str.slice(len("game:")),
+        ended_ms=instant_ms_column(frame["ended_at"]),
+        round_order=round_order_column(frame["round"]),
+        outcome_code=_codes(frame["outcome"], OUTCOME_CODE),
+        termination_code=_codes(frame["termination"], TERMINATION_CODE),
+        half_moves_code=pl.col("half_moves").fill_null(HALF_MOVES_UNKNOWN).cast(pl.Int32),
+    )
+
+
+def _take_players(book: GameBook, frame: DataFrame) -> None:
+    names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
+    rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
+    book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
+    known = pl.col("declared_rating").is_not_null() | pl.col("birth_year").is_not_null()
+    special = frame.filter((pl.col("standing") != "full") | known)
+    for row in special.select("player", "standing", "declared_rating", "birth_year").iter_rows():
+        book.roster.register(*row)
+
+
+def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
+    pools = {name: pool.pool for name, pool in book.pools.items()}
+    frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
+    frame = frame.with_columns(reason=_reasons(book, frame))
+    frame = frame.with_columns(_places(book, frame))
+    rows = frame.select(
+        "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
+        "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
+        "white_rating", "black_rating",
+    )  # fmt: skip
+    book.connection.executemany(INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
+    counting = frame.filter(pl.col("reason").is_null())
+    for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
+        fresh.note(pool, start)
+    won = pl.col("outcome")
+    return counting.select(
+        "position",
+        "pool",
+        "white",
+        "black",
+        half_points=pl.when(won == "white").then(2).when(won == "draw").then(1).otherwise(0).cast(pl.Int64),
+        time_loss=pl.when((pl.col("termination") != "time") | (won == "draw"))
+        .then(0)
+        .when(won == "black")
+        .then(1)
+        .otherwise(2)
+        .cast(pl.Int64),
+    ).with_columns(counting["ended_ms"], counting["round_order"], counting["key"])
+
+
+def _reasons(book: GameBook, frame: DataFrame) -> Series:
+    """Why each game does not count, null for those that do."""
+    outcome, termination, half_moves, rated = (
+        frame[name].to_numpy() for name in ("outcome_code", "termination_code", "half_moves_code", "rated")
+    )
+    white, black = (_standings(book, frame, side) for side in ("white", "black"))
+    reasons = np.zeros(len(frame), np.int32)
+    for pool, mine in _by_pool(book, frame):
+        eras = pool.eras_at(frame["ended_ms"].to_numpy()[mine])
+        for number, era in enumerate(pool.eras):
+            here = mine[eras == number]
+            if len(here):
+                asked = [c[here] for c in (outcome, termination, half_moves, rated, white, black)]
+                reasons[here] = _refused(era, asked)
+    return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
+
+
+def _by_pool(book: GameBook, frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
+    """Each pool that has games in the frame, with their places."""
+    number = frame["pool"].to_numpy()
+    for pool in book.pools.values():
+        mine = np.flatnonzero(number == pool.pool)
+        if len(mine):
+            yield pool, mine
+
+
+def _refused(era: Era, columns: list[Any]) -> Any:
+    reasons = np.zeros(len(columns[0]), np.int32)
+    compiled(engine.refusal_loop(era.scheme))(*columns, reasons, era.numbers)
+    return reasons
+
+
+def _places(book: GameBook, frame: DataFrame) -> list[Series]:
+    """When each game takes its place in rating order, and its batch."""
+    rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
+    for pool, mine in _by_pool(book, frame):
+        if not pool.by_game:
+            counting = mine[frame["reason"].is_null().to_numpy()[mine]]
+            some = frame[counting]
+            places, batches = pool.places(some["ended_ms"].to_numpy(), some["tournament"].to_list())
+            rated_ms, batch = rated_ms.scatter(counting, places), batch.scatter(counting, batches)
+    return [rated_ms.alias("rated_ms"), batch.alias("batch")]
+
+
+def _codes(words: Series, codes: Any) -> Any:
+    return words.replace_strict(dict(codes), return_dtype=pl.Int32)
+
+
+def _standings(book: GameBook, frame: DataFrame, side: str) -> Any:
+    """Codes of one side's standings; only players who are or were special are looked up one by one."""
+    standings = np.full(len(frame), STANDING_FULL, np.int32)
+    special = book.roster.special()
+    if special:
+        players, ends = frame[side].to_numpy(), frame["ended_ms"].to_numpy()
+        for place in np.flatnonzero(np.isin(players, list(special))):
+            standings[place] = book.roster.standing_at(int(players[place]), int(ends[place]))
+    return standings
+
+
+assert STANDING_CODE["full"] == STANDING_FULL

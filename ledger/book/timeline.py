@@ -1,0 +1,247 @@
+"""A pool's timeline: which scheme rates a game, together with which others, and what a player brings into a new era.
+
+An *era* begins where a ``scheme-adopted`` takes effect and ends where the next one does. A game belongs to the era in
+which it ended. Where the scheme rates whole periods or events, the game takes its place in rating order when its batch
+closes. Everything here follows from facts; nothing is read or written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.facts import periods
+from ledger.facts.events import ConversionRange
+from ledger.facts.periods import DAY_MS, OPEN
+from ledger.facts.words import Carry
+from ledger.ratings import engine
+from ledger.runtime.columns import Column, Columns
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
+
+Who = Callable[[int], Newcomer]
+
+BEGINNING = -(2**62)  # before any game, milliseconds
+ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
+
+
+@attrs.frozen(eq=False)
+class Era:
+    """One stretch of a pool's timeline.
+
+    Attributes:
+        since_ms: first millisecond that belongs to it; ``BEGINNING`` for the first era.
+        since: the same as the event wrote it; empty for the first era.
+        scheme: what rates its games.
+        numbers: the settings as kernels take them.
+        settings: the settings as the event gave them.
+        carry: what a player brings along.
+        conversion: for ``convert``: the linear maps by rating.
+        position: of the event in the journal.
+    """
+
+    since_ms: int
+    since: str
+    scheme: Scheme
+    numbers: Any
+    settings: Mapping[str, int | bool | str]
+    carry: Carry
+    conversion: tuple[ConversionRange, ...]
+    position: int
+
+    def converted(self, rating: float) -> float:
+        """*rating* by the map whose range it lies in; the last range that begins at or below it."""
+        chosen = self.conversion[0]
+        for one in self.conversion:
+            if one.from_rating is None or float(one.from_rating) <= rating:
+                chosen = one
+        return float(chosen.factor) * rating + float(chosen.offset)
+
+
+class Held(NamedTuple):
+    """A player's state as some era left it: the era's place in the timeline, the state, rated games in the pool."""
+
+    era: int
+    state: tuple[float, ...]
+    games: int
+
+
+@attrs.frozen(eq=False)
+class Pool:
+    """A rating pool: its number in the views, its name, its eras in order, its closed runs and tournaments.
+
+    Attributes:
+        pool: number in the views.
+        name: its name.
+        eras: at least one, in order of ``since_ms``.
+        runs: last milliseconds of the closed rating runs, ascending.
+        closed: by name of a tournament, the last milliseconds of its editions, ascending.
+    """
+
+    pool: int
+    name: str
+    eras: tuple[Era, ...]
+    runs: tuple[int, ...] = ()
+    closed: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+
+    @property
+    def scheme(self) -> Scheme:
+        """What rates the games of the last era."""
+        return self.eras[-1].scheme
+
+    @property
+    def numbers(self) -> Any:
+        """The settings of the last era."""
+        return self.eras[-1].numbers
+
+    @property
+    def by_runs(self) -> bool:
+        """True when some era's periods end with rating runs."""
+        return any(
+            era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras
+        )
+
+    @cached_property
+    def state_fields(self) -> tuple[str, ...]:
+        """Every state field of any era's scheme, in order of first use."""
+        return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
+
+    @cached_property
+    def by_game(self) -> bool:
+        """True when every game is rated by itself."""
+        return all(era.scheme.rhythm is Rhythm.GAME for era in self.eras)
+
+    def rates_alone(self, ended_ms: int) -> bool:
+        """Whether a game that ended then is rated by itself."""
+        return self.eras[self.era_at(ended_ms)].scheme.rhythm is Rhythm.GAME
+
+    def era_at(self, ms: int) -> int:
+        """Place of the era that an instant belongs to."""
+        place = bisect_right(self._begins, ms) - 1
+        return max(place, 0)
+
+    def eras_at(self, ms: Any) -> Any:
+        """``era_at`` of each instant of an int64 array."""
+        return np.maximum(np.searchsorted(np.asarray(self._begins, np.int64), ms, side="right") - 1, 0)
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return [era.since_ms for era in self.eras]
+
+    def _last_ms(self, era: int) -> int:
+        """The last millisecond of an era."""
+        return self.eras[era + 1].since_ms - 1 if era + 1 < len(self.eras) else OPEN
+
+    def place(self, ended_ms: int, tournament: str | None) -> tuple[int, str]:
+        """When a game takes its place in rating order, milliseconds, and the batch that it is rated with there."""
+        era = self.era_at(ended_ms)
+        scheme, last = self.eras[era].scheme, self._last_ms(era)
+        if scheme.rhythm is Rhythm.GAME:
+            return ended_ms, ALONE
+        if scheme.rhythm is Rhythm.PERIOD:
+            calendar = scheme.calendar(self.eras[era].numbers)
+            number = periods.number(ended_ms, calendar, self.runs)
+            return min(periods.closing(number, calendar, self.runs), last), ALONE
+        editions = self.closed.get(tournament, ()) if tournament else ()
+        edition = bisect_left(editions, ended_ms)
+        if edition < len(editions):
+            closed = editions[edition]
+        else:  # an edition that nobody closed: what was played of it in one month
+            closed = periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
+        return min(closed, last), tournament or ALONE
+
+    def places(self, ended_ms: Any, tournament: Sequence[str | None]) -> tuple[Any, list[str]]:
+        """``place`` for columns: an int64 array, and a list."""
+        rated_ms, batch = ended_ms.copy(), [ALONE] * len(ended_ms)
+        if self.by_game:
+            return rated_ms, batch
+        eras = self.eras_at(ended_ms)
+        for number, era in enumerate(self.eras):
+            mine = np.flatnonzero(eras == number)
+            if era.scheme.rhythm is Rhythm.PERIOD:
+                closing = periods.closings(ended_ms[mine], era.scheme.calendar(era.numbers), self.runs)
+                rated_ms[mine] = np.minimum(closing, self._last_ms(number))
+            elif era.scheme.rhythm is Rhythm.EVENT:
+                known: dict[tuple[int, str | None], tuple[int, str]] = {}  # most games share event and day
+                for one, ms in zip(mine.tolist(), ended_ms[mine].tolist(), strict=True):
+                    played = (ms, tournament[one])
+                    if played not in known:
+                        known[played] = self.place(*played)
+                    rated_ms[one], batch[one] = known[played]
+        return rated_ms, batch
+
+    def when(self, era: int, rated_ms: int, ended_ms: int) -> When:
+        """The time of a batch as kernels see it; an open run counts as closed with its last game, at *ended_ms*."""
+        scheme = self.eras[era].scheme
+        period = 0
+        if scheme.rhythm is Rhythm.PERIOD:
+            period = periods.number(rated_ms, scheme.calendar(self.eras[era].numbers), self.runs)
+        return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
+
+    def rateable(
+        self, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
+        rated_ms: Column, begins: Column,
+    ) -> engine.Rateable:  # fmt: skip
+        """Games of one era as the engine takes them; ``begins`` flags the first game of each batch."""
+        day = cols.over(ended_ms, DAY_MS)
+        if self.eras[era].scheme.rhythm is Rhythm.GAME:
+            return engine.Rateable(white, black, score, day)
+        starts = cols.where(begins)
+        places = [*cols.lists([starts])[0], len(white)]
+        whens = [
+            self.when(era, int(rated_ms[first]), int(ended_ms[last - 1]))
+            for first, last in pairwise(places)
+        ]
+        return engine.Rateable(
+            white, black, score, day, cols.ints(places), cols.floats([one.period for one in whens]),
+            cols.floats([one.day for one in whens]),
+        )  # fmt: skip
+
+    def carried(self, held: Held, era: int, who: Who) -> tuple[float, ...]:
+        """The state with which a player goes into *era*, as each change in between says.
+
+        Args:
+            held: what the player has.
+            era: place of the era.
+            who: what is known of the player beside the games at an instant, milliseconds.
+        """
+        state = held.state
+        for to in range(held.era + 1, era + 1):
+            state = self._over(to, state, held.games, who)
+        return state
+
+    def _over(self, to: int, state: tuple[float, ...], games: int, who: Who) -> tuple[float, ...]:
+        """Over one change of scheme, into era *to*."""
+        old, new = self.eras[to - 1], self.eras[to]
+        if new.carry is Carry.KEEP and _same_terms(old, new):
+            return state
+        state = engine.brought(
+            old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
+        )
+        if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
+            return new.scheme.enter(who(new.since_ms), new.numbers)
+        rated = dict(zip(old.scheme.state, state, strict=True))
+        rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
+        return new.scheme.carried(rating, rated.get("games", float(games)), who(new.since_ms), new.numbers)
+
+    def state_at(self, held: Held, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
+        """The era of an instant, and a player's state as it then stands there."""
+        era = max(self.era_at(ms), held.era)
+        state = self.carried(held, era, who)
+        return era, engine.brought(self.eras[era].scheme, self.eras[era].numbers, state, self.when(era, ms, ms))
+
+
+def _same_terms(old: Era, new: Era) -> bool:
+    """True when a state means the same in both eras: one scheme, and periods that are counted alike."""
+    if old.scheme.name != new.scheme.name:
+        return False
+    return old.scheme.rhythm is not Rhythm.PERIOD or (
+        old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
+    )
+
+

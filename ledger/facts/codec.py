@@ -1,0 +1,356 @@
+"""Events to canonical bytes and back. The only module that knows JSON and cattrs; no coercion either way.
+
+A body is the whole entry as JSON canonicalised by RFC 8785, restricted to what has one spelling everywhere: ASCII
+keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 65,535 bytes.
+"""
+
+from __future__ import annotations
+
+import types
+import unicodedata
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, Union, get_args, get_origin
+
+import attrs
+import orjson
+from cattrs import ClassValidationError, Converter
+from cattrs.gen import make_dict_structure_fn
+
+from ledger.errors import MalformedError
+from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, is_plain_text
+from ledger.facts.words import PRECISION_BY_LENGTH, Precision, instant_ms
+
+MAX_BODY = 65_535
+MAX_ACTOR = 128
+_ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
+_ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
+RECORDED_AT_LENGTH = 24
+
+# A kind that is no longer written, the kind it became, and the function that carries its facts forward; the
+# key field is among them, as in ``facts_mapping``.
+UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One journal entry, decoded.
+
+    Attributes:
+        position: place in the journal, from 1.
+        recorded_at: when it was recorded, to the millisecond; never influences a rating.
+        actor: who recorded it.
+        event: the fact.
+    """
+
+    position: int
+    recorded_at: str
+    actor: str
+    event: Event
+
+
+def _exactly(expected: type) -> Callable[[Any, Any], Any]:
+    def structure(value: Any, _: Any) -> Any:
+        if type(value) is not expected:
+            raise ValueError(f"expected {expected.__name__}, got {value!r}")
+        return value
+
+    return structure
+
+
+def _member(value: Any, cls: type[StrEnum]) -> StrEnum:
+    if type(value) is not str or value not in cls._value2member_map_:
+        raise ValueError(f"expected one of {[c.value for c in cls]}, got {value!r}")
+    return cls(value)
+
+
+def _is_optional(kind: Any) -> bool:
+    return get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
+
+
+def _is_mapping(kind: Any) -> bool:
+    return get_origin(kind) is Mapping
+
+
+def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
+    """A list of objects; every fault is told with the place in the list."""
+    if type(value) is not list:
+        raise ValueError(f"expected a list of objects, got {value!r}")
+    names = [field.name for field in attrs.fields(ConversionRange)]
+    ranges: list[ConversionRange] = []
+    problems: list[str] = []
+    for place, one in enumerate(value):
+        if not isinstance(one, dict) or not {"factor", "offset"} <= one.keys() <= set(names):
+            problems.append(f"[{place}]: expected an object of factor, offset and perhaps from_rating, got {one!r}")
+            continue
+        if one.get("from_rating", "") is None:
+            problems.append(f"[{place}]: null is not written: leave from_rating out")
+            continue
+        try:
+            ranges.append(ConversionRange(**one))
+        except ValueError as error:
+            problems.append(f"[{place}]: {error}")
+    if problems:
+        raise ValueError("; ".join(problems))
+    return tuple(ranges)
+
+
+def _make_converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True)
+    for exact in (str, int, bool):
+        converter.register_structure_hook(exact, _exactly(exact))
+
+    def present(value: Any, kind: Any) -> Any:
+        if value is None:
+            raise ValueError("null is not written: leave the field out")
+        inner = next(part for part in get_args(kind) if part is not type(None))
+        return converter.structure(value, inner)
+
+    converter.register_structure_hook_func(_is_optional, present)
+    converter.register_structure_hook(StrEnum, _member)
+    # A mapping is taken as it is: the class's own validator looks inside.
+    converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
+    converter.register_structure_hook_func(lambda kind: kind == tuple[ConversionRange, ...], _ranges)
+    for cls in EVENTS:
+        attrs.resolve_types(cls)
+        converter.register_structure_hook(
+            cls, make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
+        )
+    return converter
+
+
+_CONVERTER = _make_converter()
+_NAMES = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
+
+
+def _reader(names: tuple[str, ...]) -> Callable[[Event], tuple[Any, ...]]:
+    """What reads these fields; ``attrgetter`` gives a single one bare."""
+    read: Callable[[Event], Any] = attrgetter(*names)
+    return read if len(names) > 1 else lambda event: (read(event),)
+
+
+_WRITTEN = {cls: (names, _reader(names)) for cls, names in _NAMES.items()}
+
+
+def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
+    if isinstance(value, str):
+        if value.isascii():
+            return
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
+        elif not unicodedata.is_normalized("NFC", value):
+            problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
+    elif isinstance(value, bool):
+        pass
+    elif isinstance(value, int):
+        if abs(value) > MAX_WHOLE:
+            problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
+    elif isinstance(value, Mapping):
+        problems += [f"keys must be ASCII text, got {key!r} @ {path}" for key in value if not _is_ascii(key)]
+        for key, one in value.items():
+            _check_canonical(one, f"{path}.{key}", problems)
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            _check_canonical(one, f"{path}[{place}]", problems)
+    else:
+        problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
+
+
+def _is_ascii(key: object) -> bool:
+    return isinstance(key, str) and key.isascii()
+
+
+def canonical(value: Mapping[str, Any]) -> bytes:
+    """The one spelling of *value* in bytes (RFC 8785 within the subset above).
+
+    Raises:
+        MalformedError: something in it lies outside the subset; every fault is listed.
+    """
+    problems: list[str] = []
+    _check_canonical(value, "$", problems)
+    if problems:
+        raise MalformedError(problems)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict
+
+
+def _stored(event: Event) -> dict[str, Any]:
+    """The fields that are written. A built event has passed its checks: it lies in the subset."""
+    names, values = _WRITTEN[type(event)]
+    return {
+        name: _plain_ranges(value) if type(value) is tuple else value
+        for name, value in zip(names, values(event), strict=True)
+        if value is not None
+    }
+
+
+def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
+    return [attrs.asdict(one, filter=lambda _, value: value is not None) for one in ranges]
+
+
+def facts(event: Event) -> bytes:
+    """The canonical bytes of an event's facts, without its key field."""
+    return orjson.dumps(_stored(event), option=orjson.OPT_SORT_KEYS, default=dict)
+
+
+def facts_mapping(event: Event) -> dict[str, Any]:
+    """An event's facts as plain values, its key field included, optional fields that are absent left out."""
+    plain = {name: str(value) if isinstance(value, StrEnum) else value for name, value in _stored(event).items()}
+    if event.KEY_FIELD:
+        plain = {event.KEY_FIELD: getattr(event, event.KEY_FIELD), **plain}
+    return plain
+
+
+@lru_cache(maxsize=256)
+def _is_actor(actor: str) -> bool:
+    return type(actor) is str and is_plain_text(actor, MAX_ACTOR)
+
+
+@lru_cache(maxsize=64)  # one actor records many entries
+def seal_actor(actor: str) -> str:
+    """*actor* as JSON text with its quotation marks.
+
+    Raises:
+        MalformedError: not 1 to 128 characters of plain NFC text.
+    """
+    if not _is_actor(actor):
+        raise MalformedError([f"expected {_ACTOR_WANTED}, got {actor!r} @ $.actor"])
+    return orjson.dumps(actor).decode()
+
+
+def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
+    """The body of an entry around facts that are canonical bytes already.
+
+    Raises:
+        MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
+    """
+    head = b'{"actor":%b,"facts":' % seal_actor(actor).encode()
+    tail = b',"key":%b,"kind":"%b","position":%d,"recorded_at":"%b"}' % (
+        orjson.dumps(key), kind.encode(), position, recorded_at.encode(),
+    )  # fmt: skip
+    body = head + facts_bytes + tail
+    if len(body) > MAX_BODY:
+        raise MalformedError([f"entry {key!r} has {len(body)} bytes, more than {MAX_BODY} @ $"])
+    return body
+
+
+def structure_event(kind: object, facts_given: object, path: str = "$.facts") -> Event:
+    """Build the event of *kind* from plain values, carrying old kinds forward.
+
+    Raises:
+        MalformedError: unknown kind, or any field missing, unknown, or not exactly of its type.
+    """
+    while isinstance(kind, str) and kind in UPCASTS and isinstance(facts_given, dict):
+        old, (kind, carry) = kind, UPCASTS[kind]
+        try:
+            facts_given = carry(facts_given)
+        except (LookupError, TypeError, ValueError) as error:
+            raise MalformedError([f"not the facts of a {old!r} ({error!r}) @ {path}"]) from None
+    cls = _class_of(kind)
+    if cls is None:
+        raise MalformedError([f"unknown kind {kind!r}, expected one of {sorted(BY_KIND)} @ $.kind"])
+    if not isinstance(facts_given, dict):
+        raise MalformedError([f"expected an object, got {facts_given!r} @ {path}"])
+    try:
+        return _CONVERTER.structure(facts_given, cls)
+    except ClassValidationError:
+        raise MalformedError(_faults(cls, facts_given, path)) from None
+
+
+def _faults(cls: type[Event], given: Mapping[str, Any], path: str) -> list[str]:
+    """Every fault of the given fields, each with its place; building the class would stop at the first."""
+    fields = attrs.fields_dict(cls)
+    problems = [f"unknown field, expected one of {sorted(fields)} @ {path}.{n}" for n in given if n not in fields]
+    for name, field in fields.items():
+        if name not in given:
+            if field.default is attrs.NOTHING:
+                problems.append(f"required field missing @ {path}.{name}")
+            continue
+        try:
+            value = _CONVERTER.structure(given[name], field.type)  # type: ignore[arg-type]
+            if field.validator is not None:
+                field.validator(None, field, value)
+        except ValueError as error:
+            problems.append(f"{error} @ {path}.{name}")
+    return problems
+
+
+def _class_of(kind: object) -> type[Event] | None:
+    """The class that a stored kind is read as, old kinds included."""
+    while isinstance(kind, str) and kind in UPCASTS:
+        kind = UPCASTS[kind][0]
+    return BY_KIND.get(kind) if isinstance(kind, str) else None
+
+
+def _event_of(kind: object, key: str, given: object) -> Event:
+    """The event of a stored entry: a key field stands in the key only."""
+    cls = _class_of(kind)
+    if cls is not None and cls.KEY_FIELD and isinstance(given, dict):
+        if cls.KEY_FIELD in given:
+            raise MalformedError([f"the key carries this field: leave it out @ $.facts.{cls.KEY_FIELD}"])
+        given = {cls.KEY_FIELD: key.partition(":")[2], **given}
+    return structure_event(kind, given)
+
+
+def _entry_problems(plain: dict[str, Any]) -> list[str]:
+    """What is wrong with an entry outside its facts."""
+    problems = [f"required field missing @ $.{name}" for name in _ENTRY_KEYS if name not in plain]
+    problems += [
+        f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS
+    ]
+    for name, wanted, holds in _ENTRY_CHECKS:
+        if name in plain and not holds(plain[name]):
+            problems.append(f"expected {wanted}, got {plain[name]!r} @ $.{name}")
+    return problems
+
+
+def is_recorded_at(value: object) -> bool:
+    """True for an instant written with its milliseconds, zero or not, so that all have one length."""
+    if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
+        return False
+    try:
+        instant_ms(value if not value.endswith(".000Z") else value[:19] + "Z")
+    except ValueError:
+        return False
+    return PRECISION_BY_LENGTH[len(value)] is Precision.MILLISECOND
+
+
+_ENTRY_CHECKS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("actor", _ACTOR_WANTED, lambda given: type(given) is str and _is_actor(given)),
+    ("key", "text", lambda given: type(given) is str),
+    ("position", "a position from 1", lambda given: type(given) is int and 0 < given <= MAX_WHOLE),
+    ("recorded_at", "an instant to the millisecond", is_recorded_at),
+)
+
+
+def decode(body: bytes) -> Entry:
+    """Read one body strictly.
+
+    Raises:
+        MalformedError: not JSON, or anything unknown, missing or not exactly of its type (every fault is
+            listed), or not in the one spelling.
+    """
+    if len(body) > MAX_BODY:
+        raise MalformedError([f"a body has at most {MAX_BODY} bytes, got {len(body)} @ $"])
+    try:
+        plain = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedError([f"not JSON: {error} @ $"]) from None
+    if not isinstance(plain, dict):
+        raise MalformedError([f"expected an object, got {plain!r} @ $"])
+    problems = _entry_problems(plain)
+    if isinstance(plain.get("key"), str) and "facts" in plain and "kind" in plain:
+        try:
+            event = _event_of(plain["kind"], plain["key"], plain["facts"])
+        except MalformedError as error:
+            raise MalformedError([*problems, *error.problems]) from None
+        if plain["key"] != event.key:
+            problems.append(f"expected {event.key!r}, got {plain['key']!r} @ $.key")
+    if problems:
+        raise MalformedError(problems)
+    if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
+        raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
+    return Entry(
+        position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event
+    )

@@ -1,0 +1,92 @@
+"""JSON Schemas (draft 2020-12) of the journal's entries, one for each kind of event, made from the classes.
+
+They are published for readers in other languages. A schema cannot say everything: that a day exists, that
+text is in Unicode form NFC, that the key fits the facts and that the bytes are canonical, ``codec.decode`` judges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from inspect import cleandoc
+from typing import Any
+
+import attrs
+
+from ledger.facts.codec import MAX_ACTOR, RECORDED_AT_LENGTH
+from ledger.facts.events import EVENTS, MAX_WHOLE, PLAIN_TEXT_PATTERN, Event
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_KEY_PREFIX = "[a-z]+:"
+_DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}"
+
+
+def entry_schema(cls: type[Event]) -> dict[str, Any]:
+    """The schema of a whole entry whose facts are a *cls*."""
+    properties = {
+        "actor": _described(
+            "who recorded the entry",
+            {"type": "string", "minLength": 1, "maxLength": MAX_ACTOR, "pattern": f"^{PLAIN_TEXT_PATTERN}$"},
+        ),
+        "facts": facts_schema(cls),
+        "key": _key_schema(cls),
+        "kind": _described("name and version of the event", {"const": cls.KIND}),
+        "position": _described(
+            "place in the journal, counted from 1 without gaps",
+            {"type": "integer", "minimum": 1, "maximum": MAX_WHOLE},
+        ),
+        "recorded_at": _described(
+            "when the entry was recorded, in UTC to the millisecond; never influences a rating",
+            {"type": "string", "pattern": f"^{_DAY}T{_TIME}Z$", "maxLength": RECORDED_AT_LENGTH},
+        ),
+    }
+    return {
+        "$schema": DIALECT,
+        "title": cls.KIND,
+        "description": cleandoc(cls.__doc__ or ""),
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+
+
+def facts_schema(cls: type[Event]) -> dict[str, Any]:
+    """The schema of the facts as they are stored: without the field that the key carries."""
+    fields = sorted((field for field in attrs.fields(cls) if field.name != cls.KEY_FIELD), key=lambda field: field.name)
+    return {
+        "type": "object",
+        "properties": {field.name: _described(field.metadata["doc"], field.metadata["schema"]) for field in fields},
+        "required": [field.name for field in fields if field.default is attrs.NOTHING],
+        "additionalProperties": False,
+    }
+
+
+def documents() -> dict[str, str]:
+    """Every schema as the text of a file, by file name: ``game-recorded-1.json``, ..."""
+    return {
+        f"{cls.KIND.replace('/', '-')}.json": json.dumps(entry_schema(cls), indent=2, ensure_ascii=False) + "\n"
+        for cls in EVENTS
+    }
+
+
+def _described(doc: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    more = schema.get("description")
+    return {
+        "description": f"{doc}; {more}" if more else doc,
+        **{k: v for k, v in schema.items() if k != "description"},
+    }
+
+
+def _key_schema(cls: type[Event]) -> dict[str, Any]:
+    """The key's form: a word and, where it carries a field, exactly what that field may be."""
+    rest = "[!-~]+"
+    if cls.KEY_FIELD:
+        rest = attrs.fields_dict(cls)[cls.KEY_FIELD].metadata["schema"]["pattern"][1:-1]
+    form = cleandoc(cls.key.__doc__ or "").replace("`", "").rstrip(".")
+    return {
+        "description": f"the fact's own identity: {form}",
+        "type": "string",
+        "pattern": f"^{_KEY_PREFIX}{rest}$",
+    }

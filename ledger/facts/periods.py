@@ -1,0 +1,104 @@
+"""Rating periods: which one a game belongs to, and when it closes. Calendar arithmetic in UTC; no rating, no I/O.
+
+A period is a number of calendar months or of days, or what lies between two closed rating runs. Its *closing* is its
+last millisecond. The same rules stand twice, for one game and for columns of many.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from math import floor
+from typing import Any, NamedTuple
+
+from ledger.runtime.lazy import np
+
+DAY_MS = 86_400_000
+OPEN = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z: games after the last closed run wait for the next one
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WEEK_SHIFT = 3  # 1970-01-01 was a Thursday: periods of seven days begin on Mondays
+
+
+class Calendar(NamedTuple):
+    """How time is cut into periods.
+
+    Attributes:
+        days: length in days; 0 for calendar months.
+        months: length in calendar months, where days is 0.
+        first_month: a month of the year, 1 to 12, in which a period begins.
+        by_runs: periods end where rating runs were closed, whatever the lengths say.
+    """
+
+    days: float = 0.0
+    months: float = 1.0
+    first_month: float = 1.0
+    by_runs: bool = False
+
+
+MONTHLY = Calendar()
+
+
+def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
+    """Number of the period that an instant lies in.
+
+    Args:
+        ended_ms: milliseconds since 1970.
+        calendar: how time is cut.
+        runs: the last milliseconds of the closed rating runs, ascending.
+    """
+    if calendar.by_runs:
+        return bisect_left(runs, ended_ms)
+    if calendar.days:
+        return (ended_ms // DAY_MS + _WEEK_SHIFT) // int(calendar.days)
+    day = _EPOCH + timedelta(milliseconds=ended_ms)
+    return int(_month_period(day.year * 12 + day.month - 1, calendar))
+
+
+def _month_period(month: Any, calendar: Calendar) -> Any:
+    """Number of the period of a month, counted from the year 0; for one month or an array of them."""
+    return (month - int(calendar.first_month) + 1) // int(calendar.months)
+
+
+def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
+    """The last millisecond of a period; ``OPEN`` for what no run has closed yet."""
+    if calendar.by_runs:
+        return runs[period] if period < len(runs) else OPEN
+    if calendar.days:
+        return ((period + 1) * int(calendar.days) - _WEEK_SHIFT) * DAY_MS - 1
+    month = (period + 1) * int(calendar.months) + int(calendar.first_month) - 1
+    if month >= 10_000 * 12:  # it ends with the last year that can be written, or would after it
+        return OPEN
+    return (datetime(max(month // 12, 1), month % 12 + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) - 1
+
+
+def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
+    """``number`` of each instant of an int64 array."""
+    if calendar.by_runs:
+        return np.searchsorted(np.asarray(runs, np.int64), ended_ms, side="left")
+    if calendar.days:
+        return (ended_ms // DAY_MS + _WEEK_SHIFT) // int(calendar.days)
+    months = ended_ms.astype("datetime64[ms]").astype("datetime64[M]").astype(np.int64) + 1970 * 12
+    return _month_period(months, calendar)
+
+
+def closings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
+    """The last millisecond of the period of each instant of an int64 array."""
+    periods, places = np.unique(numbers(ended_ms, calendar, runs), return_inverse=True)
+    return np.asarray([closing(int(one), calendar, runs) for one in periods], np.int64)[places]
+
+
+def months_of(day: float) -> int:
+    """Calendar months from the year 0 to the month of *day* (days since 1970): 12 a year. For kernels too."""
+    # Days from 1 March of the year 0, so that a leap day is the last of its year; 146097 days are 400 years.
+    days = floor(day) + 719_468
+    cycle = days // 146_097
+    days -= cycle * 146_097
+    year = (days - days // 1_460 + days // 36_524 - days // 146_096) // 365
+    days -= 365 * year + year // 4 - year // 100
+    return (cycle * 400 + year) * 12 + (5 * days + 2) // 153 + 2
+
+
+def year_of(day: float) -> int:
+    """Calendar year of *day* (days since 1970). For kernels too."""
+    return months_of(day) // 12

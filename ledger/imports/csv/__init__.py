@@ -1,0 +1,1 @@
+"""The CSV reader: header, rows, values, facts, and games out of them."""

@@ -1,0 +1,269 @@
+"""CSV files of games to frames of source games, a block of rows at a time.
+
+The first line names the columns, in any order and any case; columns not listed here are ignored. Fields are
+divided by commas, semicolons or tabs, whichever the header shows; quoting follows RFC 4180. The text is in
+UTF-8, or else Windows-1252.
+
+===================== ========================= ==============================================================
+column                also read                 value
+===================== ========================= ==============================================================
+key                   game, game_id, game_no,   the game's own key, kept as ``csv:KEY`` unless it has a colon;
+                      id, n                     made from time, event, round and players where missing
+white, black          white_name, black_name    the player's name
+white_id, black_id                              identity such as ``lichess:ann``; without a colon ``id:VALUE``
+white_fide_id,                                  FIDE id. Each player needs an id, a FIDE id or a name; an id
+black_fide_id                                   with a colon goes first, then FIDE id, bare id, name
+result                                          1-0, 0-1, 1/2-1/2, draw, white, black; forfeits +/-, 1-0F;
+                                                ``*`` or empty: unfinished, left out. Required
+termination                                     our words (time, resignation, ...) or those of PGN and Lichess
+ended_by_checkmate,                             1 or 0: tell more of a ``Normal`` or missing termination
+stalemate,
+insufficient_material
+half_moves            plies, turns              moves of both sides together, 0 to 20000
+ended_at              date, utc_date_time, end  YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ, YYYY.MM.??,
+                                                YYYY-MM-DD hh:mm:ss, all UTC. Required, or else started_at
+started_at            start                     the same; serves for ended_at where that is missing
+tournament            event                     up to 128 characters; ``Rated Blitz game`` is no tournament
+round                                           up to 32 characters; ``?`` and ``-`` are none
+rated                                           1, 0, true, false, yes, no; 1 where missing
+white_rating,         white_elo, black_elo      0 to 5000; 0, ``?`` and empty are none
+black_rating
+speed                                           Lichess speed class; goes before time_control
+time_control                                    600+5 in seconds, ``-`` for correspondence
+time_increment                                  15+2 in minutes and seconds
+variant                                         Standard, Chess960, King of the Hill, ...; else standard
+===================== ========================= ==============================================================
+
+How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
+put together. Players get no numbers and nothing is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, BinaryIO
+
+from ledger.facts.events import KEY_PATTERN, MAX_HALF_MOVES
+from ledger.imports.csv import facts, values
+from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
+from ledger.imports.csv.header import Layout, read_header
+from ledger.imports.csv.repeats import Tally
+from ledger.imports.csv.rows import BATCH_CSV, RowReader
+from ledger.imports.reading import KEPT_FAULTS, Fault, Faults, Reading, frame_schema, name_identity
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+
+
+def frames(
+    stream: BinaryIO,
+    reading: Reading,
+    size: int = BATCH_CSV,
+    *,
+    key_prefix: str = "csv",
+    player_namespace: str | None = None,
+) -> Iterator[DataFrame]:
+    """The good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
+
+    Args:
+        stream: the file, decompressed.
+        reading: takes the faults and what was left out.
+        size: bytes a block; one frame is made of each.
+        key_prefix: goes before keys that hold no colon.
+        player_namespace: where names and bare ids come from, such as ``lichess``: they become
+            ``lichess:ann`` in small letters.
+
+    Raises:
+        ValueError: the prefix or the namespace could not stand in a key.
+    """
+    for given in (key_prefix, player_namespace):
+        if given is not None and PREFIX.fullmatch(given) is None:
+            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
+    rows = RowReader(stream, size, reading)
+    try:
+        layout = read_header(rows.header())
+    except ValueError as error:
+        reading.fault(1, str(error))
+        return
+    converter = _Converter(layout, key_prefix, player_namespace)
+    for cells, broken in rows.blocks(layout):
+        frame, faults = converter.convert(cells, reading)
+        reading.take(broken, faults)
+        if frame.height:
+            yield frame
+
+
+_Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
+
+
+def _named(name: str, namespace: str | None) -> str:
+    identity = name_identity(name)
+    return identity if namespace is None else namespace + identity.removeprefix("name")
+
+
+def _plan(namespace: str | None) -> _Plan:
+    """How each column is understood, in the order in which the faults of a row are told."""
+
+    def identified(text: str) -> str | None:
+        tidy = values.identity(text)
+        if tidy is None or ":" in tidy:
+            return tidy
+        return f"id:{tidy}" if namespace is None else _named(tidy, namespace)
+
+    name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
+    rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, values.MAX_RATING)
+    instant, flag = Meaning(values.instant), Meaning(values.flag, pl.Boolean)
+    plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
+    for side in ("white", "black"):
+        plan |= {side: (name, None), f"{side}_id": (identity, None), f"{side}_fide_id": (fide, plain_numbers)}
+    return plan | {
+        "result": (Meaning(values.result), None),
+        "termination": (Meaning(values.termination), None),
+        "ended_by_checkmate": (flag, None),
+        "stalemate": (flag, None),
+        "insufficient_material": (flag, None),
+        "half_moves": (Meaning(values.half_moves, pl.Int32), plain_whole(0, MAX_HALF_MOVES)),
+        "started_at": (instant, plain_instants),
+        "ended_at": (instant, plain_instants),
+        "tournament": (Meaning(values.tournament), None),
+        "round": (Meaning(values.round_), None),
+        "rated": (flag, None),
+        "white_rating": (rating, points),
+        "black_rating": (rating, points),
+        "speed": (Meaning(values.speed), None),
+        "time_control": (Meaning(values.time_control), None),
+        "time_increment": (Meaning(values.minutes_control), None),
+        "variant": (Meaning(values.variant), None),
+    }
+
+
+_Complaint = tuple["Series", "Series", Callable[[str], str]]
+
+
+def _is(column: Column, word: str) -> Series:
+    """Rows where the column says *word*."""
+    return (column.values == word).fill_null(value=False)
+
+
+class _Converter:
+    """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
+
+    def __init__(self, layout: Layout, key_prefix: str, player_namespace: str | None) -> None:
+        self._labels = layout.labels
+        self._known = frozenset(layout.places)
+        self._prefix = f"{key_prefix}:"
+        self._repeats = Tally()
+        self._named = Meaning(lambda name: _named(name, player_namespace))
+        self._plan = _plan(player_namespace)
+        self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
+
+    def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
+        """The good games of a block, and the faults of others; games left out are counted in *reading*."""
+        forget_much(self._meanings)
+        columns = {
+            name: meaning.column(self._labels[name], cells[name], plain)
+            for name, (meaning, plain) in self._plan.items()
+            if name in self._known
+        }
+        table = self._table(cells, columns)
+        results = columns["result"]
+        unfinished = results.text.is_null() | _is(results, values.UNFINISHED)
+        if "termination" in columns:
+            unfinished |= _is(columns["termination"], values.UNTERMINATED)
+        nobody = _is(results, values.BOTH_FORFEITED) & ~unfinished
+        for reason, mask in (("unfinished", unfinished), ("both forfeited", nobody)):
+            if count := int(mask.sum()):
+                reading.skipped[reason] += count
+        bad = left_out = unfinished | nobody
+        faults: list[Fault] = []
+        count = 0
+        for mask, texts, say in self._complaints(table, columns):
+            told = mask & ~left_out
+            if told.any():
+                count += int(told.sum())
+                lines = table["line"].filter(told).head(KEPT_FAULTS).to_list()
+                faults += map(Fault, lines, map(say, texts.filter(told).head(KEPT_FAULTS).to_list()))
+                bad = bad | told
+        good = table.filter(~bad) if bad.any() else table
+        games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
+        return games, Faults(faults, count - len(faults))
+
+    def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+        """The columns of a frame of source games; what a bad text would have given is null."""
+        read = {name: column.values.alias(name) for name, column in columns.items()}
+        for side in ("white", "black"):
+            if side in read:
+                read[f"{side}_named"] = self._named.column("", read[side]).values.alias(f"{side}_named")
+            if f"{side}_id" in read:
+                read[f"{side}_spaced"] = (
+                    cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
+                )
+        told = [
+            *facts.rest(self._known),
+            *facts.player("white", self._known),
+            *facts.player("black", self._known),
+        ]
+        table = pl.DataFrame([cells["line"], *read.values()]).select(
+            "line", *told, pl.lit(None, pl.String).alias("text")
+        )
+        return table.with_columns(self._keys(table, cells))
+
+    def _keys(self, table: DataFrame, cells: DataFrame) -> Series:
+        """Keys given by the file under our prefix; where none is, one made of what tells games apart."""
+        keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
+        if "key" in self._known:
+            text = pl.col("key").str.strip_chars()
+            spaced = text.str.contains(":", literal=True)
+            whole = pl.when(spaced).then(text).otherwise(pl.lit(self._prefix) + text)
+            keys = cells.select(pl.when(text != "").then(whole).alias("key")).to_series()
+        missing = keys.is_null()
+        if not missing.any():
+            return keys
+        told = [
+            pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
+        ]
+        same = table.filter(missing).select(pl.concat_str(told, separator="\x1f")).to_series()
+        made = iter(self._made_keys(same.to_list()))
+        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
+
+    def _made_keys(self, facts_told: list[str]) -> Iterator[str]:
+        # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
+        digests = [sha256(told.encode()) for told in facts_told]
+        for digest, number in zip(digests, self._repeats.numbers(digests), strict=True):
+            digest.update(f"\x1f{number}".encode())
+            yield f"{self._prefix}{digest.hexdigest()[:24]}"
+
+    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
+        """All that can be wrong with rows: which rows, the text to show, and the words."""
+        faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
+        for name, mask in faulty.items():
+            yield mask.fill_null(value=False), columns[name].text, columns[name].message
+        for side in ("white", "black"):
+            yield self._missing(table, faulty, f"{side}_id", (side, f"{side}_id", f"{side}_fide_id"), side)
+        yield self._missing(table, faulty, "ended_at", ("ended_at", "started_at"), "the date of the game")
+        for wrong, shown, words in facts.contradictions(self._known):
+            found = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
+            yield found["wrong"], found["shown"], words.format
+        odd = ~table["key"].str.contains(f"^{KEY_PATTERN}$")
+        label = self._labels.get("key", "key")
+        yield (
+            odd,
+            table["key"],
+            lambda key: f"{label} must give a key matching {KEY_PATTERN}; got {key[:120]!r}",
+        )
+
+    def _missing(
+        self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
+    ) -> _Complaint:
+        """Rows where nothing tells *name*; a text that is there but bad was complained of already."""
+        mask = table[name].is_null()
+        for source in sources:
+            if source in faulty:
+                mask &= ~faulty[source].fill_null(value=False)
+        labels = " or ".join(self._labels[source] for source in sources if source in self._labels)
+        return mask, table["text"], lambda _: f"{what} is missing; fill in {labels}"

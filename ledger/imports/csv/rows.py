@@ -1,0 +1,315 @@
+"""Bytes of a CSV file to whole rows of text fields, in blocks of constant size, each row with its line.
+
+This is RFC 4180 and nothing about chess. A quote opens a quoted field only where the field begins; inside it,
+a quote is written twice. Two readers give the same rows: one thinks in columns and takes blocks whose quotes
+are all in order; the other walks field by field through a block where one is not, so that a single stray
+quote costs one row and not the rest of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from ledger.imports.csv.header import Layout
+from ledger.imports.reading import KEPT_FAULTS, Fault, Faults, Reading
+from ledger.runtime.lazy import np, pl
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from polars import DataFrame
+
+BATCH_CSV = 2 << 20  # bytes a block: some 25,000 games; larger blocks take more memory and are no faster
+MAX_ROW = 1 << 18  # bytes a row; a quote that is still open after so much was never closed
+_STRETCH = 1 << 18  # bytes that are walked before columns are tried again
+_MANY_MARKS = 1 << 20  # dividers and line ends of a block: rows of games have fewer
+_DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, for want of memory
+_NEWLINE, _QUOTE = 10, 34
+_BOM = b"\xef\xbb\xbf"
+_MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
+_QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
+
+
+class _Rows(NamedTuple):
+    """Where the whole rows of a block lie: offsets, number of fields, and physical lines before each row."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    fields: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    lines_after: int
+
+
+def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int) -> bool:
+    """Does every quote open a field, close one, or stand doubled inside one?"""
+    opening, closing = quotes[0::2], quotes[1::2]
+    before = data[opening - 1]
+    opens = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE) | (opening == 0)
+    after = data[closing + 1]  # a row ends with a newline, so there is one byte more
+    closes = (after == delimiter) | (after == _NEWLINE) | (after == _QUOTE)
+    return bool(opens.all() and closes.all())
+
+
+def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
+    """Find all whole rows at once; None where a quote is out of place or a row too long."""
+    data = np.frombuffer(block, np.uint8)
+    wanted = (data == _NEWLINE) | (data == delimiter)
+    quoted = b'"' in block
+    if quoted:
+        wanted |= data == _QUOTE
+    if len(block) > _DENSE and np.count_nonzero(wanted) > _MANY_MARKS:
+        return _find_rows(block[:_DENSE], delimiter)
+    marks = np.flatnonzero(wanted)
+    kinds = data[marks]
+    newlines = kinds == _NEWLINE
+    within = None  # how many physical lines end at or before each mark, where that is not simply its row
+    quotes = marks[:0]
+    if quoted:
+        is_quote = kinds == _QUOTE
+        quotes = marks[is_quote]
+        outside = ~is_quote & (np.cumsum(is_quote, dtype=np.int32) & 1 == 0)
+        if (newlines & ~outside).any():
+            within = np.cumsum(newlines)[outside]
+        marks, newlines = marks[outside], newlines[outside]
+    last = np.flatnonzero(newlines)
+    ends = marks[last] + 1
+    if not len(ends):
+        return _Rows(ends, ends, ends, ends, 0)
+    starts = np.concatenate(([0], ends[:-1]))
+    if not _regular(data, quotes[quotes < ends[-1]], delimiter) or (ends - starts).max() > MAX_ROW:
+        return None
+    lines = np.arange(1, len(ends) + 1) if within is None else within[last]
+    before = np.concatenate(([0], lines[:-1]))
+    return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
+
+
+def _with_plain_ends(text: bytes) -> bytes:
+    """*text* with line feeds for line ends; of Windows, or with more carriage returns, as some tools write them."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\r\n" not in text:
+        return text
+    *lines, last = text.split(b"\n")
+    return b"\n".join([*(line.rstrip(b"\r") for line in lines), last])
+
+
+def decode(row: bytes) -> str:
+    """UTF-8, or else Windows-1252, in which old score files were written."""
+    try:
+        return row.decode()
+    except UnicodeDecodeError:
+        return row.decode("cp1252", "replace")
+
+
+def _decode_all(fields: list[bytes]) -> list[str]:
+    """One row, one encoding, as where whole blocks are read."""
+    try:
+        return [field.decode() for field in fields]
+    except UnicodeDecodeError:
+        return [field.decode("cp1252", "replace") for field in fields]
+
+
+def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | str]:
+    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it.
+
+    An end of -1 says that the row is not finished in this block, 0 that its line is not.
+    """
+    limit, place = start + MAX_ROW, start
+    fields: list[bytes] = []
+    plain, divider = _MARKS[delimiter], ord(delimiter)
+    while True:
+        match = None
+        if place < len(block) and block[place] == _QUOTE:
+            match = _QUOTED.match(block, place, limit)
+            fields.append(match[0][1:-1].replace(b'""', b'"') if match else b"")
+        else:
+            match = plain.match(block, place, limit)
+            fields.append(match[0].removesuffix(b"\r") if match else b"")  # as Polars reads it
+        place = match.end() if match else limit
+        if place >= min(limit, len(block)):
+            if len(block) - start <= MAX_ROW:
+                return -1, "a double quote opens a field and is never closed; close it, or double it"
+            message = f"the row is longer than {MAX_ROW} bytes, or a double quote is never closed; close it"
+            return block.find(b"\n", start) + 1, message
+        if block[place] == _NEWLINE:
+            return place + 1, _decode_all(fields)
+        if block[place] != divider:
+            closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
+            message = (
+                f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
+            )
+            return block.find(b"\n", start) + 1, message
+        place += 1
+
+
+class RowReader:
+    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
+
+    Where *reading* tells, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
+        self._stream = stream
+        self._reading = reading
+        self._size = max(1, size)
+        self._rest = b""
+        self._ended = False
+        self._line = 1
+        self._skipping = False
+
+    def _fill(self) -> None:
+        """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
+        wanted = self._size - len(self._rest)
+        parts, wanted = [], wanted if wanted > 0 else self._size
+        while wanted > 0 and (part := self._stream.read(wanted)):
+            parts.append(part)
+            wanted -= len(part)
+        self._ended = wanted > 0
+        read = b"".join(parts)
+        read = _with_plain_ends(read)
+        if read[:1] == b"\n":  # the carriage return before it may have come in the piece before
+            self._rest = self._rest.rstrip(b"\r")
+        text = self._rest + read
+        if self._ended and text and not text.endswith(b"\n"):
+            is_cut = self._reading is not None and self._reading.is_cut
+            text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
+        self._rest = text
+        if self._skipping:
+            _, newline, self._rest = self._rest.partition(b"\n")
+            self._skipping = not newline
+            self._line += len(newline)
+
+    def header(self) -> str:
+        """The first line; empty where the file is.
+
+        Raises:
+            ValueError: this is no text, or not in a form that can be read.
+        """
+        while not self._ended and b"\n" not in self._rest and len(self._rest) <= MAX_ROW:
+            self._fill()
+        if self._rest.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise ValueError("the file is written in UTF-16; save it again as UTF-8")
+        first, newline, self._rest = self._rest.removeprefix(_BOM).partition(b"\n")
+        if len(first) > MAX_ROW or (not newline and first):
+            raise ValueError(f"the first line is longer than {MAX_ROW} bytes; this is no CSV file of games")
+        if b"\r" in first:
+            raise ValueError(
+                "the lines end with a bare carriage return; save the file with LF or CRLF line ends"
+            )
+        self._line += 1
+        return decode(first)
+
+    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, Faults]]:
+        """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
+        moved = True
+        while True:
+            if not self._ended and (len(self._rest) < self._size or not moved):
+                self._fill()
+            before = len(self._rest)
+            if not self._rest:
+                if self._ended:
+                    return
+                continue
+            rows = _find_rows(self._rest, ord(layout.delimiter))
+            stuck = rows is not None and not len(rows.ends) and (self._ended or len(self._rest) > MAX_ROW)
+            taken = None if rows is None or stuck else self._whole(rows, layout)
+            yield taken or self._walk(layout)
+            moved = len(self._rest) < before
+
+    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, Faults] | None:
+        """All rows of a block in order; None where Polars does not see the same rows as we do."""
+        end = int(rows.ends[-1]) if len(rows.ends) else 0
+        block = self._rest[:end]
+        odd = np.flatnonzero(rows.fields != layout.width)
+        bad = [  # a blank line is no row
+            row
+            for row in odd[rows.ends[odd] - rows.starts[odd] > 1].tolist()
+            if block[rows.starts[row] : rows.ends[row]].strip()
+        ]
+        faults = [
+            _miscounted(self._line + int(rows.lines[row]), int(rows.fields[row]), layout) for row in bad[:KEPT_FAULTS]
+        ]
+        good = np.delete(rows.lines, odd) if len(odd) else rows.lines
+        frame = _empty(layout)
+        if len(good):
+            frame = _parse(_cut(block, rows, odd), layout)
+        if frame.height != len(good):
+            return None
+        frame = frame.with_columns(pl.Series("line", good + self._line, pl.Int64))
+        self._rest = self._rest[end:]
+        self._line += rows.lines_after
+        return frame, Faults(faults, len(bad) - len(faults))
+
+    def _walk(self, layout: Layout) -> tuple[DataFrame, Faults]:
+        """The rows of a stretch one by one; after it, the faster way may do again."""
+        block, place, line = self._rest, 0, self._line
+        rows: list[list[Any]] = []
+        faults: list[Fault] = []
+        count = 0
+        while place < min(len(block), _STRETCH):
+            end, fields = _fields(block, place, layout.delimiter)
+            if end < 0:
+                if not self._ended:
+                    break
+                end = block.find(b"\n", place) + 1
+            wrong: Fault | None = None
+            if isinstance(fields, str):
+                wrong = Fault(line, fields)
+            elif len(fields) == layout.width:
+                rows.append([*(fields[at] for at in layout.places.values()), line])
+            elif block[place:end].strip():
+                wrong = _miscounted(line, len(fields), layout)
+            if wrong is not None:
+                count += 1
+                faults += [wrong] if count <= KEPT_FAULTS else []
+            if end == 0:
+                self._skipping, end = True, len(block)
+            line += block.count(b"\n", place, end)
+            place = end
+        self._rest, self._line = block[place:], line
+        frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
+        return frame, Faults(faults, count - len(faults))
+
+
+def _miscounted(line: int, fields: int, layout: Layout) -> Fault:
+    few = "too few" if fields < layout.width else "too many"
+    mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[layout.delimiter]
+    return Fault(
+        line, f"{few} fields: {fields} where the header names {layout.width}; quote a field that holds {mark}"
+    )
+
+
+def _empty(layout: Layout) -> DataFrame:
+    return pl.DataFrame(schema={**dict.fromkeys(layout.places, pl.String), "line": pl.Int64})
+
+
+def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
+    """The block as UTF-8 without the odd rows."""
+    if not block.isascii():
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            keep = np.delete(np.arange(len(rows.ends)), odd).tolist()
+            return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
+    if not len(odd):
+        return block
+    good = np.ones(len(rows.ends) + 2, np.int8)
+    good[odd + 1] = good[0] = good[-1] = 0
+    edges = np.flatnonzero(np.diff(good))  # where a stretch of good rows begins, and the row after it, in turn
+    begins, stops = rows.starts[edges[0::2]].tolist(), rows.ends[edges[1::2] - 1].tolist()
+    return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
+
+
+def _parse(block: bytes, layout: Layout) -> DataFrame:
+    """The wanted columns of rows that are known to be well formed; an empty frame where Polars disagrees."""
+    names = {place: name for name, place in layout.places.items()}
+    labels = [names.get(place, f"unknown {place}") for place in range(layout.width)]
+    try:
+        return pl.read_csv(
+            block, has_header=False, schema=dict.fromkeys(labels, pl.String), columns=sorted(names),
+            separator=layout.delimiter, quote_char='"' if b'"' in block else None, raise_if_empty=False,
+        ).select(*layout.places)  # fmt: skip
+    except pl.exceptions.PolarsError:
+        return pl.DataFrame()

@@ -1,0 +1,244 @@
+"""What one field of a CSV file of games means: words to our words, or a ValueError that says what to do.
+
+Pure functions from one text to one value, each used on the distinct values of a column. No columns, no rows.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from ledger.facts.events import MAX_HALF_MOVES, is_plain_text
+from ledger.facts.words import Termination, instant_ms
+from ledger.imports.reading import speed_class
+
+MAX_RATING = 5000
+MAX_NAME = 128
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
+_MAX_CONTROL = 100  # characters of a time control
+
+# A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
+UNFINISHED, BOTH_FORFEITED = "*", "-"
+_RESULTS: Mapping[str, tuple[str, ...]] = {
+    "white": ("1-0", "white", "1.0-0.0"),
+    "black": ("0-1", "black", "0.0-1.0"),
+    "draw": ("1/2-1/2", "½-½", "draw", "0.5-0.5", "1/2", "½", "0,5-0,5", "=", "=-="),
+    "+white": ("+/-", "+--", "+-", "1-0f", "1-0ff", "1f-0", "1f-0f"),
+    "+black": ("-/+", "--+", "-+", "0-1f", "0-1ff", "0-1f", "0f-1", "0f-1f"),
+    UNFINISHED: ("*",),
+    BOTH_FORFEITED: ("-/-", "---", "--", "0-0", "0f-0f"),
+}
+_RESULT = {word: meaning for meaning, words in _RESULTS.items() for word in words}
+
+# "normal" is resolved by the result and the flags of the row; "unterminated" leaves the game out.
+NORMAL, UNTERMINATED = "normal", "unterminated"
+_TERMINATION: Mapping[str, str] = {
+    **{word.value: word.value for word in Termination},
+    NORMAL: NORMAL,
+    UNTERMINATED: UNTERMINATED,
+    "time-forfeit": "time",
+    "out-of-time": "time",
+    "abandoned": "abandonment",
+    "mate": "checkmate",
+    "resign": "resignation",
+    "forfeit": "unplayed",
+    # PGN 9.8.1 knows two more; our list has no word for either.
+    "death": "unknown",
+    "emergency": "unknown",
+}
+_VARIANTS = (
+    "standard", "chess960", "kingOfTheHill", "threeCheck", "crazyhouse", "atomic", "antichess", "horde",
+    "racingKings", "fromPosition",
+)  # fmt: skip
+_VARIANT = {word.casefold(): word for word in _VARIANTS} | {"chess": "standard", "3check": "threeCheck"}
+_SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
+_SPEED = {word.casefold(): word for word in _SPEEDS} | {"daily": "correspondence"}
+_FLAG = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_DAY = 86_400
+_PERIOD = re.compile(r"(?:(\d{1,4})/)?(\d{1,8}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
+_WHOLE = re.compile(
+    r"\+?(\d{1,15})(?:\.0+)?", re.ASCII
+)  # "2400.0" is what pandas makes of a column with gaps
+_DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
+_MOMENT = re.compile(
+    r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII
+)
+_PAIRED_GAME = re.compile(r"(?:Rated|Casual) .*\bgame", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Unicode NFC with single blanks."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _plain(text: str, limit: int) -> str | None:
+    tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
+    if tidy in {"", "?", "-"}:
+        return None
+    if len(tidy) > limit or not is_plain_text(tidy, limit):
+        raise ValueError(
+            f"must be at most {limit} characters without control characters; shorten or clean it"
+        )
+    return tidy
+
+
+def name(text: str) -> str | None:
+    """A player's name for display; None where it is not known."""
+    return _plain(text, MAX_NAME)
+
+
+def identity(text: str) -> str | None:
+    """A player's id; what stands before a colon names who gave it."""
+    tidy = _plain(text, MAX_NAME)
+    if tidy is not None and (tidy.startswith(":") or tidy.endswith(":")):
+        raise ValueError("must be NAMESPACE:ID, with something on both sides of the colon")
+    return tidy
+
+
+def tournament(text: str) -> str | None:
+    """The event; what Lichess writes for a game outside any tournament is none."""
+    tidy = _plain(text, 128)
+    return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tidy
+
+
+def round_(text: str) -> str | None:
+    """The round, in the source's words."""
+    return _plain(text, 32)
+
+
+def fide_number(text: str) -> str | None:
+    """A FIDE id without leading zeros; 0 is none."""
+    tidy = text.strip()
+    match = _WHOLE.fullmatch(tidy)
+    if tidy and (match is None or len(match[1].lstrip("0")) > 10):
+        raise ValueError("must be a FIDE id, a whole number of up to 10 digits; correct it or leave it empty")
+    return (match[1].lstrip("0") or None) if match else None
+
+
+def result(text: str) -> str | None:
+    """``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``."""
+    word = re.sub(r"\s+", "", text).casefold().replace("–", "-").replace("−", "-").replace(":", "-")
+    if not word:
+        return UNFINISHED
+    if word not in _RESULT:
+        raise ValueError(
+            "must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game"
+        )
+    return _RESULT[word]
+
+
+def termination(text: str) -> str | None:
+    """How the game ended, in our words or ``normal`` or ``unterminated``."""
+    word = re.sub(r"[\s_-]+", "-", text.strip().casefold())
+    if word in {"", "?", "-"}:
+        return None
+    if word not in _TERMINATION:
+        raise ValueError(f"must be empty or one of {', '.join(sorted(_TERMINATION))}")
+    return _TERMINATION[word]
+
+
+def flag(text: str) -> bool | None:
+    """Yes or no."""
+    word = text.strip().casefold()
+    if not word:
+        return None
+    if word not in _FLAG:
+        raise ValueError("must be 1 or 0, true or false, yes or no")
+    return _FLAG[word]
+
+
+def _whole(text: str, limit: int) -> int | None:
+    tidy = text.strip()
+    if tidy in {"", "?", "-"}:
+        return None
+    match = _WHOLE.fullmatch(tidy)
+    if match is None or int(match[1]) > limit:
+        raise ValueError(f"must be a whole number from 0 to {limit}; correct it or leave it empty")
+    return int(match[1])
+
+
+def half_moves(text: str) -> int | None:
+    """Moves of both sides together."""
+    return _whole(text, MAX_HALF_MOVES)
+
+
+def rating(text: str) -> int | None:
+    """A rating in points; 0 stands for none."""
+    return _whole(text, MAX_RATING) or None
+
+
+def instant(text: str) -> str | None:
+    """A date or a moment in one of the forms of ``facts.instants``, as precise as it was written."""
+    tidy = text.strip()
+    if not tidy or tidy[0] == "?":
+        return None
+    if match := _MOMENT.fullmatch(tidy):
+        fraction = (match[6] or "")[:3].ljust(3, "0")
+        moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}{'' if fraction == '000' else '.' + fraction}Z"
+    elif match := _DATE.fullmatch(tidy):
+        if match[3] == "??" and match[4] not in {None, "??"}:
+            raise ValueError("must not give a day of an unknown month; write the year alone")
+        moment = "-".join(part for part in (match[1], match[3], match[4]) if part and part != "??")
+    else:
+        raise ValueError("must be YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ, in UTC; rewrite it so")
+    try:
+        instant_ms(moment)
+    except ValueError:
+        raise ValueError(
+            "is no day or time that exists; correct it, or write only the year or month"
+        ) from None
+    return moment
+
+
+def speed(text: str) -> str | None:
+    """A Lichess speed class by name."""
+    word = re.sub(r"[\s_-]+", "", text).casefold()
+    if word in {"", "?"}:
+        return None
+    if word not in _SPEED:
+        raise ValueError(f"must be empty or one of {', '.join(_SPEEDS)}")
+    return _SPEED[word]
+
+
+def time_control(text: str) -> str | None:
+    """The speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
+    tidy = text.strip()
+    if tidy in {"", "?"}:
+        return None
+    if tidy == "-":
+        return "correspondence"
+    periods = [_PERIOD.fullmatch(part) for part in tidy[: _MAX_CONTROL + 1].split(":")]
+    if len(tidy) > _MAX_CONTROL:
+        raise ValueError(f"must be at most {_MAX_CONTROL} characters such as 600+5; correct it")
+    base = increment = 0.0
+    for period in periods:
+        if period is None:
+            raise ValueError(
+                "must be BASE+INCREMENT in seconds such as 600+5, - for correspondence, or empty"
+            )
+        base += float(period[2])
+        increment = float(period[3] or 0)
+        if period[1] and float(period[2]) >= _DAY:
+            return "correspondence"
+    return speed_class(base, increment)
+
+
+def minutes_control(text: str) -> str | None:
+    """The speed class of ``15+2`` where the base is in minutes, as Lichess shows a clock to people."""
+    match = _PERIOD.fullmatch(text.strip())
+    if match is None or match[1] or not match[3]:
+        if "+" in text:
+            raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
+        return time_control(text)
+    return speed_class(float(match[2]) * 60, float(match[3]))
+
+
+def variant(text: str) -> str | None:
+    """The Lichess key of a variant."""
+    word = re.sub(r"[\s_-]+", "", text).casefold()
+    if word in {"", "?"}:
+        return None
+    if word not in _VARIANT:
+        raise ValueError(f"must be empty or one of {', '.join(_VARIANTS)}")
+    return _VARIANT[word]

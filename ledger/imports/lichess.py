@@ -1,0 +1,242 @@
+"""Games as Lichess exports them in JSON, one object a line, and Lichess's words that PGN shares.
+
+What Lichess calls a player, a game and a tournament is settled here once, so that one game imported from
+PGN and from JSON has one key. No PGN, no files, and nothing of the ledger's own JSON lines.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+from ledger.facts.events import MAX_HALF_MOVES
+from ledger.facts.words import instant_text
+from ledger.imports.json_lines import json_objects
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, SourceGame, shown
+
+MAX_NAME = 128  # characters of a display name; a longer one is a broken file
+MAX_EVENT = 128
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
+_USER = re.compile(r"[A-Za-z0-9_-]{1,30}", re.ASCII)
+_MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
+_GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
+_TOURNAMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_SPEEDS = frozenset({"ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"})
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last an instant can name
+
+# GameJson.yaml of lichess-org/api, as in RULES 7; "timeout" is leaving the game, "outoftime" the flag.
+_STATUS = {
+    "mate": "checkmate", "resign": "resignation", "stalemate": "stalemate", "timeout": "abandonment",
+    "draw": "unknown", "outoftime": "time", "cheat": "rules-infraction", "noStart": "unplayed",
+    "unknownFinish": "unknown", "insufficientMaterialClaim": "insufficient-material", "variantEnd": "unknown",
+}  # fmt: skip
+_UNFINISHED = frozenset({"created", "started", "aborted"})
+_WON_ONLY = frozenset({"mate", "resign", "cheat", "noStart"})  # these ends have a winner
+
+
+class _BadGameError(ValueError):
+    """What is wrong with one game; never leaves this module."""
+
+
+def one_line(text: str) -> str:
+    """*text* in Unicode form NFC with single blanks, no controls and nothing at either end."""
+    if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
+        return text.strip()
+    return " ".join(unicodedata.normalize("NFC", _UNPRINTED.sub("", text)).split())
+
+
+def lichess_player(name: str) -> tuple[str, str] | None:
+    """Identity and display name of a Lichess player by the name shown; None where no such user can exist.
+
+    The machine is ``lichess:ai-level-N``; a user is ``lichess:`` and the name in lower case, as Lichess's
+    own ids.
+    """
+    machine = _MACHINE.fullmatch(name)
+    if machine:
+        return f"lichess:ai-level-{int(machine[1])}", f"lichess AI level {int(machine[1])}"
+    return (f"lichess:{name.lower()}", name) if _USER.fullmatch(name) else None
+
+
+def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
+    """Movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
+
+    Args:
+        moves: SAN of the main line.
+        clocks: the clock after each move as PGN writes it, ``""`` where none is known; may be empty.
+    """
+    if not moves:
+        return None
+    if not clocks:
+        return " ".join(moves)
+    return " ".join([f"{m} {{[%clk {c}]}}" if c else m for m, c in zip(moves, clocks, strict=True)])
+
+
+def history_date(point: Sequence[int]) -> str:
+    """The date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a rating history, whose months are 0 to 11.
+
+    Raises:
+        ValueError: no such day.
+    """
+    year, month, day, *_rating = point
+    return date(year, month + 1, day).isoformat()
+
+
+def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Read Lichess game objects, one a line; blank lines are passed over, unknown fields ignored.
+
+    Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
+    ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
+    """
+    for number, given in json_objects(lines, reading, "give one whole game object a line"):
+        try:
+            game = _game(number, given, reading)
+        except _BadGameError as error:
+            reading.fault(number, str(error))
+            continue
+        if game is not None:
+            yield game
+
+
+def _field(given: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    """A field of exactly this type, or *default* where it is absent or null (Lichess's way to say so)."""
+    value = given.get(name)
+    if value is None:
+        return default
+    if type(value) is not kind:
+        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
+    return value
+
+
+_WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
+
+
+def _needed(given: dict[str, Any], name: str, kind: type) -> Any:
+    value = _field(given, name, kind)
+    if value is None:
+        raise _BadGameError(f"{name} is missing: a game needs {_WORDS[kind]} there")
+    return value
+
+
+def _game(line: int, given: object, reading: Reading) -> SourceGame | None:
+    if type(given) is not dict:
+        raise _BadGameError(f"expected a game object, got {shown(given)}")
+    identifier, status = _needed(given, "id", str), _needed(given, "status", str)
+    if not _GAME_ID.match(identifier):
+        raise _BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
+    if status in _UNFINISHED:
+        reading.skipped["unfinished"] += 1
+        return None
+    if status not in _STATUS:
+        raise _BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
+    players = _needed(given, "players", dict)
+    white, black = _player(players, "white"), _player(players, "black")
+    if white is None or black is None:
+        reading.skipped["anonymous"] += 1
+        return None
+    half_moves, text = _movetext(given)
+    created = _instant(given, "createdAt")
+    return SourceGame(
+        line=line, key=f"lichess:{identifier[:8]}",
+        white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
+        outcome=_outcome(given, status), termination=_STATUS[status], half_moves=half_moves,
+        started_at=instant_text(created),
+        ended_at=instant_text(max(created, _instant(given, "lastMoveAt", created))),
+        tournament=_tournament(given), round=None, rated=_field(given, "rated", bool, default=True),
+        white_rating=_rating(players["white"]), black_rating=_rating(players["black"]),
+        speed=_speed(given), variant=_variant(given), text=text,
+    )  # fmt: skip
+
+
+def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
+    """Identity and name, or None for an anonymous player."""
+    player = _needed(players, colour, dict)
+    level = _field(player, "aiLevel", int)
+    if level is not None:
+        if not 0 < level < 100:
+            raise _BadGameError(f"players.{colour}.aiLevel must be from 1 to 99, got {level}")
+        return f"lichess:ai-level-{level}", f"lichess AI level {level}"
+    user = _field(player, "user", dict)
+    if user is None:
+        return None
+    identifier = _field(user, "id", str)
+    shown_name = _field(user, "name", str, identifier or "")
+    name = one_line(shown_name) if len(shown_name) <= MAX_UNTIDY else ""
+    known = lichess_player(identifier or name)
+    if known is None or not 0 < len(name) <= MAX_NAME:
+        raise _BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
+    return known[0], name
+
+
+def _outcome(given: dict[str, Any], status: str) -> str:
+    winner = _field(given, "winner", str)
+    if winner in {"white", "black"}:
+        return str(winner)
+    if winner is not None:
+        raise _BadGameError(f"winner must be 'white' or 'black', got {shown(winner)}")
+    if status in _WON_ONLY:
+        raise _BadGameError(f"winner is missing: a game with status {status!r} has one")
+    return "draw"
+
+
+def _movetext(given: dict[str, Any]) -> tuple[int | None, str | None]:
+    """Half-moves and kept text; (None, None) where the export left the moves out."""
+    given_moves = _field(given, "moves", str)
+    if given_moves is None:
+        return None, None
+    moves = given_moves.split()
+    if len(moves) > MAX_HALF_MOVES:
+        raise _BadGameError(f"moves has {len(moves)} half-moves, more than the {MAX_HALF_MOVES} of any game")
+    clocks = _field(given, "clocks", list, [])[: len(moves)]
+    written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
+    if any(written):
+        written += [""] * (len(moves) - len(written))
+    text = with_clocks(moves, written if any(written) else [])
+    if text is not None and len(text) > MAX_TEXT:
+        raise _BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
+    return len(moves), text
+
+
+@lru_cache(maxsize=2**14)
+def _clock(centiseconds: int) -> str:
+    """A clock as Lichess writes it in PGN: whole seconds, half up, so that both exports give one text."""
+    seconds = (centiseconds + 50) // 100
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def _instant(given: dict[str, Any], name: str, default: int | None = None) -> int:
+    value: int = _needed(given, name, int) if default is None else _field(given, name, int, default)
+    if not 0 <= value <= _LAST_MS:
+        raise _BadGameError(f"{name} must be milliseconds since 1970, got {value}")
+    return value
+
+
+def _tournament(given: dict[str, Any]) -> str | None:
+    for name in ("tournament", "swiss"):
+        identifier = _field(given, name, str)
+        if identifier and _TOURNAMENT_ID.fullmatch(identifier):
+            return f"lichess:{identifier}"
+    return None
+
+
+def _rating(player: dict[str, Any]) -> int | None:
+    rating: int | None = _field(player, "rating", int)
+    if rating is not None and not 0 <= rating <= 5000:
+        raise _BadGameError(f"rating must be from 0 to 5000, got {rating}")
+    return rating or None
+
+
+def _variant(given: dict[str, Any]) -> str:
+    variant: str = _field(given, "variant", str, "standard")
+    if not VARIANT.fullmatch(variant):
+        raise _BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
+    return variant
+
+
+def _speed(given: dict[str, Any]) -> str | None:
+    speed = _field(given, "speed", str)
+    return speed if speed in _SPEEDS else None

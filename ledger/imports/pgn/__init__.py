@@ -1,0 +1,1 @@
+"""The PGN reader: lines, tags, clocks, movetext, and games out of them."""

@@ -1,0 +1,396 @@
+"""Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase) as source games, in one pass.
+
+Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``pgn.times``; here
+tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+import attrs
+
+from ledger.facts.events import MAX_HALF_MOVES
+from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
+from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts
+from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
+from ledger.imports.pgn.tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_tags
+from ledger.imports.pgn.times import clock_of, day_of, seconds_of
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, SourceGame, name_identity, shown
+
+_LICHESS_SITE = re.compile(
+    r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
+)
+_ESSENTIAL = frozenset({"White", "Black", "Result"})
+_KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
+_LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
+_LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})")
+# What servers write for a game that belongs to no tournament.
+_NO_EVENT = {
+    "lichess": re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE),
+    "fics": re.compile(r"FICS (?:rated|unrated) \S+ game", re.IGNORECASE),
+    "chesscom": re.compile(r"(?:Live|Daily|Let's Play!?) ?(?:Chess)?", re.IGNORECASE),
+}
+_CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
+_FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
+_FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
+_TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
+_START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
+_VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
+_USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
+
+# PGN 9.8.1 and Lichess's own words.
+_TERMINATIONS = {
+    "time forfeit": "time", "abandoned": "abandonment", "rules infraction": "rules-infraction",
+    "insufficient material": "insufficient-material", "adjudication": "adjudication",
+    "death": "unknown", "emergency": "unknown", "unknown": "unknown",
+}  # fmt: skip
+# How servers say it in a sentence; the last phrase counts, since names come first ("Stalemate resigns").
+_PHRASE = re.compile(
+    r"(?P<time>timeout vs insufficient material|\bran out of time\b.*|\bon time\b|\btime forfeit)"
+    r"|(?P<checkmate>\bcheckmated\b|\bby checkmate\b)|(?P<resignation>\bresign(?:s|ed|ation)\b)"
+    r"|(?P<agreement>\bagreement\b)|(?P<stalemate>\bstalemate\b)|(?P<repetition>\brepetition\b)"
+    r"|(?P<fifty_move>\b(?:50|fifty)[- ]move)|(?P<insufficient_material>\b(?:insufficient|mating) material\b)"
+    r"|(?P<abandonment>\bdisconnect|\babandon|\blost connection|\bleft the game\b)"
+    r"|(?P<adjudication>\badjudicat)"
+    r"|(?P<rules_infraction>\binfraction\b|\bcheat)",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(r"\{\s*([^{}]{1,120}?)\s*\}\s*(?:1-0|0-1|1/2-1/2)?\s*$")
+# Only sentences that a server writes: an annotator's last words may speak of stalemates that never came.
+_SERVER_SENTENCE = re.compile(
+    r"(?:Game \d+ \(.*\) )?(?:Game (?:drawn|adjudicated|is a draw)\b.*|Neither player has mating material"
+    r"|\S+ (?:checkmated|resigns|left the game|lost connection.*|forfeits (?:on time|by .*)|ran out of time.*"
+    r"|disconnected.*|(?:wins|won) (?:on time|by .*)))\W*",
+    re.IGNORECASE,
+)
+
+
+@attrs.define
+class _Case:
+    """One game while its tags are given their meaning; *problems* are (line, message)."""
+
+    draft: Draft
+    tags: dict[str, str]
+    text: str
+    moves: Movetext
+    problems: list[tuple[int, str]] = attrs.Factory(list)
+
+    def tag(self, *names: str) -> str:
+        """The first of these tags that says something, as one line; ``?`` and ``-`` say nothing."""
+        for name in names:
+            value = one_line(self.tags.get(name, ""))
+            if value not in {"", "?", "-"}:
+                return value
+        return ""
+
+    def bad(self, name: str, message: str) -> None:
+        """Note a fault at the line of a tag, or of the game where the tag is missing."""
+        mark = re.compile(rb"\s*\[\s*" + name.encode() + rb"\b")
+        places = (i for i, line in enumerate(self.draft.head) if mark.match(line))
+        self.problems.append((self.draft.line + next(places, 0), message))
+
+
+def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Read every finished game of a PGN file, in file order, holding one game in memory.
+
+    Faults, each with its line: a tag without which no game can be recorded is missing or unreadable, a word
+    is no move, a comment or variation is never closed, the file ends inside its last game, no tag in the
+    whole file. Games with result ``*`` or Termination "Unterminated" are counted in
+    ``reading.skipped["unfinished"]``.
+
+    Args:
+        lines: raw lines with their line ends.
+        reading: the account that receives faults and counts. Never raises for bad input.
+    """
+    for draft in drafts(lines):
+        if not draft.head:
+            reading.fault(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
+            continue
+        if draft.untagged:
+            reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
+        head, text = decoded(draft.head), decoded(draft.moves)
+        if draft.size > MAX_GAME or head.count("[") > MAX_TAGS:
+            reading.fault(draft.line, _passed_limit(draft))
+            continue
+        tags, twice = read_tags(head)
+        case = _Case(draft, tags, text, read_movetext(text))
+        for name, length in leave_out_long(tags).items() if len(head) > MAX_VALUE else ():
+            if name in _KEPT_TAGS:
+                case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
+        for name in twice:
+            if name in _ESSENTIAL:  # two games run together, or two tellings of one
+                case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
+        game = _game(case, reading)
+        for line, message in case.problems:
+            reading.fault(line, message)
+        if game is not None and not case.problems:
+            yield game
+
+
+def _game(case: _Case, reading: Reading) -> SourceGame | None:
+    draft, moves = case.draft, case.moves
+    _check_whole(case, reading)
+    termination_tag = case.tag("Termination").lower()
+    outcome = _outcome(case)
+    if not case.problems and (outcome == "none" or termination_tag == "unterminated"):
+        reading.skipped["unfinished"] += 1
+        return None
+    site, key = _key(case)
+    variant = _variant(case)
+    base, increment, speed = clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
+    white, black = _player(case, "White", site), _player(case, "Black", site)
+    started = _started(case)
+    termination = _termination(case, termination_tag, outcome, site, variant)
+    flagged = outcome if termination == "time" else ""
+    seconds = None if base is None else _played(case, base, increment, flagged, site)
+    return SourceGame(
+        line=draft.line, key=key,
+        white_id=white[0], white_name=white[1], black_id=black[0], black_name=black[1],
+        outcome=outcome, termination=termination,
+        # A server says "no moves" when none were played; elsewhere it means that the score is lost.
+        half_moves=len(moves.moves) if moves.moves or (site and moves.results) else None,
+        started_at=started, ended_at=_ended(case, started, seconds),
+        tournament=_tournament(case, site), round=case.tag("Round")[:32].strip() or None,
+        rated=not case.tag("Event").lower().startswith(("casual", "unrated", "fics unrated")),
+        white_rating=_rating(case, "WhiteElo"), black_rating=_rating(case, "BlackElo"),
+        speed=speed, variant=variant, text=moves.kept,
+    )  # fmt: skip
+
+
+def _passed_limit(draft: Draft) -> str:
+    if draft.size > MAX_GAME:
+        return f"a game of more than {MAX_GAME} bytes, the limit of a game: split the file here"
+    return f"a game of more than {MAX_TAGS} tags, the limit of a game: leave out what is not needed"
+
+
+def _check_whole(case: _Case, reading: Reading) -> None:
+    """Note what makes the raw text of a game unfit to be read."""
+    draft, moves = case.draft, case.moves
+    if draft.open_at:
+        case.problems.append((draft.open_at, "a comment opened by '{' is never closed: close it with '}'"))
+    elif moves.trouble:
+        offset, what = moves.trouble
+        line = draft.moves_line + case.text.count("\n", 0, offset)
+        case.problems.append((line, f"{what}; correct the movetext"))
+    elif draft.final and not moves.results and (draft.moves_line or reading.is_cut or _ends_in_tags(case)):
+        line = draft.line + len(draft.head) + len(draft.moves) - 1
+        case.problems.append((line, "the file ends inside this game, before its result: fetch it again"))
+    if len(moves.moves) > MAX_HALF_MOVES:
+        case.problems.append((draft.line, f"{len(moves.moves)} half-moves, more than {MAX_HALF_MOVES}"))
+    elif draft.size > MAX_TEXT // 2 and len(moves.kept or "") > MAX_TEXT:
+        case.problems.append((draft.line, f"moves and clocks of more than {MAX_TEXT} characters, the limit of a text"))
+
+
+def _ends_in_tags(case: _Case) -> bool:
+    """True if a last game without movetext was cut: within a tag, or where a server writes moves."""
+    cut = not case.draft.head[-1].endswith((b"\n", b"\r"))
+    return cut or any(server in case.tags.get("Site", "") for server in ("lichess.org/", "freechess.org"))
+
+
+def _outcome(case: _Case) -> str:
+    """The Result tag; without one the word after the moves. Contradicting results are a fault."""
+    given, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
+    ends = {RESULTS[word] for word in said} - {"none"}
+    tagged = RESULTS.get(given)
+    if tagged in {None, "none"} and given not in {"", "?", "*"}:
+        case.bad("Result", f"Result {given[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
+    elif tagged is None and not said and not case.problems:
+        case.bad("Result", 'no result: add [Result "1-0"], "0-1", "1/2-1/2" or "*"')
+    elif len(ends) > 1 or (tagged not in {None, "none"} and ends and tagged not in ends):
+        after = " and ".join(dict.fromkeys(said))
+        case.bad("Result", f"Result {given!r}, but {after} after the moves: make them agree")
+    return tagged or next(iter(ends), "none")
+
+
+def _key(case: _Case) -> tuple[str, str]:
+    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key.
+
+    Without a server's id the key is ``pgn:`` and 24 hexadecimal digits of the SHA-256 over these lines,
+    each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date, UTCTime,
+    Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
+    do not count, so that a game whose result was corrected keeps its key.
+    """
+    tags, site = case.tags, case.tags.get("Site", "")[:300]
+    link = tags.get("Link", "")[:300] or site
+    lichess = _LICHESS_SITE.search(site)
+    own = tags.get("GameId", "")
+    if lichess:
+        return "lichess", f"lichess:{lichess[1]}"
+    if _LICHESS_ID.fullmatch(own) and ("lichess.org" in site or site in {"", "?"}):
+        return "lichess", f"lichess:{own[:8]}"
+    number = tags.get("FICSGamesDBGameNo", "").strip()
+    if _FICS_NUMBER.fullmatch(number):
+        return "fics", f"fics:{number}"
+    chesscom = _CHESSCOM.search(link)
+    if chesscom:  # daily games are numbered apart from live ones
+        return "chesscom", f"chesscom:{'daily/' if 'daily' in link else ''}{chesscom[1]}"
+    moves = re.sub("[+#=]", "", " ".join(case.moves.moves))
+    date = tags.get("UTCDate") or tags.get("Date", "")
+    facts = (tags.get("Event", ""), site, date, tags.get("UTCTime", ""), tags.get("Round", ""),
+             tags.get("White", ""), tags.get("Black", ""), moves)  # fmt: skip
+    digest = hashlib.sha256("\n".join(map(one_line, facts)).encode()).hexdigest()
+    server = "fics" if "freechess.org" in site else "chesscom" if "chess.com" in site.lower() else ""
+    return server, f"pgn:{digest[:24]}"
+
+
+def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
+    """Identity and display name: the server's user, else the FIDE id, else the name."""
+    name = case.tag(colour)
+    if not name or len(name) > MAX_NAME:
+        what = f"has {len(name)} characters, more than {MAX_NAME}" if name else "is missing or '?'"
+        case.bad(colour, f"the name of {colour} {what}: give one name")
+        return "", ""
+    if site == "lichess" and (known := lichess_player(name)):
+        return known
+    if site in {"fics", "chesscom"}:
+        return f"{site}:{name.lower()}", name
+    number = case.tag(f"{colour}FideId")
+    return (f"fide:{number}" if _FIDE_ID.fullmatch(number) else name_identity(name)), name
+
+
+def _rating(case: _Case, name: str) -> int | None:
+    value = case.tag(name)
+    if not (value.isascii() and value.isdigit()) or not int(value[:9]):
+        return None
+    if int(value[:9]) > 5000:
+        case.bad(name, f"{name} {value[:20]!r} is outside 0 to 5000: correct it or leave it out")
+    return int(value[:9])
+
+
+def _variant(case: _Case) -> str:
+    """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
+    given = case.tags.get("Variant", "")
+    if given:
+        named = _variant_key(given)
+        if named:
+            return named
+        if named is None:
+            case.bad("Variant", f"Variant {shown(given)} is no word such as Crazyhouse: correct it")
+    fen = case.tag("FEN")
+    if case.tag("SetUp") == "0" or fen.startswith(_START_FEN):
+        return "standard"
+    return "fromPosition" if fen or case.tag("SetUp") == "1" else "standard"
+
+
+@lru_cache(maxsize=256)
+def _variant_key(given: str) -> str | None:
+    """The key of a variant, ``""`` where the tag says nothing, None where it is no word."""
+    if given.strip() in {"", "?", "-"}:
+        return ""
+    words = re.findall(r"[A-Za-z0-9]+", given[:64])
+    key = "".join(words[:1]).lower() + "".join(word.capitalize() for word in words[1:])
+    key = _VARIANTS.get(key, key)
+    return key if len(given) <= 64 and VARIANT.fullmatch(key) else None
+
+
+def _tournament(case: _Case, site: str) -> str | None:
+    event = case.tag("Event")
+    found = _LICHESS_EVENT.search(event) if site == "lichess" else None
+    if found:
+        return f"lichess:{found[1]}"
+    if site in _NO_EVENT and _NO_EVENT[site].fullmatch(event):
+        return None
+    return event[:MAX_EVENT].strip() or None
+
+
+def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
+    """Seconds on both clocks together, or None where no clock is shown.
+
+    Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be
+    given). On Lichess a side's first move is free: its clock stands still and gets no increment, so one
+    move less counts, and a side without moves has used nothing. Who berserks starts with half the base and
+    gets no increment.
+
+    *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
+    """
+    clocks = case.moves.clocks
+    if not clocks:
+        return None
+    first_black, free = " b " in case.tag("FEN"), int(site == "lichess")
+    used = 0.0
+    for side, start in (("white", int(first_black)), ("black", int(not first_black))):
+        own = clocks[start::2]
+        flagged = start == len(clocks) % 2 if outcome == "draw" else outcome not in {"", side}
+        if not (own or (flagged and not free)) or not (flagged or own[-1]):
+            continue
+        halved = free and own[0] and seconds_of(own[0]) == base / 2
+        full = base / 2 if halved else base + increment * (len(own) - free)
+        used += max(0.0, full - (0.0 if flagged else seconds_of(own[-1])))
+    return used
+
+
+def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
+    """The instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
+    try:
+        day = day_of(case.tag(date)[:40])
+    except ValueError as error:
+        case.bad(date, f"{date}: {error}; correct it")
+        return None
+    clock = _TIME.fullmatch(case.tag(*times)) if day and len(day) == 10 else None
+    if clock is None or int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
+        return day
+    return f"{day}T{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}Z"
+
+
+def _started(case: _Case) -> str | None:
+    """UTCDate and UTCTime, else Date and Time or StartTime read as UTC for want of a zone; not EventDate."""
+    before = len(case.problems)
+    dated = case.tag("UTCDate")[:1] not in {"", "?"}
+    local = ("UTCTime", "Time", "StartTime")
+    started = _at(case, "UTCDate", ("UTCTime",)) if dated else _at(case, "Date", local)
+    if started is None and len(case.problems) == before:
+        given = case.tags.get("Date", "")[:40]
+        case.bad("Date", f'Date {given!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')
+    return started
+
+
+def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
+    """EndDate with EndTime (chess.com), else the start plus the time on the clocks, else the start."""
+    if started is None:
+        return ""
+    if case.tag("EndDate"):
+        end = _at(case, "EndDate", ("EndTime",))
+        if end and len(end) >= len(started) and end >= started:
+            return end
+    if seconds is None or len(started) < 20:
+        return started
+    try:
+        moment = datetime.fromisoformat(started[:-1]) + timedelta(milliseconds=round(seconds * 1000))
+    except OverflowError:  # after the year 9999
+        return started
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds") + "Z"
+
+
+def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:
+    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that.
+
+    Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag.
+    Lichess's "Normal" without mate is a resignation where a side won and the variant knows no other way to
+    win.
+    """
+    if tag in _TERMINATIONS:
+        return _TERMINATIONS[tag]
+    if tag not in {"", "normal"}:  # chess.com: "NAME won by resignation"
+        return _phrase(tag[:300])
+    moves = case.moves.moves
+    if moves and (moves[-1].endswith("#") or (case.moves.double and not tag)):
+        mover_is_white = (len(moves) % 2 == 1) != (" b " in case.tag("FEN"))
+        if outcome == ("white" if mover_is_white else "black"):
+            return "checkmate"
+    if site == "lichess" and tag == "normal" and outcome != "draw" and variant in _USUAL_RULES:
+        return "resignation"
+    closing = _CLOSING.search(case.text[-200:])
+    sentence = one_line(closing[1]) if closing else ""
+    return _phrase(sentence) if _SERVER_SENTENCE.fullmatch(sentence) else "unknown"
+
+
+def _phrase(sentence: str) -> str:
+    last = None
+    for match in _PHRASE.finditer(sentence):
+        last = match.lastgroup
+    return last.replace("_", "-") if last else "unknown"

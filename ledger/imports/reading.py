@@ -1,0 +1,164 @@
+"""What every importer hands on: one game as its source tells it, and the account of what was not taken.
+
+Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
+No format is parsed here.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
+BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
+KEPT_FAULTS = 10_000  # of one file; the others are counted
+MAX_MESSAGE = 1_000  # characters of a fault
+MAX_TEXT = 2**20  # characters of movetext
+VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
+
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
+_SHOWN.maxlevel = 2
+
+
+class SourceGame(NamedTuple):
+    """One finished game, in the fields of ``game-recorded/1`` but with identities for players.
+
+    ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
+    pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
+    ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
+    """
+
+    line: int
+    key: str
+    white_id: str
+    white_name: str
+    black_id: str
+    black_name: str
+    outcome: str
+    termination: str
+    half_moves: int | None
+    started_at: str | None
+    ended_at: str
+    tournament: str | None
+    round: str | None
+    rated: bool
+    white_rating: int | None
+    black_rating: int | None
+    speed: str | None
+    variant: str
+    text: str | None
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a file: where, and what with which value and what to do."""
+
+    line: int
+    message: str
+
+
+class Faults(NamedTuple):
+    """What is wrong with a part of a file: the first faults, and how many more there are."""
+
+    first: list[Fault]
+    more: int = 0
+
+
+@attrs.define
+class Reading:
+    """The running account of one file.
+
+    Attributes:
+        name: the file as the user named it, ``-`` for standard input.
+        faults: what is wrong with games that could not be taken, in file order: the first ``KEPT_FAULTS``.
+        fault_count: how many faults there are in all.
+        skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
+        bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
+        is_cut: True when the file was not read to its end, so that the last game read may not be whole.
+    """
+
+    name: str
+    faults: list[Fault] = attrs.Factory(list)
+    skipped: Counter[str] = attrs.Factory(Counter)
+    bytes_read: int = 0
+    fault_count: int = 0
+    is_cut: bool = False
+
+    def cut(self, line: int, message: str) -> None:
+        """Note the fault for which the rest of the file is not read."""
+        self.is_cut = True
+        self.fault(line, message)
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+    def take(self, *parts: Faults) -> None:
+        """Note the faults of the next part of the file, in the order of their lines."""
+        for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
+            self.fault(*fault)
+        self.fault_count += sum(part.more for part in parts)
+
+
+def frame_schema() -> dict[str, type]:
+    """Columns and types of a frame of source games, in the order of ``SourceGame``."""
+    whole, text = pl.Int32, pl.String
+    kinds = {
+        "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
+    }  # fmt: skip
+    return {name: kinds.get(name, text) for name in SourceGame._fields}
+
+
+def shown(value: object) -> str:
+    """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
+    return _SHOWN.repr(value)
+
+
+def bounded(message: str) -> str:
+    """*message*, cut where it is longer than anybody reads."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
+
+
+def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
+    """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
+    source = iter(games)
+    while rows := _gathered(source, size):
+        yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
+
+
+def _gathered(source: Iterator[SourceGame], size: int) -> list[SourceGame]:
+    rows: list[SourceGame] = []
+    length = 0
+    while length < BATCH_TEXT and (some := list(islice(source, min(8, size - len(rows))))):
+        rows += some
+        length += sum([len(game.text) for game in some if game.text])
+    return rows
+
+
+def name_identity(name: str) -> str:
+    """The identity of a player known by name only: Unicode NFC, single blanks, case folded."""
+    folded = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+    return f"name:{folded}"
+
+
+def speed_class(base_seconds: float, increment_seconds: float) -> str:
+    """Lichess speed class of a clock, by base + 40 times the increment (RULES 3, lichess.org/faq#time-controls)."""
+    estimate = base_seconds + 40 * increment_seconds
+    for limit, name in ((30, "ultraBullet"), (180, "bullet"), (480, "blitz"), (1500, "rapid")):
+        if estimate < limit:
+            return name
+    return "classical"

@@ -1,0 +1,125 @@
+"""Is this still our file? What a writer makes sure of when a transaction begins; nothing is mended here.
+
+A trigger of somebody else may swallow or change what is written while every statement succeeds (``raise(ignore)``),
+and a file that was moved away takes what is written along. What touches none of our tables, such as the tables of a
+replication tool, stops nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.errors import StorageError, one_line
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class SchemaObject(NamedTuple):
+    """A table, index or trigger of a file; *sql* without line breaks, empty for an index that SQLite makes itself."""
+
+    kind: str
+    name: str
+    table: str
+    sql: str
+
+
+class Guard:
+    """What one file must keep while this process has it open: its place on the disk and its schema."""
+
+    def __init__(self, path: str | Path, script: str) -> None:
+        """Take note of the file that now stands at *path*.
+
+        Args:
+            path: an open database.
+            script: the statements that made its tables and triggers.
+        """
+        self._path = str(path)
+        self._place = str(Path(path).absolute())  # the working folder may change
+        self._script = script
+        self._file = self._standing()
+        self._version = -1  # the schema's version in which everything was found to be ours
+
+    def check(self, connection: sqlite3.Connection) -> None:
+        """Make sure of file and schema, at the beginning of a write transaction.
+
+        Raises:
+            StorageError: another file stands there now, or the schema is not what this program made.
+        """
+        if self._standing() != self._file:
+            raise StorageError(
+                self._path, "was moved, deleted or replaced while it was open; open it again: nothing was recorded"
+            )
+        (version,) = connection.execute("PRAGMA schema_version").fetchone()
+        if version != self._version:
+            for fault in faults(connection, self._script):
+                raise StorageError(self._path, f"{fault}; nothing was recorded")
+            self._version = version
+
+    def _standing(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._place)  # noqa: PTH116  # asked before every transaction; a Path takes longer
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+
+def faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
+    """In words with what to do, each thing in which a schema is not the one that *script* makes."""
+    ours = {(thing.kind, thing.name): thing for thing in _made_by(script)}
+    tables = {thing.table.casefold() for thing in ours.values()}
+    found = {(thing.kind, thing.name): thing for thing in _objects(connection)}
+    for place, thing in found.items():
+        if place not in ours and thing.kind in {"trigger", "index"} and thing.table.casefold() in tables:
+            yield (
+                f"{thing.kind} {thing.name!r} on table {thing.table!r} is not of this program and may change what is "
+                f"written: remove it with 'DROP {thing.kind.upper()} {_quoted(thing.name)}', then run 'audit'"
+            )
+    for place, thing in ours.items():
+        if found.get(place) != thing:
+            yield _not_ours(thing, missing=place not in found)
+
+
+def _not_ours(thing: SchemaObject, *, missing: bool) -> str:
+    told = f"{thing.kind} {thing.name!r} is {'missing' if missing else 'not as this program made it'}"
+    if thing.kind != "trigger":
+        return f"{told}; {sqlite.RESTORE}"
+    drop = "" if missing else f"DROP TRIGGER {_quoted(thing.name)}; "
+    return f"{told}: run 'audit', then put it back with '{drop}{thing.sql}'"
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL has it, on one line."""
+    return '"' + one_line(name.replace('"', '""')) + '"'
+
+
+def statements(script: str) -> Iterator[str]:
+    """Whole statements of a script; a trigger's body has semicolons of its own."""
+    statement = ""
+    for piece in script.split(";"):
+        statement += piece + ";"
+        if sqlite.sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+@lru_cache(maxsize=8)
+def _made_by(script: str) -> tuple[SchemaObject, ...]:
+    """What a script makes in an empty database."""
+    connection = sqlite.sqlite3.connect(":memory:")
+    try:
+        for statement in statements(script):
+            connection.execute(statement)
+        return tuple(_objects(connection))
+    finally:
+        connection.close()
+
+
+def _objects(connection: sqlite3.Connection) -> Sequence[SchemaObject]:
+    rows = connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master")
+    return [SchemaObject(kind, name, table, " ".join(sql.split())) for kind, name, table, sql in rows]

@@ -1,0 +1,298 @@
+"""Who the players are: the only place where personal data lives, in a file of its own, so that it can be erased.
+
+The journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row
+leaves the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.journal.guard import Guard
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x43524C50  # "CRLP"
+LAYOUT = 1
+SALT_BYTES = 16
+MISSING = (
+    "the people file is missing; restore it from a copy or, where there is none, go on without names: "
+    "'rating-ledger accept-lost-names DB'"
+)
+_SCHEMA = """
+CREATE TABLE people(
+  player INTEGER PRIMARY KEY,
+  identity TEXT UNIQUE,
+  name TEXT,
+  salt BLOB,
+  joined_at TEXT NOT NULL
+) STRICT;
+"""
+
+_COLUMNS = "player, identity, name, salt, joined_at"
+_INSERT = f"INSERT INTO people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+_ERASE = (
+    "UPDATE people SET identity = NULL, name = NULL, salt = NULL "
+    "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
+)
+_COUNTS = "SELECT count(*), coalesce(max(player), 0) FROM people NOT INDEXED"
+# The same sums over the rows and over the index on identities: they differ where one is older than the other.
+_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM people {} WHERE identity IS NOT NULL"
+_OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY sqlite_autoindex_people_1")
+# People whose name can be compared with the journal, from one end of the numbers or from the other.
+_LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
+_HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_ALL_NUMBERS = 2**62
+
+
+def missing(player: int) -> str:
+    """What a player is called whom the journal registered and the people file does not hold: nobody erased the name."""
+    return f"(not in the people file) {player}"
+
+
+class Person(NamedTuple):
+    """A row of people; identity, name and salt are None once erased."""
+
+    player: int
+    identity: str | None
+    name: str | None
+    salt: bytes | None
+    joined_at: str
+
+    @property
+    def is_erased(self) -> bool:
+        """True when nothing is known but the number."""
+        return self.identity is None and self.name is None and self.salt is None
+
+
+def commitment(salt: bytes, identity: str, name: str) -> str:
+    """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
+    return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
+
+
+class People:
+    """The people file of one ledger."""
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        """Open the file.
+
+        Raises:
+            StorageError: missing or not ours.
+        """
+        self.path = str(path)
+        if not Path(path).exists():
+            raise StorageError(self.path, MISSING)
+        self._connection = _connect(path, read_only=read_only)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
+        self._guard = Guard(path, _SCHEMA)
+        with sqlite.storage_errors(path):
+            self._connection.execute("PRAGMA synchronous=FULL")
+
+    @classmethod
+    def create(cls, path: str | Path) -> People:
+        """Make an empty people file.
+
+        Raises:
+            StorageError: it exists or cannot be made.
+        """
+        if Path(path).exists():
+            raise StorageError(str(path), "exists already")
+        connection = _connect(path)
+        with sqlite.storage_errors(path):
+            connection.execute("PRAGMA journal_mode=WAL")
+            with sqlite.immediate(connection, path):
+                connection.execute(_SCHEMA)
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.close()
+        return cls(path)
+
+    @classmethod
+    def is_empty(cls, path: str | Path) -> bool:
+        """True for a people file in which nobody stands.
+
+        Raises:
+            StorageError: not ours.
+        """
+        people = cls(path)
+        try:
+            return not people._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
+        finally:
+            people.close()
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def number(
+        self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
+    ) -> dict[str, Person]:
+        """The persons behind these identities; those not met before get the next numbers, in the given order.
+
+        Args:
+            named: identity -> name to show.
+            joined_at: instant that is kept with the new ones.
+            confirm: called with the new ones before they are kept; what it raises keeps them out.
+
+        Raises:
+            StorageError: the file refuses, or did not take what it was given.
+        """
+        version = self.version()
+        found = self.by_identity(list(named))
+        fresh = [identity for identity in named if identity not in found]
+        if fresh:
+            with self._writing():
+                if self.version() != version:  # another process may have been faster
+                    found = self.by_identity(list(named))
+                    fresh = [identity for identity in named if identity not in found]
+                first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
+                persons = _newcomers(first, {identity: named[identity] for identity in fresh}, joined_at)
+                confirm(persons)
+                self._insert(persons)
+            found.update((person.identity or "", person) for person in persons)
+        return found
+
+    def add_nameless(self, players: Mapping[int, str]) -> None:
+        """Rows for numbers whose names are lost: as after erasing them.
+
+        Args:
+            players: number -> the instant when the player joined.
+
+        Raises:
+            StorageError: the file refuses, or one of the numbers has a row.
+        """
+        with self._writing():
+            self._insert([Person(player, None, None, None, joined_at) for player, joined_at in players.items()])
+
+    def erase(self, player: int) -> bool:
+        """Forget identity, name and salt of a player for good; False where nothing was known any more.
+
+        The whole file is written anew and its write-ahead log emptied, so that no copy of the bytes stays in free
+        space, whoever wrote it. The number stays, and the commitment in the journal, which without the salt says
+        nothing.
+
+        Raises:
+            StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
+        """
+        with sqlite.storage_errors(self.path), self._writing():
+            found = self._connection.execute(_ERASE, (player,)).rowcount
+        self._clean()
+        left = self.by_number([player]).get(player)
+        if left is not None and not left.is_erased:
+            raise StorageError(self.path, f"still tells who player {player} is; run 'audit', then erase again")
+        return bool(found)
+
+    def _clean(self) -> None:
+        """Leave nothing in the file and its log but the rows as they are."""
+        try:
+            with sqlite.storage_errors(self.path):
+                self._connection.execute("VACUUM")
+                busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except LedgerError as error:
+            raise StorageError(
+                self.path, f"the row is empty, but its old bytes may still be in the file: erase again ({error})"
+            ) from error
+        if busy:
+            raise StorageError(
+                self.path, "another process is reading it, so its log still holds the erased bytes; erase again later"
+            )
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One write transaction on a file that is as this program left it."""
+        with sqlite.immediate(self._connection, self.path):
+            self._guard.check(self._connection)
+            yield
+
+    def _insert(self, persons: Sequence[Person]) -> None:
+        """Keep new rows, all of them or none."""
+        taken = self._connection.executemany(_INSERT, persons).rowcount if persons else 0
+        if taken != len(persons):
+            raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
+
+    def version(self) -> int:
+        """A number that changes when another process has written the file since it was last asked for."""
+        with sqlite.storage_errors(self.path):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def counts(self) -> tuple[int, int]:
+        """Number of rows and highest number. The whole file is read.
+
+        Raises:
+            CorruptError: rows and the index on identities do not belong together.
+        """
+        with sqlite.storage_errors(self.path):
+            rows, highest = self._connection.execute(_COUNTS).fetchone()
+            over_rows, over_index = (self._connection.execute(sums).fetchone() for sums in (_OVER_ROWS, _OVER_INDEX))
+        if over_rows != over_index:
+            raise CorruptError(
+                self.path, 0,
+                "its index on identities is not that of its rows: the file and its log are put together from two "
+                f"copies, or damaged; {sqlite.RESTORE}",
+            )  # fmt: skip
+        return int(rows), int(highest)
+
+    def numbers(self) -> set[int]:
+        """Every number that has a row, erased or not."""
+        with sqlite.storage_errors(self.path):
+            return {player for (player,) in self._connection.execute("SELECT player FROM people")}
+
+    def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
+        """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
+        query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)
+        size = 1
+        while persons := self._rows(query, (last, size)):
+            yield persons
+            last, size = persons[-1].player, min(size * 8, 4_096)
+
+    def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
+        """Those of these identities that are known."""
+        query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
+        return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
+
+    def by_number(self, players: Iterable[int]) -> dict[int, Person]:
+        """Those of these players that are known."""
+        query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
+        return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
+
+    def named(self, wanted: str) -> list[Person]:
+        """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
+        exact = self._rows(
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
+        )
+        return exact or self._rows(
+            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
+            "ORDER BY player",
+            (wanted,),
+        )
+
+    def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
+        with sqlite.storage_errors(self.path):
+            return [Person(*row) for row in self._connection.execute(query, arguments)]
+
+
+def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file so that whatever is written leaves no copy of a name behind."""
+    connection = sqlite.connect(path, read_only=read_only)
+    with sqlite.storage_errors(path):
+        connection.execute("PRAGMA secure_delete=ON")  # what moves within the file is overwritten where it was
+        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
+    return connection
+
+
+def _newcomers(first: int, named: Mapping[str, str], joined_at: str) -> list[Person]:
+    """Persons with the numbers from *first* on, each with a salt of its own."""
+    salts = secrets.token_bytes(SALT_BYTES * len(named))
+    return [
+        Person(first + i, identity, name, salts[SALT_BYTES * i : SALT_BYTES * (i + 1)], joined_at)
+        for i, (identity, name) in enumerate(named.items())
+    ]

@@ -1,0 +1,362 @@
+"""Many games into the journal: frames of source games to numbered players, judged, sealed and appended as columns.
+
+The same rules as ``rules.check_new`` and ``rules.check_repeat``, for whole frames; what they refuse comes back as
+faults with the line of the file. No file format is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import attrs
+import orjson
+
+from ledger.errors import ConflictError
+from ledger.facts import codec_columns
+from ledger.facts.codec import assemble, facts
+from ledger.facts.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.words import instant_text
+from ledger.imports.reading import KEPT_FAULTS, Fault, bounded, shown
+from ledger.journal import KeyTakenError, Stored, Writer, rules
+from ledger.journal.people import Person, commitment
+from ledger.journal.sealed_names import SealedNames
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.lazy import pl, zstandard
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+BY_SPEED = "by-speed"
+MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
+MAX_REASONS = 40  # for which games are left out, told one by one
+SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
+_TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
+
+
+@attrs.frozen(kw_only=True)
+class PoolChoice:
+    """Which pool an imported game goes to.
+
+    Attributes:
+        pool: the pool of standard chess; ``by-speed`` cuts by variant and speed class, as Lichess does.
+        variants: pool by variant name; games of other variants are left out and counted.
+    """
+
+    pool: str
+    variants: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.define
+class Outcome:
+    """What became of imported games.
+
+    Attributes:
+        recorded: games that are in the journal now and were not before.
+        repeated: games that were known already.
+        players: players met for the first time.
+        left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
+        new_pools: pools met for the first time.
+        faults: games that could not be taken, the first ``KEPT_FAULTS``.
+        fault_count: how many could not be taken in all.
+    """
+
+    recorded: int = 0
+    repeated: int = 0
+    players: int = 0
+    left_out: Counter[str] = attrs.Factory(Counter)
+    new_pools: list[str] = attrs.Factory(list)
+    faults: list[Fault] = attrs.Factory(list)
+    fault_count: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+    def leave_out(self, variant: str, count: int) -> None:
+        """Count games of a variant that has no pool."""
+        reason = f"variant {variant}"
+        known = reason in self.left_out or len(self.left_out) < MAX_REASONS
+        self.left_out[reason if known else "other variants"] += count
+
+
+@attrs.define
+class _Taken:
+    """What the journal took in a transaction that is not committed yet; the fields are those of ``Outcome``."""
+
+    recorded: int = 0
+    repeated: int = 0
+    players: int = 0
+    new_pools: list[str] = attrs.Factory(list)
+
+
+class GameImport:
+    """One import into one journal: remembers the players and pools that it has met."""
+
+    def __init__(
+        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int]
+    ) -> None:  # fmt: skip
+        """Prepare an import.
+
+        Args:
+            names: where the players' numbers come from.
+            choice: which pool a game goes to.
+            scheme: what a pool that is new adopts.
+            actor: who imports.
+            clock_ms: milliseconds since 1970, read once a transaction.
+        """
+        self._names = names
+        self._choice = choice
+        self._scheme = scheme
+        self._actor = actor
+        self._clock_ms = clock_ms
+        self._numbers: dict[str, int] = {}
+        self._pools: set[str] = set()
+        self._met_repeats = False
+        self._taken = _Taken()
+        self.outcome = Outcome()
+
+    def take(self, frame: DataFrame, writer: Writer) -> None:
+        """Append the games of one frame (columns of ``SourceGame``) within the writer's transaction.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        with collector_paused():
+            self._take(frame, writer)
+
+    def committed(self) -> None:
+        """What was taken since the last call is in the file: only from now on does the outcome count it."""
+        self.outcome.recorded += self._taken.recorded
+        self.outcome.repeated += self._taken.repeated
+        self.outcome.players += self._taken.players
+        self.outcome.new_pools += self._taken.new_pools
+        self._taken = _Taken()
+
+    def _take(self, frame: DataFrame, writer: Writer) -> None:
+        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+        stamp = rules.recorded_text(now)
+        frame = self._adopt(writer, self._with_pools(frame), stamp)
+        if not len(frame):
+            return
+        games = self._as_events(frame, self._register(writer, frame, stamp))
+        games = self._without_faults(writer, games, now)
+        for some in games.iter_slices(SLICE):
+            self._append(writer, some, stamp)
+
+    def _with_pools(self, frame: DataFrame) -> DataFrame:
+        """Give each game its pool; games that have none are left out and counted."""
+        variant, speed = pl.col("variant"), pl.col("speed")
+        standard = variant == "standard"
+        own = pl.col("variant").replace_strict(dict(self._choice.variants), default=None, return_dtype=pl.String)
+        if self._choice.pool == BY_SPEED:
+            pool = pl.when(standard).then(speed).otherwise(pl.coalesce(own, variant))
+        else:
+            pool = pl.when(standard).then(pl.lit(self._choice.pool)).otherwise(own)
+        frame = frame.with_columns(pool=pool)
+        homeless = frame.filter(pl.col("pool").is_null())
+        for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
+            if is_standard:
+                self.outcome.left_out["no time control"] += count
+            else:
+                self.outcome.leave_out(name, count)
+        return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
+
+    def _adopt(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
+        """Pools met for the first time adopt the ledger's scheme; games whose pool cannot be made are faults."""
+        met = set(frame["pool"].unique().to_list()) - self._pools
+        named = sorted(pool for pool in met if _NAME.fullmatch(pool))
+        known = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
+        for pool in named:
+            event = attrs.evolve(self._scheme, pool=pool)
+            if event.key not in known:
+                if len(self.outcome.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
+                    continue
+                body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
+                writer.append([event.KIND], [event.key], [body])
+                self._taken.new_pools.append(pool)
+            self._pools.add(pool)
+        if met <= self._pools:
+            return frame
+        homeless = pl.col("pool").is_in(list(met - self._pools))
+        for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
+            self.outcome.fault(line, _no_pool(pool))
+        return frame.filter(~homeless)
+
+    def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
+        """The frame's identities with their player numbers (id, player); new players are registered."""
+        sides = [
+            frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
+            for side in ("white", "black")
+        ]
+        met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
+        ids, names = met["id"].to_list(), met["name"].to_list()
+        fresh = {one: name for one, name in zip(ids, names, strict=True) if one not in self._numbers}
+        if fresh:
+            self._register_new(writer, fresh, stamp)
+        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
+
+    def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
+        """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
+        persons, registered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
+        unknown = sorted(person for person in persons.values() if person.player not in registered)
+        kind, first = PlayerRegistered.KIND, writer.size + 1
+        keys = [f"player:{person.player}" for person in unknown]
+        bodies = [
+            assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
+            for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
+        ]
+        self._taken.players += len(writer.append(repeat(kind), keys, bodies))
+        self._numbers.update((identity, person.player) for identity, person in persons.items())
+
+    def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
+        """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
+        for side in ("white", "black"):
+            ids = frame.select(pl.col(f"{side}_id").alias("id"))
+            joined = ids.join(known, on="id", how="left", maintain_order="left")
+            frame = frame.with_columns(joined["player"].alias(side))
+        if frame["text"].null_count() < len(frame):
+            frame = frame.with_columns(movetext=pl.col("text"))
+            hashes = [None if one is None else sha256(one.encode()).hexdigest() for one in frame["text"].to_list()]
+            frame = frame.with_columns(pl.Series("text", hashes, dtype=pl.String))
+        return frame.rename({"key": "game"})
+
+    def _without_faults(self, writer: Writer, games: DataFrame, now: int) -> DataFrame:
+        """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
+        malformed = codec_columns.faults(games)
+        refused = _refusal(games, now)
+        if malformed.null_count() == refused.null_count() == len(games):
+            return games
+        # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
+        suspects = games.filter(malformed.is_null() & refused.is_not_null())["game"].to_list()
+        known = [key[len("game:") :] for key in writer.find([f"game:{name}" for name in suspects])]
+        again = games["game"].is_in(known)
+        bad = malformed.is_not_null() | (refused.is_not_null() & ~again)
+        words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
+        faulty = games.select("line").with_columns(words).filter(bad)
+        for line, text in faulty.iter_rows():
+            self.outcome.fault(line, text)
+        return games.filter(~bad)
+
+    def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
+        """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
+        if not self._met_repeats:
+            with suppress(KeyTakenError):
+                self._append_all(writer, games, stamp)
+                return
+        repeated = self._repeats(writer, games)
+        self._met_repeats = bool(repeated.any())
+        try:
+            self._append_all(writer, games.filter(~repeated), stamp)
+        except KeyTakenError as error:
+            raise rules.refuses_new_key(error) from error
+
+    def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
+        bodies = codec_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
+        keys = ("game:" + fresh["game"]).to_list()
+        self._taken.recorded += len(writer.append(repeat(GameRecorded.KIND), keys, bodies))
+        if "movetext" in fresh.columns:
+            writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
+
+    def _repeats(self, writer: Writer, games: DataFrame) -> Series:
+        """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
+        stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
+        known = {key[len("game:") :]: _facts_text(one) for key, one in stored.items()}
+        flags: list[bool] = []
+        told = games.select("game", codec_columns.facts(games), "line")
+        for name, given, line in told.iter_rows():
+            before = known.setdefault(name, given)
+            flags.append(before is not given)
+            if before is given:
+                continue
+            conflict = None if before == given else _conflict(name, before, given)
+            if conflict is None:
+                self._taken.repeated += 1
+            else:
+                self.outcome.fault(line, conflict)
+        return pl.Series(flags, dtype=pl.Boolean)
+
+
+def _no_pool(pool: str) -> str:
+    if _NAME.fullmatch(pool):
+        return (
+            f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
+            "give the games of a variant a pool by --variant VARIANT=POOL"
+        )
+    return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
+
+
+def _refusal(games: DataFrame, now: int) -> Series:
+    """By game, the refusal of ``rules.check_new`` in words, null where it may follow."""
+    ended, started = pl.col("ended_at"), pl.col("started_at")
+    shared = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(10))
+    both_timed = (ended.str.len_bytes() >= 20) & (started.str.len_bytes() >= 20)
+    ended_ms, started_ms = (pl.lit(instant_ms_column(games[name])) for name in ("ended_at", "started_at"))
+    day_before = ended.str.slice(0, shared) < started.str.slice(0, shared)
+    before = pl.when(both_timed).then(ended_ms < started_ms).otherwise(day_before)
+    same, future = pl.col("white") == pl.col("black"), ended_ms > now + rules.FUTURE_SLACK_MS
+    if not games.select(pl.any_horizontal(same, before, future).fill_null(value=False).any()).item():
+        return pl.Series("refused", [None], dtype=pl.String).new_from_index(0, len(games))
+    words = (
+        pl.when(same)
+        .then(pl.format(f"same-player: {rules.SAME_PLAYER}", "white"))
+        .when(before)
+        .then(pl.format(f"ended-before-start: {rules.ENDED_BEFORE_START}", ended, started))
+        .when(future)
+        .then(pl.format(f"ended-in-the-future: {rules.IN_THE_FUTURE}", ended, pl.lit(rules.recorded_text(now))))
+    )
+    return games.select(words.alias("refused"))["refused"]
+
+
+def registration_facts(person: Person) -> bytes:
+    """``codec.facts`` of the ``player-registered/1`` of a full member, without building the event each time."""
+    assert person.salt is not None
+    assert person.identity is not None
+    assert person.name is not None
+    sealed = commitment(person.salt, person.identity, person.name)
+    return b'{"commitment":"%b","joined_at":"%b","player":%d,"standing":"full"}' % (
+        sealed.encode(), person.joined_at.encode(), person.player,
+    )  # fmt: skip
+
+
+def _facts_text(stored: Stored) -> str:
+    body = stored.body
+    try:
+        start = body.index(b',"facts":') + len(b',"facts":')
+        return body[start : body.rindex(b',"key":"game:')].decode()
+    except ValueError as error:
+        raise rules.unreadable(stored.position, error) from error
+
+
+def _conflict(name: str, stored: str, given: str) -> str | None:
+    """How a game told again differs, in words; None when all that *given* says is stored.
+
+    Another source may leave out movetext or ratings: nothing is lost by taking it for a repeat.
+    """
+    try:
+        known = orjson.loads(stored)
+    except ValueError as error:
+        raise rules.unreadable(0, error) from error
+    told = orjson.loads(given)
+    if all(known.get(field) == value for field, value in told.items()):
+        return None
+    difference = rules.first_difference(known, told)
+    assert difference is not None
+    return str(ConflictError(f"game:{name}", *difference))
+
+
+def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
+    compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
+    raw = [text.encode() for text in texts]
+    return [(sha256(one).digest(), compressor.compress(one)) for one in raw]
+

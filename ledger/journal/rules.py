@@ -1,0 +1,272 @@
+"""May this fact follow what is there? Named refusals in a fixed order; the same fact twice is success.
+
+``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
+journal live here: what a single event must be is checked when it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from ledger import schemes
+from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
+from ledger.facts.codec import facts_mapping
+from ledger.facts.events import (
+    ClockAccepted,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry, Precision, instant_end_ms, instant_ms, instant_text, precision
+from ledger.journal import Stored
+
+CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
+FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
+
+# Name -> what it means and what to do. The order is the order in which they are tried.
+RULES: dict[str, str] = {
+    "clock-behind": (
+        "this machine's clock is behind the last entry by more than a minute: set the clock or, where that entry's "
+        "clock was wrong, run 'accept-clock'"
+    ),
+    "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
+    "unknown-pool": "no scheme was adopted for this pool: adopt one first",
+    "unknown-player": "this player number was never registered: register the player first",
+    "same-player": "White and Black are one player: check the source",
+    "ended-before-start": "the game ended before it began: check both times",
+    "ended-in-the-future": "it ended more than a day after now: check the date and this machine's clock",
+    "unknown-scheme": "no scheme of that name is installed: install the plug-in or choose another",
+    "bad-settings": "the scheme cannot work with these settings: see what it takes",
+    "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
+    "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
+    "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
+    "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
+}
+
+# What single events and whole columns are refused with, word for word.
+SAME_PLAYER = "White and Black are both player {}; check the source"
+ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
+CLOSED_IN_THE_FUTURE = "closes with {}, but it is {} now; check the date and this machine's clock"
+NOT_FIRST = "a clock is accepted by the first fact after its entry, entry {} is farther back; name the last entry"
+IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
+
+_TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
+Known = Container[str]  # the keys that the journal holds
+
+
+def facts_of(stored: Stored) -> dict[str, Any]:
+    """The stored facts of an entry, as plain values.
+
+    Raises:
+        CorruptError: its bytes are not what was sealed.
+    """
+    try:
+        facts: dict[str, Any] = orjson.loads(stored.body)["facts"]
+    except (ValueError, KeyError) as error:
+        raise unreadable(stored.position, error) from error
+    return facts
+
+
+def unreadable(position: int, error: Exception) -> CorruptError:
+    """What to say of an entry that was sealed whole and cannot be read."""
+    return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
+
+
+def refuses_new_key(error: Exception) -> CorruptError:
+    """What to say of a journal that takes no key that it does not find."""
+    return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
+
+
+def first_difference(stored: dict[str, Any], given: dict[str, Any]) -> tuple[str, Any, Any] | None:
+    """The first field, in alphabetical order, in which two facts differ: ``(field, stored, given)``; None if none."""
+    for field in sorted(stored.keys() | given.keys()):
+        if stored.get(field) != given.get(field):
+            return field, stored.get(field), given.get(field)
+    return None
+
+
+def check_repeat(event: Event, stored: Stored) -> None:
+    """The key is known: the same fact again is success, another one is refused.
+
+    Raises:
+        ConflictError: naming the first field that differs.
+    """
+    given = facts_mapping(event)
+    if event.KEY_FIELD:
+        given.pop(event.KEY_FIELD)
+    difference = first_difference(facts_of(stored), given)
+    if difference is not None:
+        raise ConflictError(event.key, *difference)
+
+
+def check_new(event: Event, known: Known, now_ms: int) -> None:
+    """A fact with a new key.
+
+    Args:
+        event: the fact.
+        known: the keys that the journal holds, those among them that the event refers to at least.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+
+    Raises:
+        RejectedError: naming the rule.
+    """
+    match event:
+        case GameRecorded():
+            _check_game(event, known, now_ms)
+        case PlayerChanged():
+            if f"player:{event.player}" not in known:
+                raise _stranger(event, event.player)
+        case SchemeAdopted():
+            _check_scheme(event, known)
+        case RatingRunClosed() | TournamentClosed():
+            _check_closing(event, known, now_ms)
+        case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
+            raise _refusal("not-the-last-entry", event, NOT_FIRST.format(event.entry))
+        case _:
+            pass
+
+
+def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
+    pool, white, black = f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}"
+    if pool not in known:
+        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+    for number, key in ((event.white, white), (event.black, black)):
+        if key not in known:
+            raise _stranger(event, number)
+    if event.white == event.black:
+        raise _refusal("same-player", event, SAME_PLAYER.format(event.white))
+    if event.started_at is not None and is_before(event.ended_at, event.started_at):
+        raise _refusal(
+            "ended-before-start",
+            event,
+            ENDED_BEFORE_START.format(event.ended_at, event.started_at),
+        )
+    # Instants sort as text; only one from today on needs its milliseconds.
+    if event.ended_at >= _day(now_ms // DAY_MS) and instant_ms(event.ended_at) > now_ms + FUTURE_SLACK_MS:
+        raise _refusal(
+            "ended-in-the-future",
+            event,
+            IN_THE_FUTURE.format(event.ended_at, recorded_text(now_ms)),
+        )
+
+
+@lru_cache(maxsize=8)
+def _day(number: int) -> str:
+    return instant_text(number * DAY_MS, Precision.DAY)
+
+
+def is_before(ended: str, started: str) -> bool:
+    """True when *ended* lies before *started* for certain, as far as both are known."""
+    if len(ended) >= 20 and len(started) >= 20:
+        return instant_ms(ended) < instant_ms(started)
+    shared = min(len(ended), len(started), 10)
+    return ended[:shared] < started[:shared]
+
+
+def _check_scheme(event: SchemeAdopted, known: Known) -> None:
+    try:
+        scheme = schemes.named(event.scheme)
+    except LedgerError as error:
+        raise _refusal("unknown-scheme", event, str(error)) from None
+    try:
+        scheme.numbers_from(event.settings)
+    except LedgerError as error:
+        raise _refusal("bad-settings", event, str(error)) from None
+    if event.effective_from is not None and f"scheme:{event.pool}@start" not in known:
+        raise _refusal(
+            "pool-has-no-beginning", event,
+            f"pool {event.pool!r} has no scheme before {event.effective_from}; adopt one from the beginning first",
+        )  # fmt: skip
+    if event.effective_from is None and (event.carry or event.conversion):
+        raise _refusal("bad-carry", event, "nothing is carried into a pool's first scheme: leave both out")
+    if (event.carry is Carry.CONVERT) != bool(event.conversion):
+        raise _refusal(
+            "bad-carry", event,
+            f"carry is {event.carry or Carry.KEEP!s}, conversion {'given' if event.conversion else 'missing'}: "
+            "a conversion goes with 'convert', and 'convert' with a conversion",
+        )  # fmt: skip
+
+
+def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_ms: int) -> None:
+    if f"scheme:{event.pool}@start" not in known:
+        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+    closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
+    last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
+    if last(closing) > now_ms + FUTURE_SLACK_MS:
+        raise _refusal(
+            "ended-in-the-future", event, CLOSED_IN_THE_FUTURE.format(closing, recorded_text(now_ms))
+        )
+
+
+def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
+    """The time to record under: now, or that of the last entry where the clock is a little behind it.
+
+    Raises:
+        RejectedError: ``clock-behind``, by more than a minute.
+    """
+    if last_recorded_at is None:
+        return now_ms
+    last = recorded_ms(last_recorded_at)
+    if now_ms < last - CLOCK_SLACK_MS:
+        raise RejectedError(
+            "clock-behind", "",
+            f"this machine's clock says {instant_text(now_ms)}, but the last entry was recorded at "
+            f"{last_recorded_at}; set the clock and try again or, where the clock was wrong that recorded it, run "
+            "'rating-ledger accept-clock DB': nothing was recorded",
+        )  # fmt: skip
+    return max(now_ms, last)
+
+
+def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded_at: str | None) -> int:
+    """May this clock be accepted, as the next entry? The time to record it under is that of this machine.
+
+    Args:
+        event: the acceptance, not yet recorded.
+        now_ms: the recording machine's clock, milliseconds since 1970.
+        size: entries in the journal.
+        last_recorded_at: when the last of them was recorded.
+
+    Raises:
+        RejectedError: ``not-the-last-entry`` or ``clock-not-behind``.
+    """
+    if event.entry != size or last_recorded_at is None:
+        message = f"entry {event.entry} is not the last one, which is entry {size}; name that one"
+        raise _refusal("not-the-last-entry", event, message)
+    if now_ms >= recorded_ms(last_recorded_at) - CLOCK_SLACK_MS:
+        raise _refusal(
+            "clock-not-behind", event,
+            f"this machine's clock says {instant_text(now_ms)}, and entry {size} was recorded at {last_recorded_at}: "
+            "there is nothing to accept, record as usual",
+        )  # fmt: skip
+    return now_ms
+
+
+def recorded_ms(text: str) -> int:
+    """Milliseconds since 1970 of a ``recorded_at``, which always shows its milliseconds."""
+    return instant_ms(text[:19] + "Z") + int(text[20:23])
+
+
+def recorded_text(ms: int) -> str:
+    """A ``recorded_at``: an instant with its milliseconds, zero or not."""
+    return f"{_second(ms // 1000)}.{ms % 1000:03}Z"
+
+
+@lru_cache(maxsize=8)  # a server records many entries a second
+def _second(number: int) -> str:
+    return instant_text(number * 1000)[:19]
+
+
+def _stranger(event: Event, player: int) -> RejectedError:
+    return _refusal("unknown-player", event, f"player {player} was never registered; register the player first")
+
+
+def _refusal(rule: str, event: Event, message: str) -> RejectedError:
+    return RejectedError(rule, event.key, message)

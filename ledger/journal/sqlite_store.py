@@ -1,0 +1,383 @@
+"""The journal in one SQLite file. Only this module writes its tables.
+
+``synchronous=FULL``: in a power-loss model NORMAL lost acknowledged entries and FULL never did. The triggers are a
+guard rail against mistakes (``INSERT OR REPLACE`` on a plain connection gets past the first two, not past the
+third); the Merkle tree is the lock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledger.errors import CorruptError, StorageError
+from ledger.facts.words import TreeHead
+from ledger.journal import KeyTakenError, Stored
+from ledger.journal.guard import Guard, statements
+from ledger.journal.merkle import TILE_HEIGHT, Frontier, leaf_hashes
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x43524C4A  # "CRLJ"
+LAYOUT = 1
+BLOCK = 50_000  # bodies a read hands out at once
+KEYS_A_QUERY = 5_000
+TILE = 1 << TILE_HEIGHT
+
+_SCHEMA = """
+CREATE TABLE journal(
+  position INTEGER PRIMARY KEY CHECK(position > 0),
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL UNIQUE,
+  body BLOB NOT NULL CHECK(length(body) <= 65535),
+  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
+) STRICT;
+CREATE TABLE nodes(
+  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
+  PRIMARY KEY(level, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
+CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
+CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
+BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
+"""
+_GUARD = """
+CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
+WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
+  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
+BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
+"""
+SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
+MANY = 1_000  # entries from which an append sets the guard aside, and a transaction lets the log grow
+
+_INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?, ?, ?)"
+_KEYS = "SELECT key FROM journal WHERE key >= ? AND key < ? ORDER BY key"
+_LAST = "SELECT position, leaf FROM journal WHERE position = (SELECT max(position) FROM journal)"
+_LEAF = "SELECT leaf FROM journal WHERE position = ?"
+_FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
+# Only a text that is there already is passed over; any other obstacle is an error.
+_KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
+_FIND = (
+    "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
+)
+
+
+def _recorded_at(body: bytes) -> str:
+    """A body ends with it, at a fixed length."""
+    return body[-26:-2].decode(errors="replace")
+
+
+class SqliteJournal:
+    """A journal in a SQLite file, shared by any number of reading and writing processes."""
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        """Open an existing journal.
+
+        Raises:
+            StorageError: missing, locked, or not a journal.
+            CorruptError: damaged.
+        """
+        self.path = str(path)
+        if not Path(path).exists():
+            raise StorageError(self.path, "there is no such ledger; make one with 'rating-ledger init'")
+        self._connection = sqlite.connect(path, read_only=read_only)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
+        with sqlite.storage_errors(path):
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA cache_size=-65536")
+        self._guard = Guard(path, _SCHEMA + _GUARD)
+        self._frontier = Frontier()
+        self._recorded_at: str | None = None  # of the last entry; None where it must be looked up
+        self._last_leaf: bytes | None = None  # of the last entry that this process knows of
+        self._log_pages = 0
+
+    @classmethod
+    def create(cls, path: str | Path) -> SqliteJournal:
+        """Make an empty journal file.
+
+        Raises:
+            StorageError: the file exists or cannot be made.
+        """
+        if Path(path).exists():
+            raise StorageError(str(path), "exists already; a journal is never overwritten")
+        connection = sqlite.connect(path)
+        with sqlite.storage_errors(path):
+            connection.execute("PRAGMA journal_mode=WAL")
+            with sqlite.immediate(connection, path):
+                for statement in statements(_SCHEMA + _GUARD):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.close()
+        return cls(path)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def size(self) -> int:
+        """Number of committed entries."""
+        with sqlite.storage_errors(self.path):
+            return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the committed entries.
+
+        Raises:
+            CorruptError: tree nodes are missing.
+        """
+        with sqlite.storage_errors(self.path):
+            self._connection.execute("BEGIN")  # one snapshot for the size and the nodes
+            try:
+                self._catch_up_frontier(self._find_last())
+            finally:
+                self._connection.execute("COMMIT")
+        return self._frontier.head()
+
+    def root_at(self, size: int) -> bytes:
+        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+
+        Raises:
+            ValueError: the journal holds fewer.
+            CorruptError: tree nodes are missing.
+        """
+        if size == self._frontier.size:
+            return self._frontier.head().root
+        with sqlite.storage_errors(self.path):
+            held = self.size()
+            if not 0 <= size <= held:
+                raise ValueError(f"{size} entries of {held}")
+            if size > self._frontier.size:
+                self._catch_up_frontier(size)
+                return self._frontier.head().root
+            past = Frontier()
+            past.restore(self._edge_hashes(size), size)
+        return past.head().root
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
+        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
+        with sqlite.storage_errors(self.path):
+            cursor = self._connection.execute(
+                "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
+                (after, 2**62 if until is None else until),
+            )
+            while rows := cursor.fetchmany(BLOCK):
+                yield [body for (body,) in rows]
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The committed entries that bear these keys."""
+        found: dict[str, Stored] = {}
+        with sqlite.storage_errors(self.path):
+            if len(keys) == 1:  # a live game asks for one
+                row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
+                return found if row is None else {keys[0]: Stored(*row)}
+            for start in range(0, len(keys), KEYS_A_QUERY):
+                wanted = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
+                for key, position, body, leaf in self._connection.execute(_FIND, (wanted,)):
+                    found[key] = Stored(position, body, leaf)
+        return found
+
+    def keys(self, first: str, last: str) -> Iterator[str]:
+        """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
+        with sqlite.storage_errors(self.path):
+            cursor = self._connection.execute(_KEYS, (first, last))
+            while rows := cursor.fetchmany(BLOCK):
+                yield from (key for (key,) in rows)
+
+    def text(self, sha256: bytes) -> bytes | None:
+        """The zstd frame of a movetext, or None."""
+        with sqlite.storage_errors(self.path):
+            row = self._connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriter]:
+        """Begin a write transaction, committed durably when the block ends without an error.
+
+        Raises:
+            StorageError: another file stands there, or a schema that this program did not make.
+            CorruptError: what this process recorded, now or before, does not stand in the file.
+        """
+        with sqlite.immediate(self._connection, self.path):
+            self._guard.check(self._connection)
+            self._catch_up_frontier(self._find_last())
+            writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)
+            yield writer
+            writer.restore_guard()
+            self._let_log_grow(LONG_LOG if writer.added >= MANY else SHORT_LOG)
+        self._frontier, self._recorded_at = writer.frontier, writer.last_recorded_at()
+        self._last_leaf = writer.last_leaf
+        if writer.added > 1:  # a single entry is looked for when the next transaction begins
+            with sqlite.storage_errors(self.path):
+                self._find_last()
+
+    def _find_last(self) -> int:
+        """The number of entries; the last one that this process knows of must stand among them.
+
+        Raises:
+            CorruptError: it is gone, or another one stands there.
+        """
+        size, leaf = self._connection.execute(_LAST).fetchone() or (0, None)
+        known = self._frontier.size
+        if size > known and known:
+            (leaf,) = self._connection.execute(_LEAF, (known,)).fetchone() or (None,)
+        if size < known or (known and leaf != self._last_leaf):
+            raise CorruptError(
+                self.path, known,
+                "stood there while the file was open and is gone: the journal was cut or another copy put there; "
+                "prove it with 'audit --since'",
+            )  # fmt: skip
+        return int(size)
+
+    def _let_log_grow(self, pages: int) -> None:
+        """Write the write-ahead log back into the file when it has so many pages.
+
+        An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
+        append is quicker in a short log that is written over and over.
+        """
+        if pages != self._log_pages:
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
+            self._log_pages = pages
+
+    def _catch_up_frontier(self, size: int) -> None:
+        """Bring the right edge to *size* entries when another process appended."""
+        if size == self._frontier.size:
+            return
+        self._recorded_at = None
+        if 0 < size - self._frontier.size <= TILE:
+            query = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
+            leaves = [leaf for (leaf,) in self._connection.execute(query, (self._frontier.size, size))]
+            if len(leaves) == size - self._frontier.size:
+                self._frontier.extend(leaves)
+                self._last_leaf = leaves[-1]
+                return
+        self._frontier.restore(self._edge_hashes(size), size)
+        (self._last_leaf,) = self._connection.execute(_LEAF, (size,)).fetchone() or (None,)
+
+    def _edge_hashes(self, size: int) -> list[list[bytes]]:
+        """For each level of tiles, the hashes after the last full tile of a tree of *size* leaves: at most 255."""
+        levels: list[list[bytes]] = []
+        while level_size := size >> (len(levels) * TILE_HEIGHT):
+            level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
+            rows = (
+                self._connection.execute(
+                    "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position", (whole, size)
+                )
+                if level == 0
+                else self._connection.execute(
+                    "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number",
+                    (level, whole, level_size),
+                )
+            )
+            hashes = [value for (value,) in rows]
+            if len(hashes) != level_size - whole:
+                raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
+            levels.append(hashes)
+        return levels
+
+
+class SqliteWriter:
+    """One write transaction on a ``SqliteJournal``."""
+
+    def __init__(
+        self, journal: SqliteJournal, connection: sqlite3.Connection, frontier: Frontier, recorded_at: str | None,
+        last_leaf: bytes | None,
+    ) -> None:  # fmt: skip
+        self._journal = journal
+        self._connection = connection
+        self.frontier = frontier
+        self._recorded_at = recorded_at
+        self._guarded = True
+        self.last_leaf = last_leaf  # of the last entry
+        self.added = 0  # entries in this transaction
+
+    @property
+    def size(self) -> int:
+        """Entries so far, those of this transaction included."""
+        return self.frontier.size
+
+    def last_recorded_at(self) -> str | None:
+        """``recorded_at`` of the last entry: bodies end with it, at a fixed length."""
+        if self._recorded_at is None and self.size:
+            body = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()[0]
+            self._recorded_at = _recorded_at(body)
+        return self._recorded_at
+
+    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+        """The entries that bear these keys, those of this transaction included."""
+        return self._journal.find(keys) if self.size else {}
+
+    def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
+        """Add entries at the next positions; returns their leaf hashes.
+
+        Raises:
+            KeyTakenError: one of the keys is known; none of the entries was added.
+            ValueError: not as many keys as bodies; none was added.
+        """
+        if len(keys) != len(bodies):
+            raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
+        leaves = leaf_hashes(bodies)
+        if not leaves:
+            return []
+        if len(leaves) >= MANY:
+            self._set_guard_aside()
+        blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
+        rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
+        self._insert(rows, len(leaves))
+        self._recorded_at, self.last_leaf = _recorded_at(bodies[-1]), leaves[-1]
+        self.added += len(leaves)
+        nodes = self.frontier.extend(leaves)
+        if nodes:
+            cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
+            self._took(cursor.rowcount, len(nodes), "nodes")
+        return leaves
+
+    def _took(self, taken: int, given: int, table: str) -> None:
+        """A statement that succeeds may still have added fewer rows than it was given."""
+        if taken != given:
+            raise CorruptError(
+                self._journal.path, 0,
+                f"took {taken} of {given} rows into table {table}: run 'audit'; nothing was recorded",
+            )  # fmt: skip
+
+    def _insert(self, rows: Iterator[tuple[Any, ...]], number: int) -> None:
+        """All rows, or none of them when a key is taken; a single row needs no savepoint for that."""
+        if number == 1:
+            try:
+                taken = self._connection.execute(_INSERT, next(rows)).rowcount
+            except sqlite.sqlite3.IntegrityError as error:
+                raise KeyTakenError from error
+            self._took(taken, 1, "journal")
+            return
+        self._connection.execute("SAVEPOINT append")
+        try:
+            taken = self._connection.executemany(_INSERT, rows).rowcount
+        except sqlite.sqlite3.IntegrityError as error:
+            self._connection.execute("ROLLBACK TO append")
+            self._connection.execute("RELEASE append")
+            raise KeyTakenError from error
+        self._connection.execute("RELEASE append")
+        self._took(taken, number, "journal")
+
+    def _set_guard_aside(self) -> None:
+        """The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone."""
+        if self._guarded:
+            self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
+            self._guarded = False
+
+    def restore_guard(self) -> None:
+        """Put the guard back; a transaction that is undone does so by itself."""
+        if not self._guarded:
+            self._connection.execute(_GUARD)
+            self._guarded = True
+
+    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        self._connection.executemany(_KEEP_TEXT, texts)

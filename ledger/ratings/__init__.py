@@ -1,0 +1,1 @@
+"""Games to ratings to rows: the engine, the projection, the views and the projectors."""

@@ -1,0 +1,54 @@
+"""The rating history: a row for each side of each rated game, with the counts that a summary or a graph needs.
+
+Only the built-in history lives here. HERA is the "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon
+your achievement after completing 50 rated games".
+"""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from ledger.ratings.projector import Kept, Projector
+
+HERA_FROM = 50
+WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N = range(8)
+
+
+def step(state: Any, p: int, columns: Any, side: int) -> None:
+    """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on."""
+    n, half_points, lost_on_time, ratings = columns
+    rating = ratings[side]
+    if half_points[side] == 2:
+        state[p + WINS] += 1.0
+    elif half_points[side] == 1:
+        state[p + DRAWS] += 1.0
+    else:
+        state[p + LOSSES] += 1.0
+    state[p + TIME_LOSSES] += lost_on_time[side]
+    state[p + SUM] += rating
+    state[p + SQUARES] += rating * rating
+    if n[side] >= HERA_FROM and (state[p + HERA_N] == 0.0 or rating > state[p + HERA]):
+        state[p + HERA] = rating
+        state[p + HERA_N] = n[side]
+
+
+HISTORY = Projector(
+    name="history",
+    version=1,
+    settings={"hera_from": HERA_FROM},
+    stores=("game", "ended_ms", "opponent", "opponent_n", "colour", "half_points", "rating"),
+    takes=("n", "half_points", "lost_on_time", "rating"),
+    state=(
+        Kept("wins", "INTEGER", 0.0, "rated games won so far"),
+        Kept("draws", "INTEGER", 0.0, "rated games drawn so far"),
+        Kept("losses", "INTEGER", 0.0, "rated games lost so far"),
+        Kept("time_losses", "INTEGER", 0.0, "of these, lost by overstepping the time"),
+        Kept("rating_sum", "REAL", 0.0, "sum of the ratings after each game, points"),
+        Kept("rating_squares", "REAL", 0.0, "sum of their squares"),
+        Kept("hera", "REAL", nan, "highest rating after 50 or more rated games, points; NULL before"),
+        Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none"),
+    ),
+    step=step,
+    keeps_scheme_state=True,
+)

@@ -1,0 +1,335 @@
+"""The views database: its tables, its checkpoint, its place on disk. Everything in it is derived and disposable.
+
+Tables are plain and typed, for SQL, Datasette or pandas to read:
+
+* ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
+* ``history`` and one table for each further projector: a row for each side of each rated game;
+* ``current``: the last row of each player in each pool;
+* ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``: what the journal says of them;
+* ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
+  written in the same transaction as the rows: views say which journal they are of.
+
+What goes into the rows is decided elsewhere (``game_book``, ``projection``).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger import schemes
+from ledger.errors import CorruptError, StorageError, one_line
+from ledger.journal.merkle import EMPTY_ROOT
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.runtime import arith, sqlite
+from ledger.schemes.scheme import Scheme
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x43524C56  # "CRLV"
+LAYOUT = 3
+_SCHEME = "scheme "
+_ARITHMETIC = ("arithmetic", str(arith.VERSION))
+REBUILD = "run 'rebuild': everything in the views follows from the journal"
+
+GAME_COLUMNS = (
+    "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
+    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
+    "black_rating",
+)  # fmt: skip
+
+_SCHEMA = (
+    """CREATE TABLE progress(
+      only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL CHECK(position >= 0),
+      root BLOB NOT NULL CHECK(length(root) = 32)) STRICT""",
+    "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
+    "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
+    """CREATE TABLE eras(
+      pool INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL, scheme TEXT NOT NULL,
+      settings TEXT NOT NULL, carry TEXT NOT NULL, conversion TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, since_ms, since)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE runs(
+      pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE tournaments(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE players(
+      player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
+      birth_year INTEGER) STRICT""",
+    """CREATE TABLE changes(
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
+      declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE games(
+      position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
+      black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
+      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      batch TEXT NOT NULL, tournament TEXT, round TEXT,
+      round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
+      black_rating INTEGER) STRICT""",
+    """CREATE TABLE current(
+      pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
+      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+)
+_INDEXES = (
+    "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
+)
+_TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
+
+
+_OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
+_OBJECTS: Mapping[str, str] = {
+    statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, _TOURNAMENT_INDEX)
+}  # by name of the table or index, the statement that makes it
+
+
+def table_columns(projector: Projector, scheme_state: Sequence[str]) -> list[tuple[str, str]]:
+    """Names and SQL types of a projector's columns after ``pool, player, n``."""
+    columns = [(name, SIDE_COLUMNS[name][0]) for name in projector.stores]
+    if projector.keeps_scheme_state:
+        columns += [(name, "REAL") for name in scheme_state if name != "rating"]
+    return columns + [(kept.name, kept.type) for kept in projector.state]
+
+
+def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connection:
+    """Make an empty views file without its indexes, in rollback mode, for a build aside."""
+    connection = sqlite.connect(path)
+    with sqlite.storage_errors(path):
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA cache_size=-65536")
+        with sqlite.immediate(connection, path):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
+            for projector in projectors:
+                columns = ", ".join(f'"{name}" {kind}' for name, kind in table_columns(projector, ()))
+                connection.execute(
+                    f'CREATE TABLE "{projector.name}"(pool INTEGER NOT NULL, player INTEGER NOT NULL, '
+                    f"n INTEGER NOT NULL, {columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID"
+                )
+                connection.execute(
+                    "INSERT INTO projections VALUES (?, ?)", (projector.name, projector.identity)
+                )
+            connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
+    return connection
+
+
+def create_indexes(connection: sqlite3.Connection) -> None:
+    """Make the indexes, once the tables are filled."""
+    for statement in _INDEXES:
+        connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+
+
+def index_tournaments(connection: sqlite3.Connection) -> None:
+    """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
+    connection.execute(_TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+
+
+def ensure_scheme_columns(
+    connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]
+) -> None:
+    """Give the table that keeps the scheme's state a column for each of its fields."""
+    for projector in projectors:
+        if projector.keeps_scheme_state:
+            present = {row[1] for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+            for name in state:
+                if name not in present:
+                    connection.execute(f'ALTER TABLE "{projector.name}" ADD COLUMN "{name}" REAL')
+
+
+def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open whole views.
+
+    Raises:
+        StorageError: not ours, or not to be opened.
+        CorruptError: a table, index or trigger in it is not what this program makes.
+    """
+    connection = sqlite.connect(path, read_only=read_only)
+    try:
+        sqlite.check_identity(connection, path, APPLICATION_ID, LAYOUT)
+        _check_schema(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    with sqlite.storage_errors(path, REBUILD):
+        # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA cache_size=-65536")
+        connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
+    return connection
+
+
+def is_outdated(path: str | Path) -> bool:
+    """True for views of an earlier layout: nothing is read from them, they are built anew."""
+    with sqlite.storage_errors(path, REBUILD), closing(sqlite.connect(path)) as connection:  # may roll a journal back
+        found = connection.execute("PRAGMA application_id").fetchone()[0]
+        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    return bool(found == APPLICATION_ID and layout < LAYOUT)
+
+
+def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Refuse views in which a table or an index is missing or altered, or a trigger would write what was not derived.
+
+    Tables and indexes that somebody added for questions of their own change no answer: the audit names them.
+    """
+    with sqlite.storage_errors(path, REBUILD):
+        rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
+    found = {name: (kind, sql) for name, kind, sql in rows}
+    for name, statement in _OBJECTS.items():
+        if name not in found and name != _OPTIONAL:
+            raise CorruptError(str(path), 0, f"its table or index {name!r} is missing; {REBUILD}")
+        if name in found and found[name][1] != statement:
+            raise CorruptError(str(path), 0, f"its table or index {name!r} is not what this program makes; {REBUILD}")
+    with sqlite.storage_errors(path, REBUILD):
+        made = [name for (name,) in connection.execute("SELECT name FROM projections")]
+    for name in made:
+        if name != _ARITHMETIC[0] and not name.startswith(_SCHEME) and name not in found:
+            raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
+    triggers = sorted(name for name, (kind, _) in found.items() if kind == "trigger")
+    if triggers:
+        raise CorruptError(str(path), 0, f"holds triggers that this program does not make: {triggers}; {REBUILD}")
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn what goes wrong while rows of the views are read and understood into one clear error.
+
+    Raises:
+        CorruptError: a row is not what this program wrote.
+    """
+    with sqlite.storage_errors(path, REBUILD):
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            message = f"a row cannot be understood ({type(error).__name__}: {one_line(error)}); {REBUILD}"
+            raise CorruptError(str(path), 0, message) from error
+
+
+def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
+    """True when the tables were made by exactly these projectors, versions and settings, and schemes as they are."""
+    stored = dict(connection.execute("SELECT name, identity FROM projections"))
+    if stored.pop(_ARITHMETIC[0], None) != _ARITHMETIC[1]:
+        return False
+    by_schemes = {name.removeprefix(_SCHEME): stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
+    if stored != {projector.name: projector.identity for projector in projectors}:
+        return False
+    known = [schemes.named(name) for name in by_schemes]
+    if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
+        return False
+    state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
+    for projector in projectors:
+        _check_columns(connection, projector, state)
+    return True
+
+
+def _check_columns(connection: sqlite3.Connection, projector: Projector, scheme_state: Sequence[str]) -> None:
+    """Refuse a projector's table that has other columns than the projector and the schemes in use ask for."""
+    whole = [("pool", "INTEGER"), ("player", "INTEGER"), ("n", "INTEGER")]
+    wanted = {*whole, *((name, kind.split()[0]) for name, kind in table_columns(projector, scheme_state))}
+    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+    if found != wanted:
+        names = sorted({name for name, _ in found ^ wanted})
+        message = f"table {projector.name!r} is not as it was made: columns {names}; {REBUILD}"
+        raise CorruptError("the views", 0, message)
+
+
+def note_scheme(connection: sqlite3.Connection, scheme: Scheme) -> None:
+    """Remember which version of a scheme rates a pool."""
+    connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", (_SCHEME + scheme.name, str(scheme.version)))
+
+
+def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Read the whole file.
+
+    Raises:
+        CorruptError: it is damaged, or a value is not of its column's type.
+    """
+    with sqlite.storage_errors(path, REBUILD):
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise CorruptError(str(path), 0, f"{found}; {REBUILD}")
+
+
+class Checkpoint(NamedTuple):
+    """How far the journal is folded in, and its Merkle root at that position."""
+
+    position: int
+    root: bytes
+
+
+def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
+    """How far the journal is folded in, and which journal.
+
+    Raises:
+        CorruptError: that is not said, or said twice.
+    """
+    rows = connection.execute("SELECT position, root FROM progress").fetchall()
+    if len(rows) != 1:
+        raise CorruptError("the views", 0, f"table progress holds {len(rows)} rows, not 1; {REBUILD}")
+    return Checkpoint(*rows[0])
+
+
+def position(connection: sqlite3.Connection) -> int:
+    """How far the journal is folded in."""
+    return checkpoint(connection).position
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """A number that changes when another connection has written the file since this one last looked."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) -> None:
+    """Note how far the journal is folded in, and its root there; in the same transaction as the rows."""
+    connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
+
+
+def put_in_place(built: Path, target: Path) -> None:
+    """Make a whole build the views, seen by readers all at once.
+
+    Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:
+    moving a file under a write-ahead log of another one would corrupt it. Only views that are damaged give way.
+    """
+    with sqlite.storage_errors(built), closing(sqlite.connect(built)) as source:
+        copied = target.exists() and _copied(source, target)
+        if not copied:
+            source.execute("PRAGMA journal_mode=WAL")
+    if copied:
+        built.unlink()
+        return
+    for stale in ("", "-wal", "-shm"):  # the log of views deleted by hand would be replayed into the new ones
+        target.with_name(target.name + stale).unlink(missing_ok=True)
+    os.replace(built, target)  # noqa: PTH105
+
+
+def _copied(source: sqlite3.Connection, target: Path) -> bool:
+    """Copy into standing views in one transaction; False where they are too damaged to take it."""
+    try:
+        with sqlite.storage_errors(target, REBUILD), closing(sqlite.connect(target)) as destination:
+            source.backup(destination, progress=_patience(target))
+            destination.execute("PRAGMA journal_mode=WAL")
+    except CorruptError:
+        return False
+    return True
+
+
+def _patience(target: Path) -> Callable[[int, int, int], None]:
+    """``backup`` tries for ever to get the write lock; after a while this ends it."""
+    deadline = time.monotonic() + sqlite.BUSY_SECONDS
+
+    def check(status: int, remaining: int, pages: int) -> None:  # noqa: ARG001
+        if status in {sqlite.sqlite3.SQLITE_BUSY, sqlite.sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
+            raise StorageError(
+                str(target), "locked: another process is writing to it; wait for it to end and run the command again"
+            )
+
+    return check

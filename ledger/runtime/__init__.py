@@ -1,0 +1,1 @@
+"""How it runs, and nothing of chess: SQLite, columns, compiled kernels, arithmetic, lazy imports, progress."""

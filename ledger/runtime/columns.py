@@ -1,0 +1,295 @@
+"""The handful of column operations that both ways of working need: lists for a few rows, NumPy for many.
+
+Code between the tables and the kernels is written once against ``FEW`` or ``MANY``; both give the same numbers in the
+same order. No chess, no SQL.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, pairwise
+from math import nan
+from typing import Any, Protocol
+
+from ledger.runtime.lazy import np
+
+Column = Any  # a list, or a one-dimensional NumPy array
+
+
+class Columns(Protocol):
+    """Operations on columns of one kind."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (64 bit)."""
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (32 bit)."""
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats (64 bit)."""
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games, two a game: the game, which side (0 or 1), and the other side's place."""
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps."""
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+
+    def place(self, column: Column, number: int) -> int:
+        """The place in an ascending column before which everything is smaller than *number*."""
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours of an ascending column."""
+
+
+class Few:
+    """Columns as lists."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers."""
+        return list(values)
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers."""
+        return list(values)
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats."""
+        return list(values)
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+        return [0] * length
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+        return [0.0] * length
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+        return [column[place] for place in places]
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+        return [place for place, flag in enumerate(flags) if flag]
+
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games: the game, which side, and the other side's place."""
+        return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+        return [b if flag else a for flag, a, b in zip(flags, zero, one, strict=True)]
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+        return [number - one for one in column]
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+        return [int(one == number) for one in column]
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+        return list(chain.from_iterable(zip(first, second, strict=True)))
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+        return flat[field::fields]
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank."""
+        counts = [0] * owners
+        for one in owner:
+            counts[one] += 1
+        starts = [0, *accumulate(counts)]
+        places = [0] * len(owner)
+        for row, (one, place) in enumerate(zip(owner, rank, strict=True)):
+            places[starts[one] + place] = row
+        return places
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+        return list(columns)
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+        numbers = sorted({*first, *second})
+        place = {number: i for i, number in enumerate(numbers)}
+        return numbers, [place[one] for one in first], [place[one] for one in second]
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+        return [one - 1 - base[p] for one, p in zip(n, owner, strict=True)]
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+        return [one / number for one in column]
+
+    def place(self, column: Column, number: int) -> int:
+        """The place before which everything is smaller than *number*."""
+        return bisect_left(column, number)
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+        return [*first, *second]
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+        return [nan] * length
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours."""
+        return max((b - a for a, b in pairwise(starts)), default=0)
+
+
+class Many:
+    """Columns as NumPy arrays."""
+
+    def ints(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (64 bit)."""
+        return np.asarray(values, np.int64)
+
+    def small(self, values: Iterable[int]) -> Column:
+        """A column of whole numbers (32 bit)."""
+        return np.asarray(values, np.int32)
+
+    def floats(self, values: Iterable[float]) -> Column:
+        """A column of floats (64 bit)."""
+        return np.asarray(values, np.float64)
+
+    def zeros(self, length: int) -> Column:
+        """A column of small whole zeros."""
+        return np.zeros(length, np.int32)
+
+    def room(self, length: int) -> Column:
+        """A column of floats to be filled."""
+        return np.empty(length, np.float64)
+
+    def take(self, column: Column, places: Column) -> Column:
+        """``column[place]`` for each place."""
+        return column[places]
+
+    def where(self, flags: Column) -> Column:
+        """The places whose flag is set."""
+        return np.flatnonzero(flags)
+
+    def sides(self, places: Column) -> tuple[Column, Column, Column]:
+        """Of places among the sides of games: the game, which side, and the other side's place."""
+        return places >> 1, places & 1, places ^ 1
+
+    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
+        """``zero`` where the flag is 0, ``one`` where it is 1."""
+        return np.where(flags, one, zero)
+
+    def minus(self, number: int, column: Column) -> Column:
+        """*number* minus each."""
+        return number - column
+
+    def equal(self, column: Column, number: int) -> Column:
+        """1 where it is *number*, else 0."""
+        return (column == number).astype(np.int32)
+
+    def interleave(self, first: Column, second: Column) -> Column:
+        """first[0], second[0], first[1], second[1], ..."""
+        both = np.empty(2 * len(first), first.dtype)
+        both[0::2] = first
+        both[1::2] = second
+        return both
+
+    def field(self, flat: Column, field: int, fields: int) -> Column:
+        """Every *fields*-th number of *flat*, from *field*."""
+        return flat[field::fields]
+
+    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
+        """Places of the rows sorted by owner, then rank."""
+        starts = np.zeros(owners + 1, np.int64)
+        np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
+        places = np.empty(len(owner), np.int32)
+        places[starts[owner] + rank] = np.arange(len(owner), dtype=np.int32)
+        return places
+
+    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Each column as a list of plain numbers."""
+        return [column.tolist() for column in columns]
+
+    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """The distinct numbers of both in ascending order, and both as places among them."""
+        present = np.zeros(int(max(first.max(), second.max())) + 1, np.bool_)
+        present[first] = True
+        present[second] = True
+        place = np.cumsum(present, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(present).astype(np.int32), place[first], place[second]
+
+    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+        return n - np.int32(1) - base[owner]
+
+    def over(self, column: Column, number: int) -> Column:
+        """Each divided by *number*, as floats."""
+        return column / number
+
+    def place(self, column: Column, number: int) -> int:
+        """The place before which everything is smaller than *number*."""
+        return int(np.searchsorted(column, number))
+
+    def joined(self, first: Column, second: Column) -> Column:
+        """One after the other."""
+        return np.concatenate([first, second])
+
+    def unknown(self, length: int) -> Column:
+        """A column of NaN."""
+        return np.full(length, nan)
+
+    def longest(self, starts: Column) -> int:
+        """The largest distance between neighbours."""
+        return int(np.diff(starts).max()) if len(starts) > 1 else 0
+
+
+FEW: Columns = Few()
+MANY: Columns = Many()

@@ -1,0 +1,124 @@
+"""Kernels to machine code: a plain function and all that it calls, compiled by Numba and cached on disk.
+
+The cached code lies under a name that carries a digest of the sources, so that no stale code is ever used. What a
+kernel calls becomes part of it, without counting references to arrays: a kernel makes none and its caller holds them
+all. Nothing here knows a scheme's rules, an event or a table.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from types import FunctionType
+from typing import Any
+
+from ledger.errors import ProjectionError
+from ledger.runtime.lazy import nb, np
+
+# Names that ``_by_bits`` gives to the functions below: NumPy's types, as which a number's bits can be viewed.
+float64: Any
+int64: Any
+
+TO_512, TO_MINUS_512 = 2.0**512, 2.0**-512
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
+
+
+def bound(loop: Callable[..., None], name: str, **names: object) -> Callable[..., None]:
+    """A copy of *loop* in which the given global names mean the given things."""
+    copy = FunctionType(loop.__code__, {**loop.__globals__, **names}, name)
+    copy.__qualname__ = name
+    return copy
+
+
+def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The plain functions that *function* calls by a global name."""
+    names = function.__globals__
+    return {
+        name: names[name]
+        for name in function.__code__.co_names
+        if isinstance(names.get(name), FunctionType) and names[name].__module__ != "math"
+    }
+
+
+def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
+    key = f"{function.__module__}.{function.__qualname__}"
+    if key not in seen:
+        constants = {
+            name: repr(function.__globals__[name])
+            for name in sorted(function.__code__.co_names)
+            if isinstance(function.__globals__.get(name), int | float | tuple)
+        }
+        seen[key] = inspect.getsource(function.__code__) + repr(constants)
+        for callee in _callees(function).values():
+            _sources(callee, seen)
+    return seen
+
+
+def _ldexp(x: float, exponent: int) -> float:
+    """``math.ldexp`` without a call, the same bits; for 0.5 <= |x| < 2 and exponents from -1500 to 1500."""
+    if exponent > 1023:
+        return x * int64((exponent + 511) << 52).view(float64) * TO_512  # type: ignore[no-any-return]  # noqa: F821
+    if exponent < -1022:  # the first product is exact, the second one rounds
+        return x * int64((exponent + 1535) << 52).view(float64) * TO_MINUS_512  # type: ignore[no-any-return]  # noqa: F821
+    return x * int64((exponent + 1023) << 52).view(float64)  # type: ignore[no-any-return]  # noqa: F821
+
+
+def _frexp(x: float) -> tuple[float, int]:
+    """``math.frexp`` without a call, the same bits; for finite x other than 0."""
+    bits = float64(x).view(int64)  # noqa: F821
+    exponent = ((bits >> 52) & 0x7FF) - 1022
+    if exponent == -1022:  # below the normal range
+        bits = float64(x * TO_512).view(int64)  # noqa: F821
+        exponent = ((bits >> 52) & 0x7FF) - 1534
+    return int64((bits & SIGN_AND_FRACTION) | HALF).view(float64), exponent  # noqa: F821
+
+
+# What compiled code calls instead of functions of ``math`` for which it would have to call the C library.
+_BY_BITS = ((math.ldexp, _ldexp), (math.frexp, _frexp))
+
+
+@cache
+def _by_bits(function: Callable[..., Any]) -> Any:
+    named = bound(function, function.__qualname__, float64=np.float64, int64=np.int64)
+    return nb.njit(named, forceinline=True, **OPTIONS)
+
+
+def _inlined(function: Callable[..., Any], known: dict[Callable[..., Any], Any]) -> dict[str, Any]:
+    """What *function* calls, by name, ready to become part of it."""
+    names, inside = function.__globals__, {}
+    for name in function.__code__.co_names:
+        for replaced, instead in _BY_BITS:
+            if names.get(name) is replaced:
+                inside[name] = _by_bits(instead)
+    for name, callee in _callees(function).items():
+        if callee not in known:
+            known[callee] = nb.njit(_ready(callee, callee.__qualname__, known), forceinline=True, **OPTIONS)
+        inside[name] = known[callee]
+    return inside
+
+
+def _ready(function: Callable[..., Any], name: str, known: dict[Callable[..., Any], Any]) -> Callable[..., Any]:
+    """A copy of *function* that calls compiled ones."""
+    if function.__closure__:
+        raise ProjectionError(
+            function.__qualname__, "a kernel must be a plain function at module level, without values from around it"
+        )
+    return bound(function, name, **_inlined(function, known))
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """*function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
+    sources = _sources(function, {__name__: inspect.getsource(sys.modules[__name__])})
+    digest = sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
+    ready = _ready(function, f"{function.__qualname__}_{digest}", {})
+    try:
+        result: Callable[..., Any] = nb.njit(ready, cache=True, **OPTIONS)
+    except RuntimeError:  # nowhere to keep it: a read-only installation and no home; compiled each time then
+        result = nb.njit(ready, **OPTIONS)
+    return result

@@ -1,0 +1,43 @@
+"""The one place where the heavy packages are imported, each at its first use.
+
+NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
+is installed); matplotlib, which is optional, more. Commands that touch a few rows never need them, so every other
+module writes
+``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import matplotlib as mpl
+    import numba as nb
+    import numpy as np
+    import polars as pl
+    import sqlite_utils
+    import zstandard
+    from matplotlib import figure as mpl_figure
+else:
+
+    class _Lazy:
+        """A module that is imported when one of its attributes is first read."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, attribute: str) -> Any:
+            value = getattr(importlib.import_module(self._name), attribute)
+            setattr(self, attribute, value)
+            return value
+
+    mpl = _Lazy("matplotlib")
+    mpl_figure = _Lazy("matplotlib.figure")
+    nb = _Lazy("numba")
+    np = _Lazy("numpy")
+    pl = _Lazy("polars")
+    sqlite_utils = _Lazy("sqlite_utils")
+    zstandard = _Lazy("zstandard")
+
+__all__ = ["mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard"]

@@ -1,0 +1,1 @@
+"""Formulas and tables that several schemes, or people by hand, need."""

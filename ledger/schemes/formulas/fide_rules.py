@@ -1,0 +1,135 @@
+"""What the FIDE Rating Regulations (B.02) said when: floors, the 400-point rule, K, and the one-time rise of 2024.
+
+Plain functions of days since 1970, so that kernels can call them. A date is the first day of a rule; what
+holds on the day when a tournament starts holds for all of it. Ratings are reckoned in ``ledger.schemes.fide``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledger.schemes.formulas.fide_tables import expected_hundredths
+
+JULY_2009 = 14426.0  # 1 July 2009: floor 1200, differences up to 400
+JULY_2011 = 15156.0  # 1 July 2011: a newcomer's K rises from 25 to 30
+JULY_2012 = 15522.0  # 1 July 2012: floor 1000 (the day is from memory; the floor stood until February 2024)
+JULY_2014 = 16252.0  # 1 July 2014: K 40, 20, 10; juniors; five games make a rating
+JANUARY_2022 = 18993.0  # 1 January 2022: one upgrade
+MARCH_2024 = 19783.0  # 1 March 2024: floor 1400, two hypothetical opponents, plain 400-point rule, the one-time rise
+DECEMBER_2024 = 20058.0  # 1 December 2024: rapid and blitz games with a difference of 600
+OCTOBER_2025 = 20362.0  # 1 October 2025: no cap for a player of 2650
+LATEST = OCTOBER_2025  # the rules in force
+
+UNLIMITED = 100_000.0  # points; no two ratings lie so far apart
+
+
+def published_from(day: float) -> float:
+    """The lowest rating on a list, points."""
+    if day >= MARCH_2024:
+        return 1400.0  # 7.1, 1 March 2024
+    if day >= JULY_2012:
+        return 1000.0
+    if day >= JULY_2009:
+        return 1200.0  # 0.6: "after 1.7.2009 the floor will be 1200"
+    return 1801.0  # 9.21: "Players whose ratings drop below 1801 are listed on the next list as delisted"
+
+
+def cap(day: float) -> float:
+    """The difference that a greater one counts as, points: 350 before 1 July 2009, 400 since."""
+    return 400.0 if day >= JULY_2009 else 350.0
+
+
+def one_upgrade(day: float, rapid: bool) -> bool:
+    """Whether a player "may benefit from only one upgrade" in a tournament (1 January 2022 to 29 February 2024)."""
+    return JANUARY_2022 <= day < MARCH_2024 and not rapid
+
+
+def is_free(own: float, day: float, rapid: bool, full_from: float) -> bool:
+    """Whether a player of the rating *own* has no cap: standard from 1 October 2025, *full_from* (2650) or more."""
+    return day >= OCTOBER_2025 and not rapid and own >= full_from
+
+
+def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
+    """How far above an opponent a player of the rating *own* counts, points.
+
+    With one upgrade, all games but one count in full for the stronger side; ``upgrade`` sees to that one.
+    """
+    if is_free(own, day, rapid, full_from) or one_upgrade(day, rapid):
+        return UNLIMITED
+    return cap(day)
+
+
+def lowest(own: float, day: float, rapid: bool, full_from: float) -> float:
+    """How far above (negative: below) an opponent a player of the rating *own* counts at least, points."""
+    return -UNLIMITED if is_free(own, day, rapid, full_from) else -cap(day)
+
+
+def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
+    """Whether a game against a player of the rating *opponent* counts for one of the rating *own*; 0 is unrated.
+
+    Games against unrated players do not. Rapid and blitz 7.3.1, 1 December 2024: nor do those between rated players
+    with a difference of 600 or more if one of them is rated above 2600.
+    """
+    if opponent <= 0.0:
+        return False
+    if rapid and day >= DECEMBER_2024 and own > 0.0:
+        return not (own - opponent >= 600.0 and own > 2600.0) and not (opponent - own >= 600.0 and opponent > 2600.0)
+    return True
+
+
+def within(difference: float, low: float, high: float) -> float:
+    """A difference as it counts, points: the 400-point rule (8.3.1) with its limits for this player and day."""
+    if difference > high:
+        return high
+    if difference < low:
+        return low
+    return difference
+
+
+def upgrade(widest: float, day: float, rapid: bool) -> int:
+    """What the expected score falls by where only "the game with the greatest difference" is capped, hundredths.
+
+    *widest* is that difference. Nothing but in the years of the one upgrade.
+    """
+    limit = cap(day)
+    if widest > limit and one_upgrade(day, rapid):
+        return expected_hundredths(widest) - expected_hundredths(limit)
+    return 0
+
+
+def k_factor(highest: float, games: float, junior: bool, day: float, rapid: bool, numbers: Any) -> float:
+    """K of a player for one period (8.3.3), before K·n is looked at.
+
+    Args:
+        highest: highest rating ever published, points.
+        games: rated games completed before the period.
+        junior: in the years up to that of the 18th birthday.
+        day: days since 1970.
+        rapid: the chapter for rapid and blitz.
+        numbers: settings ``high_from`` (2400), ``junior_below`` (2300) and ``k_games`` (30).
+    """
+    if rapid and day < MARCH_2024:
+        return 20.0  # K = 20 for everybody
+    if highest >= numbers.high_from:
+        return 10.0  # "once a player's published rating has reached 2400", and before every other line
+    if day >= JULY_2014:
+        if games < numbers.k_games or (junior and highest < numbers.junior_below):
+            return 40.0
+        return 20.0
+    if games < numbers.k_games:
+        return 30.0 if day >= JULY_2011 else 25.0  # K 25/15/10, later 30/15/10; no line for juniors
+    return 15.0
+
+
+def k_capped(k: float, games: float, day: float, most: float) -> float:
+    """K for *games* games of one period: from 2014 "the largest whole number such that K x n does not exceed 700"."""
+    if k * games > most and day >= JULY_2014:
+        return float(most // games)
+    return k
+
+
+def compressed(rating: float) -> float:
+    """A rating after the adjustment of 1 March 2024, nearest point: R + 0.40·(2000 - R) below 2000."""
+    if rating >= 2000.0:
+        return rating
+    return float((6.0 * rating + 8005.0) // 10.0)  # fifths of a point: never halfway

@@ -1,0 +1,360 @@
+"""The formulas of US Chess; no scheme by itself: ``ledger.schemes.uschess`` rates with them.
+
+Sources: Glickman & Doan, The US Chess Rating System (6 April 2026), of which the editions of 2004, 2016 and 2020 differ
+as said below; Approximating Formulas for the US Chess Rating System (2015, 2017). Every function is a kernel in the
+sense of ``schemes.scheme``. Sums over games take the opponents' ratings from a flat *table*: that of game g stands at
+``table[opponent[g] * width + field]`` for *first* <= g < *last*; for a plain list of ratings *opponent* is
+``range(m)``, *width* 1 and *field* 0. No settings, no player's state here.
+"""
+
+from __future__ import annotations
+
+from math import floor, sqrt
+from typing import Any
+
+from ledger.runtime.arith import logistic, pow10
+
+NO_GAMES, ALL_WON, ALL_LOST, MIXED = 0.0, 1.0, 2.0, 3.0  # a player's record before an event
+RANGE = 400.0  # beyond it PWe is 0 or 1
+TOLERANCE = 1e-7  # "tolerance 1e-7" of the special formula's sum
+FAR = 1e9  # beyond every rating
+
+# B of the bonus, by the day on which the event ended
+B_14_FROM = 17_287.0  # 2017-05-01: "tournaments ending on May 1 or later"
+B_12_FROM = 19_389.0  # 2023-02-01: ended on or after
+B_10_FROM = 20_089.0  # 2025-01-01: announced in May 2025, rerated
+FIDE_2024_FROM = 19_783.0  # 2024-03-01: the conversion that follows FIDE's new low ratings
+
+UNKNOWN_AGE, UNKNOWN_ADULT = 750.0, 1300.0  # start ratings without a date of birth
+
+
+# --- step 2: effective games, K ---------------------------------------------------------------------------------
+
+
+def effective(rating: float) -> float:
+    """N*, games: how much a rating is worth. "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50."""
+    if rating > 2355.0:
+        return 50.0
+    short = 2569.0 - rating
+    return 50.0 / sqrt(0.662 + 0.00000739 * (short * short))
+
+
+def effective_2004(rating: float) -> float:
+    """N* of the edition of 2004, games: "50/sqrt(1 + (2200-R)^2/100000) for R < 2200", else 50."""
+    if rating >= 2200.0:
+        return 50.0
+    short = 2200.0 - rating
+    return 50.0 / sqrt(1.0 + short * short / 100_000.0)
+
+
+def effective_games(games: float, rating: float) -> float:
+    """N' = min(N, N*), games."""
+    worth = effective(rating)
+    return games if games < worth else worth
+
+
+def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
+    """K = 800/(N'+m), points; less from 2200 on the Regular side of a *dual*-rated event (30 <= mm+ss <= 65)."""
+    weight = effective_n + m
+    if dual and rating >= 2500.0:
+        return 200.0 / weight
+    if dual and rating > 2200.0:
+        return 800.0 * (6.5 - 0.0025 * rating) / weight
+    return 800.0 / weight
+
+
+def half_k_2004(effective_n: float, m: float) -> float:
+    """Half-K = 400/(N'+m/2), points: the K of quick events in the edition of 2004."""
+    return 400.0 / (effective_n + m / 2.0)
+
+
+def looked_over(opponent: Any, score: Any, first: int, last: int) -> tuple[float, float, float]:
+    """Wins, draws, and 1 for who met one opponent only, 2 for who met more; counted without a branch."""
+    wins = 0.0
+    draws = 0.0
+    others = 0
+    for g in range(first, last):
+        wins += score[g] == 1.0
+        draws += score[g] == 0.5
+        others += opponent[g] != opponent[first]
+    return wins, draws, 1.0 if others == 0 else 2.0
+
+
+def record_after(record: float, wins: float, draws: float, m: float) -> float:
+    """A player's record after *m* more games."""
+    if wins == m and record in (NO_GAMES, ALL_WON):
+        return ALL_WON
+    if wins + draws == 0.0 and record in (NO_GAMES, ALL_LOST):
+        return ALL_LOST
+    return MIXED
+
+
+# --- the special formula ------------------------------------------------------------------------------------------
+
+
+def pwe(rating: float, opponent: float) -> float:
+    """Provisional winning expectancy, 0..1: linear in the difference, 0 from -400 and 1 from +400 points."""
+    # chosen, not jumped to: results decide between the three, and nobody can predict them
+    chance = 0.5 + (rating - opponent) / 800.0
+    chance = chance if chance > 0.0 else 0.0
+    return chance if chance < 1.0 else 1.0
+
+
+def special_centre(rating: float, record: float) -> float:
+    """R0', points: R0 - 400 for who won all earlier games, R0 + 400 for who lost them all, else R0."""
+    if record == ALL_WON:
+        return rating - 400.0
+    if record == ALL_LOST:
+        return rating + 400.0
+    return rating
+
+
+def special_points(score: float, effective_n: float, record: float) -> float:
+    """S', points: S + N' for who won all earlier games, S for who lost them all, else S + N'/2."""
+    if record == ALL_WON:
+        return score + effective_n
+    if record == ALL_LOST:
+        return score
+    return score + effective_n / 2.0
+
+
+def special_objective(
+    at: float, centre: float, effective_n: float, points: float, table: Any, width: int, field: int, opponent: Any,
+    first: int, last: int,
+) -> float:  # fmt: skip
+    """N'·PWe(R, R0') + Σ PWe(R, Ri) - S' at the rating R = *at*: grows with R, linear between knots, 0 in the end."""
+    total = effective_n * pwe(at, centre)
+    for g in range(first, last):
+        total += pwe(at, table[opponent[g] * width + field])
+    return total - points
+
+
+def next_knot(
+    at: float, up: bool, centre: float, effective_n: float, table: Any, width: int, field: int, opponent: Any,
+    first: int, last: int,
+) -> float:  # fmt: skip
+    """The nearest of the knots R0' ± 400, Ri ± 400 above or below *at*; ± ``FAR`` where there is none."""
+    # Below is above with every sign turned.
+    sign = 1.0 if up else -1.0
+    here = sign * at
+    best = FAR
+    if effective_n > 0.0:
+        knot = sign * centre - RANGE
+        if here < knot < best:
+            best = knot
+        knot = sign * centre + RANGE
+        if here < knot < best:
+            best = knot
+    for g in range(first, last):
+        rating = sign * table[opponent[g] * width + field]
+        knot = rating - RANGE
+        if here < knot < best:
+            best = knot
+        knot = rating + RANGE
+        if here < knot < best:
+            best = knot
+    return sign * best
+
+
+def special_guess(
+    centre: float, effective_n: float, points: float, table: Any, width: int, field: int, opponent: Any, first: int,
+    last: int,
+) -> float:  # fmt: skip
+    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk.
+
+    The edition of 2026 walks from R0'; the way is another, the answer the same.
+    """
+    weight = effective_n + (last - first)
+    if weight == 0.0:
+        return centre
+    total = effective_n * centre + 800.0 * points - 400.0 * weight
+    for g in range(first, last):
+        total += table[opponent[g] * width + field]
+    return total / weight
+
+
+def special(
+    rating: float, record: float, effective_n: float, score: float, table: Any, width: int, field: int, opponent: Any,
+    first: int, last: int,
+) -> float:  # fmt: skip
+    """The rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
+
+    Args:
+        rating: R0, before the event.
+        record: one of ``NO_GAMES``, ``ALL_WON``, ``ALL_LOST``, ``MIXED``.
+        effective_n: N'.
+        score: S in the event.
+        table: the opponents' ratings, see the top of the module, and so *width*, *field*, *opponent*, *first*, *last*.
+        width: see *table*.
+        field: see *table*.
+        opponent: see *table*.
+        first: see *table*.
+        last: see *table*.
+    """
+    centre = special_centre(rating, record)
+    points = special_points(score, effective_n, record)
+    at = special_guess(centre, effective_n, points, table, width, field, opponent, first, last)
+    miss = special_objective(at, centre, effective_n, points, table, width, field, opponent, first, last)
+    up = miss < 0.0
+    while (miss > TOLERANCE or miss < -TOLERANCE) and -FAR < at < FAR:
+        before = at
+        missed = miss
+        at = next_knot(at, up, centre, effective_n, table, width, field, opponent, first, last)
+        miss = special_objective(at, centre, effective_n, points, table, width, field, opponent, first, last)
+        if (up and miss > TOLERANCE) or (not up and miss < -TOLERANCE):  # the answer lies between the two
+            return before + (at - before) * (missed / (missed - miss))
+    # "On a flat root stretch (nobody within 400): R0 if inside it, else the nearer end."
+    up = rating > at
+    while (up and at < rating) or (not up and at > rating):
+        knot = next_knot(at, up, centre, effective_n, table, width, field, opponent, first, last)
+        miss = special_objective(knot, centre, effective_n, points, table, width, field, opponent, first, last)
+        if miss > TOLERANCE or miss < -TOLERANCE:
+            return at
+        if (up and knot >= rating) or (not up and knot <= rating):
+            return rating
+        at = knot
+    return at
+
+
+# --- the standard formula -----------------------------------------------------------------------------------------
+
+
+def expected_total(
+    rating: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int
+) -> float:
+    """E = Σ 1/(1+10^(-(R0-Ri)/400)), without a limit to the difference."""
+    total = 0.0
+    for g in range(first, last):
+        total += logistic(rating - table[opponent[g] * width + field])
+    return total
+
+
+def strength(rating: float) -> float:
+    """10^(R/400): the expected points of two players against each other are in the ratio of their strengths."""
+    return pow10(rating / 400.0)
+
+
+def expected_by_strength(
+    own: float, table: Any, width: int, field: int, opponent: Any, first: int, last: int
+) -> float:
+    """``expected_total`` from the ``strength`` of all: E = Σ own/(own + other), without a power in each game."""
+    total = 0.0
+    for g in range(first, last):
+        total += own / (own + table[opponent[g] * width + field])
+    return total
+
+
+def bonus_b(day: float) -> float:
+    """B by the day (since 1970) on which the event ended: 12, from May 2017 14, from February 2023 12, from 2025 10."""
+    if day >= B_10_FROM:
+        return 10.0
+    if day >= B_12_FROM or day < B_14_FROM:
+        return 12.0
+    return 14.0
+
+
+def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
+    """Whether a bonus may be had: "m >= 3 and nobody met more than twice (m = 3: more than once)".
+
+    A two-player match of three games or more is thereby excluded.
+    """
+    m = last - first
+    if m < 3:
+        return False
+    most = 1 if m == 3 else 2
+    for g in range(first, last):
+        met = 0
+        for h in range(first, g + 1):
+            if opponent[h] == opponent[g]:
+                met += 1
+        if met > most:
+            return False
+    return True
+
+
+def bonus(gain: float, m: float, b: float) -> float:
+    """Points on top of the *gain* K(S-E) of an eligible player: max(0, K(S-E) - B·sqrt(max(m, 4)))."""
+    threshold = b * sqrt(m if m > 4.0 else 4.0)
+    return gain - threshold if gain > threshold else 0.0
+
+
+def approximate_provisional(
+    rating: float, games: float, wins: float, losses: float, table: Any, width: int, field: int, opponent: Any,
+    first: int, last: int,
+) -> float:  # fmt: skip
+    """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
+    total = games * rating + (wins - losses) * 400.0
+    for g in range(first, last):
+        total += table[opponent[g] * width + field]
+    return total / (games + (last - first))
+
+
+def limited(rating: float, own: float, limit: float) -> float:
+    """The rating after a two-player match: "change limited to 50", the *limit*, from *own* before it."""
+    if rating > own + limit:
+        return own + limit
+    return rating if rating > own - limit else own - limit
+
+
+# --- floors -------------------------------------------------------------------------------------------------------
+
+
+def floor_absolute(wins: float, draws: float, events: float) -> float:
+    """Absolute floor over the board, points: min(150, 100 + 4·wins + 2·draws + events with 3 games or more)."""
+    return floor_raised(100.0, wins, draws, events)
+
+
+def floor_raised(absolute: float, wins: float, draws: float, events: float) -> float:
+    """An absolute floor after so many further wins, draws and events."""
+    raised = absolute + (4.0 * wins + 2.0 * draws + events)
+    return raised if raised < 150.0 else 150.0
+
+
+def floor_peak(peak: float) -> float:
+    """Floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; 0 where there is none."""
+    shown = floor(peak + 0.5)
+    by_peak = 100.0 * floor((shown - 200.0) / 100.0)
+    if by_peak < 1200.0:
+        return 0.0
+    return by_peak if by_peak < 2100.0 else 2100.0
+
+
+# --- step 1: start ratings ----------------------------------------------------------------------------------------
+
+
+def start_by_age(age: float) -> float:
+    """Start rating of the unrated (editions of 2020 and 2026), points: 50·age, at least 100, at most 1300."""
+    start = 50.0 * age
+    if start < 100.0:
+        return 100.0
+    return start if start < 1300.0 else 1300.0
+
+
+def start_by_age_before_2008(age: float) -> float:
+    """Start rating of the unrated in the older rule: 300 + 50·age from 4 to 20 years, else 1300."""
+    return 300.0 + 50.0 * age if 4.0 <= age <= 20.0 else 1300.0
+
+
+def age_on(birth_year: float, day: float) -> float:
+    """Age in years on a day since 1970 of who was born at some time of a year, taken as its middle."""
+    return 1970.0 + day / 365.2425 - (birth_year + 0.5)
+
+
+def from_fide(fide: float) -> float:
+    """FIDE to US Chess since March 2024, points: -1073 + 1.5667·F up to 2000, 20 + 1.02·F above."""
+    return -1073.0 + 1.5667 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
+
+
+def from_fide_2020(fide: float) -> float:
+    """FIDE to US Chess before March 2024, points: 180 + 0.94·F up to 2000, 20 + 1.02·F above."""
+    return 180.0 + 0.94 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
+
+
+def from_fide_on(fide: float, day: float) -> float:
+    """FIDE to US Chess by the formula of the day (since 1970)."""
+    return from_fide(fide) if day >= FIDE_2024_FROM else from_fide_2020(fide)
+
+
+def games_behind_fide(fide: float) -> float:
+    """N of a converted FIDE rating: "over 2150 [...] 10 games"; "2150 or less [...] 5 games" (edition of 2004)."""
+    return 10.0 if fide > 2150.0 else 5.0

@@ -1,0 +1,333 @@
+"""What a rating scheme is: settings with their sources, a state for each player, kernels, and words for people.
+
+A *kernel* is a plain function of numbers that works on the flat list ``state``; the player at ``p`` has the fields
+``state[p]``, ``state[p + 1]``, ... in the order of ``Scheme.state`` (rating first). It is written once and runs
+as ordinary Python for a few games and compiled by Numba for many, with the same bits, so it may use only float
+and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module level, and
+``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and ``period``
+(number of the rating period). No scheme's rules here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeVar, cast
+
+import attrs
+
+from ledger.errors import MalformedError
+from ledger.facts.events import DECIMAL_PATTERN
+from ledger.facts.periods import Calendar
+
+# Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
+REASONS = (
+    "",
+    "unplayed",
+    "unfinished",
+    "abandoned-by-both",
+    "casual",
+    "too-short",
+    "guest",
+)
+COUNTS, UNPLAYED, UNFINISHED, ABANDONED_BY_BOTH, CASUAL, TOO_SHORT, GUEST = range(len(REASONS))
+
+# Codes in which kernels see a game's words; the order of the enumerations in ``facts.words``.
+OUTCOME_WHITE, OUTCOME_DRAW, OUTCOME_BLACK, OUTCOME_NONE = range(4)
+ENDED_CHECKMATE, ENDED_TIME, ENDED_ABANDONMENT, ENDED_UNPLAYED = 0, 7, 8, 11
+STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER = range(3)
+HALF_MOVES_UNKNOWN = -1
+
+_DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
+
+
+def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
+    """A field of a settings class: its default, what it is, its unit, and where the rule stands."""
+    return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
+
+
+def positive(settings: object, *names: str) -> None:
+    """Refuse settings that must be above zero.
+
+    Raises:
+        ValueError: naming the first that is not.
+    """
+    for name in names:
+        if not getattr(settings, name) > 0:
+            raise ValueError(f"{name} must be above 0, got {getattr(settings, name)}")
+
+
+def not_negative(settings: object, *names: str) -> None:
+    """Refuse settings below zero.
+
+    Raises:
+        ValueError: naming the first that is.
+    """
+    for name in names:
+        if getattr(settings, name) < 0:
+            raise ValueError(f"{name} must not be negative, got {getattr(settings, name)}")
+
+
+@attrs.frozen(kw_only=True)
+class PeriodSettings:
+    """What every scheme by period lets one set; a scheme with another length gives the field its own default."""
+
+    period_days: float = setting(0.0, "length of a period in days; 0: in months", "days", "choice of the pool")
+    period_months: float = setting(1.0, "length of a period in calendar months", "months", "choice of the pool")
+    first_month: float = setting(1.0, "a month of the year in which a period begins", "month", "choice of the pool")
+    by_runs: bool = setting(False, "periods end where rating runs are closed", "switch", "choice of the pool")  # noqa: FBT003
+
+    def check_periods(self) -> None:
+        """Refuse lengths that no calendar has.
+
+        Raises:
+            ValueError: naming the first of them.
+        """
+        for name, low, high in (("period_days", 0, 3660), ("period_months", 1, 120), ("first_month", 1, 12)):
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+S = TypeVar("S")
+
+
+def numbers_of(settings: type[S]) -> Callable[..., S]:
+    """The named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
+
+    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. It must stand
+    under the name ``Numbers`` in the module of the settings: compiled code that is kept on disk refers to it so.
+    """
+    fields = [field.name for field in attrs.fields(settings)]  # type: ignore[arg-type]
+    make: Any = namedtuple
+    return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
+
+
+def with_settings(numbers: S, **given: float | bool) -> S:
+    """*numbers* with some settings given otherwise, unchecked: for trying out."""
+    return cast("S", cast("Any", numbers)._replace(**given))
+
+
+class Rhythm(StrEnum):
+    """How many games a scheme rates together."""
+
+    GAME = "game"  # each by itself, when it ends
+    PERIOD = "period"  # all that end in one rating period, when it closes
+    EVENT = "event"  # all of one tournament, when it closes
+
+
+class Newcomer(NamedTuple):
+    """What is known of a player before the first rated game.
+
+    Attributes:
+        declared: rating to begin with, points; None where none was declared.
+        birth_year: year of birth; None if unknown.
+        day: when the first rated game ended, days since 1970.
+    """
+
+    declared: float | None = None
+    birth_year: int | None = None
+    day: float = 0.0
+
+
+class When(NamedTuple):
+    """The time of a game or batch as kernels see it: number of the period, and days since 1970."""
+
+    period: float = 0.0
+    day: float = 0.0
+
+
+class Side(NamedTuple):
+    """One player in what is to be explained: the state before and after it, and the batch's work numbers, if any."""
+
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    work: tuple[float, ...] = ()
+
+
+class Meeting(NamedTuple):
+    """One game of that player: the opponent's state before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
+
+    ``work`` holds the opponent's work numbers of the batch, if any.
+    """
+
+    opponent: tuple[float, ...]
+    score: float
+    colour: int = 0
+    work: tuple[float, ...] = ()
+
+
+class Term(NamedTuple):
+    """One symbol of a formula with this game's number."""
+
+    symbol: str
+    value: float
+    meaning: str
+
+
+class Explanation(NamedTuple):
+    """How one rating came about.
+
+    Attributes:
+        rule: the formula in the scheme's own symbols.
+        terms: every symbol with this game's unrounded number.
+        unrounded: what the formula gives, points.
+        result: the rating after the game or batch, points.
+        rounding: how the scheme gets from one to the other, or that it does not round.
+        source: document and section of the rule.
+    """
+
+    rule: str
+    terms: tuple[Term, ...]
+    unrounded: float
+    result: float
+    rounding: str
+    source: str
+
+
+def refuse_common(outcome: int, termination: int, rated: bool) -> int:
+    """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
+    if termination == ENDED_UNPLAYED:
+        return UNPLAYED
+    if outcome == OUTCOME_NONE:
+        return ABANDONED_BY_BOTH if termination == ENDED_ABANDONMENT else UNFINISHED
+    if not rated:
+        return CASUAL
+    return COUNTS
+
+
+def refuse_by_common_reasons(
+    outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Any  # noqa: ARG001
+) -> int:
+    """Kernel ``refuse`` of a scheme without a reason of its own."""
+    return refuse_common(outcome, termination, rated)
+
+
+def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
+    """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
+
+
+def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
+    """Kernel ``provisional`` of a scheme that has no provisional ratings."""
+    return False
+
+
+def always(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
+    """Kernel ``listed`` of a scheme that lists everybody who has played."""
+    return True
+
+
+@attrs.frozen(kw_only=True)
+class Scheme:
+    """A rating scheme as the engine, the projections and the commands see it.
+
+    A scheme by game gives ``rate_game``; one by period or event gives ``rate_player``. The settings of one by period
+    are a kind of ``PeriodSettings``.
+
+    Attributes:
+        name: the name under which ``scheme-adopted`` refers to it.
+        title: for people.
+        source: the document that publishes it.
+        version: counts changes that alter any number.
+        settings: attrs class of its constants, each made by ``setting``.
+        numbers: the settings as kernels take them: ``numbers_of(settings)``.
+        state: names of a player's state fields; the first is ``rating``.
+        enter: ``(newcomer, numbers) -> state``.
+        refuse: kernel ``(outcome, termination, half_moves, rated, white standing, black standing, numbers) -> code``
+            into ``REASONS``; by default the reasons that hold in every scheme.
+        expected_score: kernel ``(state, own p, opponent's p, numbers) -> 0..1``, both brought to the time by ``at``.
+        explain: ``(own side, meetings, when, numbers) -> Explanation``; one meeting for a scheme by game.
+        rhythm: how many games are rated together.
+        rate_game: kernel ``(state, w, b, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
+        rate_player: kernel ``(step, state, work, after, player, opponent, score, colour, first, last, period, day,
+            numbers)``: one player's games of one batch, called for every player of the batch in each of ``steps``
+            rounds. A player is a number that holds for this batch alone. *state* holds the fields of all who play in
+            it as they were before it, brought to it by ``at``, and is only read; player *i*'s fields stand from
+            ``i * len(state fields)``, the work numbers from ``i * len(work)`` of *work* (to be read by others in a
+            later round; zero at the start of a batch). The games are *first* <= g < *last*: ``opponent[g]`` is a
+            player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
+            fields in *after*.
+        steps: number of rounds.
+        work: names of the work numbers.
+        at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
+            and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
+        carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
+        provisional: kernel ``(state, p, numbers) -> bool``.
+        listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
+            has rating 0.
+        scale: what its ratings count in; a rating means the same in two schemes of one scale.
+    """
+
+    name: str
+    title: str
+    source: str
+    version: int
+    settings: type[Any]
+    numbers: Callable[..., Any]
+    state: tuple[str, ...]
+    enter: Callable[[Newcomer, Any], tuple[float, ...]]
+    expected_score: Callable[..., float]
+    explain: Callable[[Side, Sequence[Meeting], When, Any], Explanation]
+    refuse: Callable[..., int] = refuse_by_common_reasons
+    rhythm: Rhythm = Rhythm.GAME
+    rate_game: Callable[..., None] | None = None
+    rate_player: Callable[..., None] | None = None
+    steps: int = 1
+    work: tuple[str, ...] = ()
+    at: Callable[..., None] = as_it_stands
+    carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
+    provisional: Callable[..., bool] = never
+    listed: Callable[..., bool] = always
+    scale: str = "Elo points"
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a scheme without the kernel of its rhythm."""
+        kernel = self.rate_game if self.rhythm is Rhythm.GAME else self.rate_player
+        if kernel is None:
+            raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
+
+    def calendar(self, numbers: Any) -> Calendar:
+        """How a scheme by period cuts time, from its settings."""
+        return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
+
+    def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
+        """The state of a player who comes from another scheme with *rating* after *games* rated games."""
+        if self.carry is None:
+            return self.enter(newcomer._replace(declared=rating), numbers)
+        return self.carry(rating, games, newcomer, numbers)
+
+    def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
+        """The settings of a ``scheme-adopted`` event as the kernels take them; the rest keeps its defaults.
+
+        Raises:
+            MalformedError: a setting that the scheme does not have, or of the wrong type, or out of its range.
+        """
+        fields = attrs.fields_dict(self.settings)
+        problems = [
+            f"scheme {self.name!r} has no setting {name!r}, expected one of {sorted(fields)} @ $.facts.settings"
+            for name in given
+            if name not in fields
+        ]
+        values: dict[str, float | bool] = {}
+        for name, value in given.items():
+            field = fields.get(name)
+            if field is None:
+                continue
+            if isinstance(field.default, bool):
+                wanted, fits = "true or false", type(value) is bool
+            else:
+                wanted = "a whole number or a decimal as text"
+                fits = type(value) is int or (type(value) is str and _DECIMAL.fullmatch(value) is not None)
+            if fits:
+                values[name] = value if isinstance(value, bool) else float(Decimal(value))
+            else:
+                problems.append(f"expected {wanted}, got {value!r} @ $.facts.settings.{name}")
+        if not problems:
+            try:
+                return self.numbers(*attrs.astuple(self.settings(**values)))
+            except ValueError as error:
+                problems.append(f"{error} @ $.facts.settings")
+        raise MalformedError(problems)
