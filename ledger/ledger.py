@@ -19,15 +19,15 @@ from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.facts.words import Receipt, Standing, TreeHead, instant_text
-from ledger.journal import listing, recorder_columns, rules
+from ledger.facts.instants import instant_text
+from ledger.facts.words import Receipt, Standing, TreeHead
+from ledger.journal import listing, rules
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
-from ledger.journal.recorder_columns import GameImport, PoolChoice
+from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
-from ledger.ratings.projection import Progress, silent
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
@@ -36,6 +36,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils, zstandard
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.prefetch import ahead
+from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -223,7 +224,7 @@ class Ledger:
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
         actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
-    ) -> recorder_columns.Outcome:  # fmt: skip
+    ) -> ImportReport:  # fmt: skip
         """Record games that importers read, frame by frame.
 
         Args:
@@ -248,10 +249,10 @@ class Ledger:
                     if whole is None:
                         job.committed()
                     advance(len(frame))
-                if strict and (job.outcome.fault_count or faults_so_far()):
+                if strict and (job.report.fault_count or faults_so_far()):
                     raise _NothingRecordedError  # only an exception undoes the transaction
             job.committed()
-        return job.outcome
+        return job.report
 
     def now_ms(self) -> int:
         """What time it is, milliseconds since 1970."""

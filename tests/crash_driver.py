@@ -20,7 +20,8 @@ from random import Random
 from typing import Any
 
 from ledger.errors import LedgerError
-from ledger.imports.reading import SourceGame, frames
+from ledger.facts.source_games import SourceGame
+from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import projection, views

@@ -27,7 +27,8 @@ from ledger.facts.events import (
     TournamentClosed,
     is_plain_text,
 )
-from ledger.facts.words import Carry, Outcome, Precision, Standing, Termination, instant_text
+from ledger.facts.instants import Precision, instant_text
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 
 T = TypeVar("T")
 

@@ -22,11 +22,11 @@ from ledger.errors import CorruptError
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from ledger.ratings.projection import silent
 from ledger.ratings.projectors import DEFAULT
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import silent
 from tests.conftest import CLUB, Run
 from tests.tampering import edit
 from tools import cli

@@ -682,9 +682,9 @@ def test_who_was_erased_since_the_backup_is_erased_in_it_again(kept: Path, club:
 
 
 def _ranking(ledger: Ledger) -> list[dict[str, Any]]:
-    from ledger.answers import reports
+    from ledger.answers import rankings
 
-    return reports.ranking(ledger, None, limit=100, min_games=1)
+    return rankings.ranking(ledger, None, limit=100, min_games=1)
 
 
 @pytest.mark.parametrize("spoil", [_damage, Path.unlink])

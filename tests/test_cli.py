@@ -21,8 +21,8 @@ from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from tests.conftest import CLUB, Run
 from tests.tampering import edit
-from tools import cli, importing
-from tools.commands import FALSE, REFUSED, USAGE
+from tools import cli
+from tools.commands import FALSE, REFUSED, USAGE, importing
 
 ROOT = Path(__file__).parents[1]
 ENTRIES = 917  # the scheme, 16 players, 900 games

@@ -12,7 +12,7 @@ from xml.dom import minidom
 import attrs
 import pytest
 
-from ledger.answers import comparing
+from ledger.answers.comparing import comparison
 from ledger.ledger import Ledger
 from ledger.runtime.sqlite import connect
 from tests.conftest import Run
@@ -138,7 +138,7 @@ def test_a_picture_is_drawn_the_same_each_time(name: str, club: Path, tmp_path: 
 def test_names_are_drawn_harmless_and_never_as_formulas(club: Path) -> None:
     evil = "a\x1b[2J\u202e\ufeff\uffff\x00 $\\frac$ --><script>&羽"
     with Ledger.open(club) as ledger:
-        told = comparing.compare(ledger, [comparing.candidate("elo", {})], timer=lambda: 0.0)
+        told = comparison.compare(ledger, [comparison.candidate("elo", {})], timer=lambda: 0.0)
     told = attrs.evolve(told, pool=evil, schemes=tuple(attrs.evolve(one, scheme=evil) for one in told.schemes))
     drawn = pictures.draw(told, ".svg")
     minidom.parseString(drawn)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import reports
+from ledger.answers import players
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
@@ -90,7 +90,7 @@ def test_a_change_of_scheme_shows_in_show_and_graph(club: Path, capsys: pytest.C
     assert told["hera"] > told["rating_now"]  # begun anew
     assert (told["hera_date"], told["hera_scheme"]) == (str(days[54]), "chessworld")
     with Ledger.open(club) as ledger:
-        drawn = [row["scheme"] for row in reports.graph(ledger, ledger.player("Ann"))]
+        drawn = [row["scheme"] for row in players.graph(ledger, ledger.player("Ann"))]
     assert drawn == ["chessworld"] * 55 + ["elo"] * 5
 
 

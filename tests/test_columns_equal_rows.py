@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from ledger.errors import MalformedError
 from ledger.facts import codec, codec_columns
 from ledger.facts.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded, is_plain_text
+from ledger.facts.instants import instant_ms
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
-from ledger.facts.words import Outcome, Termination, instant_ms, round_order
+from ledger.facts.words import Outcome, Termination, round_order
 from tests import strategies
 
 WHOLE = {"white", "black", "half_moves", "white_rating", "black_rating"}

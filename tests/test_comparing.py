@@ -13,11 +13,13 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers.comparing import Comparison, accuracy, candidate, compare, replaying
+from ledger.answers.comparing import accuracy, replaying
+from ledger.answers.comparing.comparison import Comparison, candidate, compare
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
 from ledger.facts.events import RatingRunClosed, TournamentClosed
 from ledger.facts.periods import OPEN
-from ledger.imports.reading import SourceGame, frames
+from ledger.facts.source_games import SourceGame
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.lazy import np

@@ -11,9 +11,10 @@ from typing import Any
 import attrs
 import pytest
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl, lichess
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, SourceGame
+from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings.projector import Kept, Projector

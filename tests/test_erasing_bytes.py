@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ledger.imports.reading import SourceGame, frames
+from ledger.facts.source_games import SourceGame
+from ledger.imports.reading import frames
 from ledger.journal import people as people_module
 from ledger.journal.people import Person
 from ledger.ledger import Ledger

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import explanations, rating_lists, reports
+from ledger.answers import explanations, predictions, rankings, rating_lists
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
+from ledger.facts.source_games import SourceGame
 from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
 from ledger.testing import in_terms_of_facts
@@ -91,10 +92,10 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
 
 
 def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
-    told = reports.predict(ledger, ledger.player("ann"), ledger.player("bob"))
+    told = predictions.predict(ledger, ledger.player("ann"), ledger.player("bob"))
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
-    ranking = reports.ranking(ledger, limit=50)
+    ranking = rankings.ranking(ledger, limit=50)
     assert len(ranking) == sum(1 for row in ledger.rows("current") if row["rating"] != 0.0) > 10
     assert [row["rating"] for row in ranking] == sorted((row["rating"] for row in ranking), reverse=True)
 

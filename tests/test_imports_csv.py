@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.facts.events import KEY_PATTERN
+from ledger.facts.source_games import frame_schema
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv.games import frames
 from ledger.imports.csv.header import COLUMNS
 from ledger.imports.csv.rows import BATCH_CSV
-from ledger.imports.reading import Reading, frame_schema
+from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

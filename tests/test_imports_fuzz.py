@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports import lichess
-from ledger.imports.reading import Reading, SourceGame
+from ledger.imports.reading import Reading
 from tools.attack import findings, fuzzing, importers, mutation
 
 LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.facts.source_games import KEPT_FAULTS, MAX_MESSAGE
 from ledger.imports import jsonl, lichess
 from ledger.imports.json_lines import json_objects
-from ledger.imports.reading import KEPT_FAULTS, MAX_MESSAGE, Reading
+from ledger.imports.reading import Reading
 from tests.conftest import Run
 from tests.test_imports_jsonl import SMALLEST
 from tests.test_imports_ndjson import GAME

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.facts.events import is_plain_text
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
-from ledger.imports.reading import Reading, SourceGame
+from ledger.imports.reading import Reading
 
 SMALLEST: dict[str, Any] = {
     "key": "club:1", "white": {"id": "name:ann", "name": "Ann"},

@@ -22,7 +22,7 @@ from pathlib import Path
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.test_imports_limits import HEADER, TAGS, lichess, zeros_bz2, zeros_gzip, zstd_frame
-from tools.importing import Wish, import_file
+from tools.commands.importing import Wish, import_file
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])
 MIB = 2**20

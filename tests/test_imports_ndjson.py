@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports import lichess
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, SourceGame
+from ledger.imports.reading import Reading
 
 GAME: dict[str, Any] = {
     "id": "aaaaBBBB", "rated": True, "variant": "standard", "speed": "blitz", "perf": "blitz",

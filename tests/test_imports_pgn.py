@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.facts.words import instant_ms
+from ledger.facts.instants import instant_ms
+from ledger.facts.source_games import SourceGame
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, SourceGame
+from ledger.imports.reading import Reading
 
 FIXTURES = Path(__file__).parent / "fixtures" / "pgn"
 SHARED = Path(__file__).parents[2] / "shared" / "data"

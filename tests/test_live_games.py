@@ -11,7 +11,8 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
-from ledger.facts.words import Outcome, Standing, Termination, instant_text
+from ledger.facts.instants import instant_text
+from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings import live_games
 from ledger.ratings.live_games import LiveGames

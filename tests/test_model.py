@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.facts.words import (
-    PRECISION_BY_LENGTH,
-    Precision,
-    TreeHead,
-    instant_ms,
-    instant_text,
-    precision,
-    round_order,
-)
+from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, instant_text, precision
+from ledger.facts.words import TreeHead, round_order
 from tests import strategies
 
 ROOT = "0123456789abcdef" * 4

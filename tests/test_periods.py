@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.facts import periods
+from ledger.facts.instants import instant_end_ms, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS, MONTHLY, OPEN, Calendar
-from ledger.facts.words import instant_end_ms, instant_ms, instant_text
 
 FIRST_MS = instant_ms("0001")
 LAST_MS = OPEN

@@ -31,8 +31,9 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import engine, projection, views, views_file
@@ -372,7 +373,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         few = views_file.create(Path(folder) / "few.db", PROJECTORS)
         many = views_file.create(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
-            one, other = GameBook(few, PROJECTORS), GameBook(many, PROJECTORS)
+            one, other = GameBook(few), GameBook(many)
             one_fresh, other_fresh = Fresh(), Fresh()
             one.take(map(codec.decode, bodies), one_fresh)
             start = 0

@@ -13,9 +13,10 @@ from unittest.mock import patch
 
 import pytest
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.projection import PoolProjection

@@ -22,8 +22,9 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.journal import rules
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import reports
+from ledger.answers import players, pools, rankings
 from ledger.audit.audit import table_digests
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.facts.words import Carry, instant_ms
+from ledger.facts.instants import instant_ms
+from ledger.facts.words import Carry
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_lines, open_source
 from ledger.imports.pgn import games as pgn
@@ -135,10 +136,10 @@ def test_a_converted_rating_follows_the_map_of_its_range(made: Callable[..., Led
 
 def test_a_hera_and_a_graph_say_which_system_they_belong_to(made: Callable[..., Ledger]) -> None:
     ledger = made("elo", adopted("chessworld", Carry.RESTART))
-    told = {row["scheme"] for row in reports.graph(ledger, ledger.player("emma"))}
+    told = {row["scheme"] for row in players.graph(ledger, ledger.player("emma"))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
-        summary = reports.summary(ledger, person)
+        summary = players.summary(ledger, person)
         if summary["hera"] is not None:
             assert summary["hera_scheme"] == ("elo" if summary["hera_date"] < CHANGE else "chessworld")
 
@@ -148,9 +149,9 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(made: 
     ledger = made("elo", adopted("chessworld", Carry.RESTART, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
     assert 0 < len(played) < 16
-    assert {row["player"] for row in reports.ranking(ledger)} == played
+    assert {row["player"] for row in rankings.ranking(ledger)} == played
     absent = next(one for one in ledger.people.by_number(range(1, 17)).values() if one.player not in played)
-    assert reports.summary(ledger, absent)["rank"] is None
+    assert players.summary(ledger, absent)["rank"] is None
 
 
 def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rating(made: Callable[..., Ledger]) -> None:
@@ -158,21 +159,21 @@ def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rati
     half = ConversionRange(factor="0.5", offset="700")
     plain, ledger = made("elo"), made("elo", adopted("elo", Carry.CONVERT, half, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
-    before = {row["player"]: row["rating"] for row in reports.ranking(plain)}
-    ranked = {row["player"]: row for row in reports.ranking(ledger)}
+    before = {row["player"]: row["rating"] for row in rankings.ranking(plain)}
+    ranked = {row["player"]: row for row in rankings.ranking(ledger)}
     assert len(ranked) == 16 > len(played) > 0
     for player in set(ranked) - played:
         assert ranked[player]["rating"] == pytest.approx(before[player] / 2 + 700, abs=0.02)
-        summary = reports.summary(ledger, ledger.player(str(player)))
+        summary = players.summary(ledger, ledger.player(str(player)))
         assert (summary["rating_now"], summary["rank"]) == (ranked[player]["rating"], ranked[player]["rank"])
     assert [row["rating"] for row in ranked.values()] == sorted((r["rating"] for r in ranked.values()), reverse=True)
 
 
 def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(made: Callable[..., Ledger]) -> None:
     plain, ledger = made("elo"), made("elo", adopted("glicko2", Carry.RESTART, since="2030-01-01"))
-    assert reports.ranking(ledger) == reports.ranking(plain)
-    assert reports.pools(ledger)[0]["scheme"] == "elo"
-    assert [era["scheme"] for era in reports.eras(ledger)] == ["elo", "glicko2"]
+    assert rankings.ranking(ledger) == rankings.ranking(plain)
+    assert pools.pools(ledger)[0]["scheme"] == "elo"
+    assert [era["scheme"] for era in pools.eras(ledger)] == ["elo", "glicko2"]
 
 
 def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(made: Callable[..., Ledger]) -> None:

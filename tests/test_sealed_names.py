@@ -13,8 +13,9 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.errors import RejectedError, StorageError
 from ledger.facts.events import PlayerChanged, PlayerRegistered
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Standing
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.journal import Stored, sealed_names, sqlite_store
 from ledger.journal.people import People, Person
 from ledger.journal.sqlite_store import SqliteJournal

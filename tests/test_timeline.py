@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS, MONTHLY, OPEN
-from ledger.facts.words import Carry, instant_end_ms, instant_ms
+from ledger.facts.words import Carry
+from ledger.ratings.rated_games import rateable
 from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
 from tests import strategies
@@ -260,8 +262,8 @@ def test_games_are_cut_into_batches_with_the_time_of_each(cols: Columns) -> None
     ended = [instant_ms(day) for day in ("2006-01-05", "2006-01-06", "2006-02-07", "2006-03-08", "2006-03-09")]
     rated = [where.place(ms, None)[0] for ms in ended]
     given_columns = (cols.small([0, 1, 0, 1, 0]), cols.small([1, 2, 2, 0, 2]), cols.floats([1, 0, 0.5, 1, 1]))
-    games = where.rateable(
-        cols, 0, *given_columns, cols.ints(ended), cols.ints(rated), cols.small([1, 0, 1, 1, 0])
+    games = rateable(
+        where, cols, 0, *given_columns, cols.ints(ended), cols.ints(rated), cols.small([1, 0, 1, 1, 0])
     )
     starts, period, closing, day = cols.lists([games.starts, games.period, games.closing, games.day])
     assert starts == [0, 2, 3, 5]
@@ -274,7 +276,7 @@ def test_games_are_cut_into_batches_with_the_time_of_each(cols: Columns) -> None
 def test_games_that_are_rated_by_themselves_have_no_batches(cols: Columns) -> None:
     one = cols.ints([instant_ms("2006-01-05")])
     column = cols.small([1])
-    games = pool(era(BY_GAME)).rateable(cols, 0, column, column, cols.floats([1.0]), one, one, column)
+    games = rateable(pool(era(BY_GAME)), cols, 0, column, column, cols.floats([1.0]), one, one, column)
     assert (len(games.starts), len(games.period), len(games.closing)) == (0, 0, 0)
     assert cols.lists([games.day]) == [[instant_ms("2006-01-05") / DAY_MS]]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ledger.answers.comparing import Comparison, Figures
+from ledger.answers.comparing.comparison import Comparison, Figures
 from ledger.runtime.lazy import mpl, mpl_figure
 
 from .visible import visible

@@ -11,8 +11,8 @@ from typing import Any
 from ledger.answers.wording import day, names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
-from ledger.facts.words import instant_end_ms
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import Players

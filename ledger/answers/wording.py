@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.facts.words import Precision, instant_text
+from ledger.facts.instants import Precision, instant_text
 from ledger.journal.people import Person, missing
 from ledger.ledger import Ledger
 

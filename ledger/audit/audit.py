@@ -24,11 +24,11 @@ from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, one_line
 from ledger.facts.words import TreeHead
-from ledger.ratings.projection import Progress, silent
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import Progress, silent
 
 __all__ = ["Omission", "Verdict", "audit", "table_digests"]
 

@@ -24,10 +24,10 @@ from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
-from ledger.ratings.projection import Progress
 from ledger.ratings.projector import Projector
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
+from ledger.runtime.progress import Progress
 
 if TYPE_CHECKING:
     import sqlite3

@@ -19,12 +19,12 @@ from ledger.audit.reader.published import PEOPLE
 from ledger.audit.sealed import SealedJournal, SealedPeople
 from ledger.errors import CorruptError
 from ledger.ledger import Ledger, utc_now
-from ledger.ratings.projection import Progress, silent
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import Progress, silent
 
 
 class ProvenLedger(Ledger):

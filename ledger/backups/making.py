@@ -19,15 +19,16 @@ import attrs
 from ledger.audit import reader
 from ledger.backups import files, manifest
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
-from ledger.facts.words import TreeHead, instant_text
+from ledger.facts.instants import instant_text
+from ledger.facts.words import TreeHead
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger, utc_now
 from ledger.ratings import views_file
-from ledger.ratings.projection import Progress, silent
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import Progress, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made

@@ -18,10 +18,10 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.people import People
 from ledger.ratings import views_file
-from ledger.ratings.projection import Progress, silent
 from ledger.ratings.projectors import available
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
+from ledger.runtime.progress import Progress, silent
 
 EARLIER_VIEWS = "they are not of this program's read models and schemes"
 

@@ -6,12 +6,14 @@ Nothing is rated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import orjson
 
+from ledger.book import tables
+from ledger.book.roster import Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
 from ledger.errors import CorruptError
 from ledger.facts.codec import Entry
@@ -25,12 +27,10 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry, Outcome, Standing, Termination, instant_end_ms, instant_ms, round_order
-from ledger.ratings import views_file
-from ledger.ratings.projector import Projector
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.words import Carry, Outcome, Termination, round_order
 from ledger.schemes import named
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Newcomer
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,11 +38,7 @@ if TYPE_CHECKING:
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
 _HALF_POINTS: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0}
-STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
 
-INSERT_GAME = (
-    f"INSERT INTO games({', '.join(views_file.GAME_COLUMNS)}) VALUES ({', '.join('?' * len(views_file.GAME_COLUMNS))})"
-)
 _IN_ORDER = """
 SELECT position, white, black,
   CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END,
@@ -91,11 +87,13 @@ class Fresh:
         start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
         touched: by pool, players whose games from there on are re-rated whatever the new games say.
         only: by pool, the one game that is new; None where there is more to it.
+        adopted: the schemes that were adopted.
     """
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
     only: dict[int, Played | None] = attrs.Factory(dict)
+    adopted: list[Scheme] = attrs.Factory(list)
 
     def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
         """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
@@ -104,70 +102,11 @@ class Fresh:
         self.touched.setdefault(pool, set()).update(players)
 
 
-class Roster:
-    """What is known of players beside their games; of nearly everybody, nothing."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.standing: dict[int, int] = {}
-        self.declared: dict[int, int] = {}
-        self.birth_year: dict[int, int] = {}
-        self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
-        query = (
-            "SELECT player, standing, declared_rating, birth_year FROM players "
-            "WHERE standing <> 'full' OR declared_rating IS NOT NULL OR birth_year IS NOT NULL"
-        )
-        for player, standing, declared, birth_year in connection.execute(query):
-            self.register(player, standing, declared, birth_year)
-        for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
-            self.change(player, ms, at, standing, declared)
-
-    def register(self, player: int, standing: str, declared: int | None, birth_year: int | None) -> None:
-        """Note what a player joined with."""
-        if standing != Standing.FULL:
-            self.standing[player] = STANDING_CODE[standing]
-        if declared is not None:
-            self.declared[player] = declared
-        if birth_year is not None:
-            self.birth_year[player] = birth_year
-
-    def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
-        """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
-        self.changes[player] = sorted([*self.changes.get(player, []), (ms, at, STANDING_CODE[standing], declared)])
-
-    def standing_at(self, player: int, ms: int) -> int:
-        """Code of the standing at an instant."""
-        code = self.standing.get(player, STANDING_FULL)
-        for since, _, later, _ in self.changes.get(player, ()):
-            if since <= ms:
-                code = later
-        return code
-
-    def declared_at(self, player: int, ms: int) -> int | None:
-        """The declared rating in force at an instant."""
-        rating = self.declared.get(player)
-        for since, _, _, later in self.changes.get(player, ()):
-            if since <= ms and later is not None:
-                rating = later
-        return rating
-
-    def newcomer(self, player: int, first_ms: int) -> Newcomer:
-        """What a scheme may know of a player whose first rated game ended at *first_ms*."""
-        declared = self.declared_at(player, first_ms) if self.declared or self.changes else None
-        return Newcomer(
-            None if declared is None else float(declared), self.birth_year.get(player), first_ms / DAY_MS
-        )
-
-    def special(self) -> set[int]:
-        """Players who are or were anything but full members."""
-        return {*self.standing, *self.changes}
-
-
 class GameBook:
     """The games of one views database, and what is needed to place further ones."""
 
-    def __init__(self, connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._projectors = projectors
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
@@ -228,7 +167,7 @@ class GameBook:
             event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
             round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating,
         )  # fmt: skip
-        self.connection.execute(INSERT_GAME, row)
+        self.connection.execute(tables.INSERT_GAME, row)
         if reason is None:
             fresh.note(pool.pool, rated_ms, played=Played.of(position, event, ms, rated_ms))
 
@@ -270,8 +209,7 @@ class GameBook:
                 _json([attrs.asdict(one) for one in era.conversion]), position,
             ),
         )  # fmt: skip
-        views_file.ensure_scheme_columns(self.connection, self._projectors, era.scheme.state)
-        views_file.note_scheme(self.connection, era.scheme)
+        fresh.adopted.append(era.scheme)
         self.pools[pool.name] = pool
         if len(pool.eras) > 1:
             since = era.since_ms
@@ -298,7 +236,7 @@ class GameBook:
         pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: editions})
         self.pools[pool.name] = pool
         if not pool.by_game:
-            views_file.index_tournaments(self.connection)
+            tables.index_tournaments(self.connection)
             self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, event.tournament), fresh)
 
     def _change(self, event: PlayerChanged, fresh: Fresh) -> None:

@@ -7,23 +7,25 @@ schema taken from the event classes, so a field that the class gains is a column
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book.game_book import INSERT_GAME, OUTCOME_CODE, STANDING_CODE, TERMINATION_CODE, Fresh, GameBook
+from ledger.book import tables
+from ledger.book.game_book import OUTCOME_CODE, TERMINATION_CODE, Fresh, GameBook
+from ledger.book.roster import STANDING_CODE
 from ledger.book.timeline import ALONE, Era, Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
-from ledger.ratings import engine
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -175,7 +177,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
         "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
         "white_rating", "black_rating",
     )  # fmt: skip
-    book.connection.executemany(INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
+    book.connection.executemany(tables.INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
@@ -223,7 +225,7 @@ def _by_pool(book: GameBook, frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
 
 def _refused(era: Era, columns: list[Any]) -> Any:
     reasons = np.zeros(len(columns[0]), np.int32)
-    compiled(engine.refusal_loop(era.scheme))(*columns, reasons, era.numbers)
+    compiled(refusal_loop(era.scheme))(*columns, reasons, era.numbers)
     return reasons
 
 
@@ -255,3 +257,21 @@ def _standings(book: GameBook, frame: DataFrame, side: str) -> Any:
 
 
 assert STANDING_CODE["full"] == STANDING_FULL
+
+refuse: Callable[..., int]
+
+
+def refuse_all(
+    outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
+) -> None:
+    """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
+    for game in range(len(outcome)):
+        reasons[game] = refuse(  # noqa: F821
+            outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
+        )
+
+
+@cache
+def refusal_loop(scheme: Scheme) -> Callable[..., None]:
+    """``refuse_all`` for one scheme."""
+    return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)

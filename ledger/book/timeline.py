@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import attrs
@@ -19,9 +18,8 @@ from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.facts.words import Carry
-from ledger.ratings import engine
-from ledger.runtime.columns import Column, Columns
 from ledger.runtime.lazy import np
+from ledger.schemes import scheme
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
 
 Who = Callable[[int], Newcomer]
@@ -183,25 +181,6 @@ class Pool:
             period = periods.number(rated_ms, scheme.calendar(self.eras[era].numbers), self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
-    def rateable(
-        self, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
-        rated_ms: Column, begins: Column,
-    ) -> engine.Rateable:  # fmt: skip
-        """Games of one era as the engine takes them; ``begins`` flags the first game of each batch."""
-        day = cols.over(ended_ms, DAY_MS)
-        if self.eras[era].scheme.rhythm is Rhythm.GAME:
-            return engine.Rateable(white, black, score, day)
-        starts = cols.where(begins)
-        places = [*cols.lists([starts])[0], len(white)]
-        whens = [
-            self.when(era, int(rated_ms[first]), int(ended_ms[last - 1]))
-            for first, last in pairwise(places)
-        ]
-        return engine.Rateable(
-            white, black, score, day, cols.ints(places), cols.floats([one.period for one in whens]),
-            cols.floats([one.day for one in whens]),
-        )  # fmt: skip
-
     def carried(self, held: Held, era: int, who: Who) -> tuple[float, ...]:
         """The state with which a player goes into *era*, as each change in between says.
 
@@ -220,7 +199,7 @@ class Pool:
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and _same_terms(old, new):
             return state
-        state = engine.brought(
+        state = scheme.brought(
             old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
         )
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
@@ -233,7 +212,7 @@ class Pool:
         """The era of an instant, and a player's state as it then stands there."""
         era = max(self.era_at(ms), held.era)
         state = self.carried(held, era, who)
-        return era, engine.brought(self.eras[era].scheme, self.eras[era].numbers, state, self.when(era, ms, ms))
+        return era, scheme.brought(self.eras[era].scheme, self.eras[era].numbers, state, self.when(era, ms, ms))
 
 
 def _same_terms(old: Era, new: Era) -> bool:

@@ -21,7 +21,7 @@ from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
 from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, is_plain_text
-from ledger.facts.words import PRECISION_BY_LENGTH, Precision, instant_ms
+from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
 MAX_ACTOR = 128

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 import attrs
 
-from ledger.facts.words import INSTANT_FORMS, Carry, Outcome, Standing, Termination, instant_ms
+from ledger.facts.instants import INSTANT_FORMS, instant_ms
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1

@@ -15,9 +15,11 @@ from typing import Any
 import orjson
 
 from ledger.facts.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
-from ledger.facts.words import Outcome, Termination, instant_ms
+from ledger.facts.instants import instant_ms
+from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.words import Outcome, Termination
 from ledger.imports.json_lines import json_objects, member
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, SourceGame, shown
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
 
 MAX_NAME = 256  # characters of an identity or a name
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")

@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import Any
 
 from ledger.facts.events import MAX_HALF_MOVES
-from ledger.facts.words import instant_text
+from ledger.facts.instants import instant_text
+from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_lines import json_objects
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, SourceGame, shown
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
 MAX_EVENT = 128

@@ -1,13 +1,11 @@
-"""What every importer hands on: one game as its source tells it, and the account of what was not taken.
+"""The running account of one file that is read, and what importers share: frames of games, identities, speeds.
 
-Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
 No format is parsed here.
 """
 
 from __future__ import annotations
 
 import re
-import reprlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from ledger.facts.source_games import KEPT_FAULTS, Fault, SourceGame, bounded, frame_schema
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -23,50 +22,8 @@ if TYPE_CHECKING:
 
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
-KEPT_FAULTS = 10_000  # of one file; the others are counted
-MAX_MESSAGE = 1_000  # characters of a fault
 MAX_TEXT = 2**20  # characters of movetext
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
-
-_SHOWN = reprlib.Repr()
-_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
-_SHOWN.maxlevel = 2
-
-
-class SourceGame(NamedTuple):
-    """One finished game, in the fields of ``game-recorded/1`` but with identities for players.
-
-    ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
-    pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
-    ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
-    """
-
-    line: int
-    key: str
-    white_id: str
-    white_name: str
-    black_id: str
-    black_name: str
-    outcome: str
-    termination: str
-    half_moves: int | None
-    started_at: str | None
-    ended_at: str
-    tournament: str | None
-    round: str | None
-    rated: bool
-    white_rating: int | None
-    black_rating: int | None
-    speed: str | None
-    variant: str
-    text: str | None
-
-
-class Fault(NamedTuple):
-    """One thing wrong with a file: where, and what with which value and what to do."""
-
-    line: int
-    message: str
 
 
 class Faults(NamedTuple):
@@ -112,25 +69,6 @@ class Reading:
         for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
             self.fault(*fault)
         self.fault_count += sum(part.more for part in parts)
-
-
-def frame_schema() -> dict[str, type]:
-    """Columns and types of a frame of source games, in the order of ``SourceGame``."""
-    whole, text = pl.Int32, pl.String
-    kinds = {
-        "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
-    }  # fmt: skip
-    return {name: kinds.get(name, text) for name in SourceGame._fields}
-
-
-def shown(value: object) -> str:
-    """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
-    return _SHOWN.repr(value)
-
-
-def bounded(message: str) -> str:
-    """*message*, cut where it is longer than anybody reads."""
-    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 
 def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:

@@ -1,6 +1,7 @@
 """Events into the journal, a few at a time: judged by the rules, sealed, appended in one transaction.
 
-Whole files of games take the way of ``recorder_columns``. Which keys the journal holds is remembered: a fact never vanishes.
+Whole files of games take the way of ``recorder_columns``. Which keys the journal holds is remembered: a fact never
+vanishes.
 """
 
 from __future__ import annotations

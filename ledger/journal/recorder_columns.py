@@ -21,9 +21,9 @@ from ledger.errors import ConflictError
 from ledger.facts import codec_columns
 from ledger.facts.codec import assemble, facts
 from ledger.facts.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.instants import instant_text
 from ledger.facts.instants_columns import instant_ms_column
-from ledger.facts.words import instant_text
-from ledger.imports.reading import KEPT_FAULTS, Fault, bounded, shown
+from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
 from ledger.journal import KeyTakenError, Stored, Writer, rules
 from ledger.journal.people import Person, commitment
 from ledger.journal.sealed_names import SealedNames
@@ -55,7 +55,7 @@ class PoolChoice:
 
 
 @attrs.define
-class Outcome:
+class ImportReport:
     """What became of imported games.
 
     Attributes:
@@ -91,7 +91,7 @@ class Outcome:
 
 @attrs.define
 class _Taken:
-    """What the journal took in a transaction that is not committed yet; the fields are those of ``Outcome``."""
+    """What the journal took in a transaction that is not committed yet; the fields are those of ``ImportReport``."""
 
     recorded: int = 0
     repeated: int = 0
@@ -123,7 +123,7 @@ class GameImport:
         self._pools: set[str] = set()
         self._met_repeats = False
         self._taken = _Taken()
-        self.outcome = Outcome()
+        self.report = ImportReport()
 
     def take(self, frame: DataFrame, writer: Writer) -> None:
         """Append the games of one frame (columns of ``SourceGame``) within the writer's transaction.
@@ -136,11 +136,11 @@ class GameImport:
             self._take(frame, writer)
 
     def committed(self) -> None:
-        """What was taken since the last call is in the file: only from now on does the outcome count it."""
-        self.outcome.recorded += self._taken.recorded
-        self.outcome.repeated += self._taken.repeated
-        self.outcome.players += self._taken.players
-        self.outcome.new_pools += self._taken.new_pools
+        """What was taken since the last call is in the file: only from now on does the report count it."""
+        self.report.recorded += self._taken.recorded
+        self.report.repeated += self._taken.repeated
+        self.report.players += self._taken.players
+        self.report.new_pools += self._taken.new_pools
         self._taken = _Taken()
 
     def _take(self, frame: DataFrame, writer: Writer) -> None:
@@ -167,9 +167,9 @@ class GameImport:
         homeless = frame.filter(pl.col("pool").is_null())
         for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
             if is_standard:
-                self.outcome.left_out["no time control"] += count
+                self.report.left_out["no time control"] += count
             else:
-                self.outcome.leave_out(name, count)
+                self.report.leave_out(name, count)
         return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
 
     def _adopt(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
@@ -180,7 +180,7 @@ class GameImport:
         for pool in named:
             event = attrs.evolve(self._scheme, pool=pool)
             if event.key not in known:
-                if len(self.outcome.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
+                if len(self.report.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
                     continue
                 body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
                 writer.append([event.KIND], [event.key], [body])
@@ -190,7 +190,7 @@ class GameImport:
             return frame
         homeless = pl.col("pool").is_in(list(met - self._pools))
         for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
-            self.outcome.fault(line, _no_pool(pool))
+            self.report.fault(line, _no_pool(pool))
         return frame.filter(~homeless)
 
     def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
@@ -245,7 +245,7 @@ class GameImport:
         words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
         faulty = games.select("line").with_columns(words).filter(bad)
         for line, text in faulty.iter_rows():
-            self.outcome.fault(line, text)
+            self.report.fault(line, text)
         return games.filter(~bad)
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
@@ -283,7 +283,7 @@ class GameImport:
             if conflict is None:
                 self._taken.repeated += 1
             else:
-                self.outcome.fault(line, conflict)
+                self.report.fault(line, conflict)
         return pl.Series(flags, dtype=pl.Boolean)
 
 

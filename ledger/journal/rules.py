@@ -24,8 +24,9 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry, Precision, instant_end_ms, instant_ms, instant_text, precision
+from ledger.facts.words import Carry
 from ledger.journal import Stored
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much

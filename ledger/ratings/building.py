@@ -17,13 +17,14 @@ from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import views_file
-from ledger.ratings.projection import PoolProjection, Progress
+from ledger.ratings.projection import PoolProjection
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import Games
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.prefetch import mapped_ahead
+from ledger.runtime.progress import Progress
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,7 +49,7 @@ class Build:
     def _run(self, until: int, progress: Progress) -> None:
         connection = self._open()
         try:
-            book = GameBook(connection, self._projectors)
+            book = GameBook(connection)
             query = "SELECT target, folded, pool, player FROM build"
             target, folded, written_pool, written_player = connection.execute(query).fetchone()
             target = target or until
@@ -110,6 +111,7 @@ class Build:
             fresh = Fresh()
             with sqlite.immediate(connection, self._path):
                 frames.append(_compact(take_decoded(book, block, fresh)))
+                views_file.note_schemes(connection, self._projectors, fresh.adopted)
                 folded += len(bodies)
                 done = (target, folded, self._journal.root_at(folded))
                 connection.execute("UPDATE build SET target = ?, folded = ?, root = ?", done)

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, brought
 
 # Names that ``bound`` gives to the loops below, each time to something else.
 FIELDS = WORK = STEPS = 0
 at: Callable[..., None]
 rate_game: Callable[..., None]
 rate_player: Callable[..., None]
-refuse: Callable[..., int]
 step: Callable[..., None]
 
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
@@ -226,16 +225,6 @@ def note_batch(
         n[2 * game + 1] = counts[black[game]]
 
 
-def refuse_all(
-    outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
-) -> None:
-    """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
-    for game in range(len(outcome)):
-        reasons[game] = refuse(  # noqa: F821
-            outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
-        )
-
-
 def fold(run: Any, columns: Any, state: Any, history: Any) -> None:
     """Fold sides into a running state by player, keeping the state after each side.
 
@@ -270,12 +259,6 @@ def rating_loop(scheme: Scheme) -> Callable[..., None]:
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(replay, scheme)
     return scheme_loop(replay_batches, scheme, rate_batch, put_back, note_batch)
-
-
-@cache
-def refusal_loop(scheme: Scheme) -> Callable[..., None]:
-    """``refuse_all`` for one scheme."""
-    return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
 @cache
@@ -354,13 +337,6 @@ def rate_one_batch(
         done[player * fields : (player + 1) * fields] = after[place * fields : (place + 1) * fields]
         told[player * noted : (player + 1) * noted] = work[place * noted : (place + 1) * noted]
     return begun, done, told
-
-
-def brought(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
-    """A player's state as it stands at a time."""
-    later = list(state)
-    scheme.at(later, 0, when.period, when.day, numbers)
-    return tuple(later)
 
 
 def expected(

@@ -12,7 +12,8 @@ from math import isnan, nan
 
 import attrs
 
-from ledger.book.game_book import Played, Roster
+from ledger.book.game_book import Played
+from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
 from ledger.ratings.player_rows import NEVER, PoolRows

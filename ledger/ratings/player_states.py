@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ledger.book.game_book import Roster
+from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.facts.words import Carry
 from ledger.ratings import queries
@@ -16,8 +16,6 @@ from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:
     import sqlite3
-
-    from ledger.ledger import Ledger
 
 
 class Players:
@@ -87,8 +85,7 @@ def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict
     return found
 
 
-def at_instant(ledger: Ledger, pool: Pool, player: int, ms: int) -> tuple[float, ...]:
+def at_instant(connection: sqlite3.Connection, pool: Pool, player: int, ms: int) -> tuple[float, ...]:
     """A player's state at an instant from the last rated game on, newcomers' included."""
-    connection = ledger.views.connection
     row = queries.one(connection, queries.LAST_ROW, (pool.pool, player))
     return Players(connection, pool).at(player, row, ms)[1]

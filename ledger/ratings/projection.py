@@ -9,35 +9,30 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.game_book import Fresh, GameBook, Played, Roster
+from ledger.book.game_book import Fresh, GameBook, Played
+from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine
 from ledger.ratings.live_games import LiveGames
 from ledger.ratings.player_rows import PoolRows, Snapshot
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games, Rated, as_games, joined, sides_at, touch
+from ledger.ratings.rated_games import Games, Rated, as_games, joined, rateable, sides_at, touch
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
+from ledger.runtime.progress import Progress
 from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:
     import sqlite3
 
 CHUNK = 250_000  # sides that become Python rows at one time: bounds the memory of a large write
-
-Progress = Callable[[str, int, int], None]  # (what, done, of how many)
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
-
 
 
 @attrs.define
@@ -239,10 +234,10 @@ class PoolProjection:
                 states[player] = self.pool.carried(held, era, who)
         state = cols.floats([value for one in states for value in one])
         score = cols.over(games.half_points, 2)
-        rateable = self.pool.rateable(
-            cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
+        games_in = rateable(
+            self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
         )
-        history, n = engine.rate(cols, scheme, rated_by.numbers, rateable, state, counts)
+        history, n = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if follows:
             after, played = cols.lists([state, counts])
             width = len(scheme.state)

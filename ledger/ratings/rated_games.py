@@ -5,12 +5,16 @@ One way serves few games, as lists, and many, as arrays. No rule of any scheme l
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import attrs
 
 from ledger.book.timeline import Pool
+from ledger.facts.periods import DAY_MS
+from ledger.ratings import engine
 from ledger.runtime.columns import Column, Columns
+from ledger.schemes.scheme import Rhythm
 
 
 class Games(NamedTuple):
@@ -140,3 +144,23 @@ def sides_at(cols: Columns, rated: Rated, places: Column) -> dict[str, Column]:
         "rating": cols.take(rated.scheme_state["rating"], places),
         "opponent_rating": cols.take(rated.scheme_state["rating"], other),
     }
+
+
+def rateable(
+    pool: Pool, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
+    rated_ms: Column, begins: Column,
+) -> engine.Rateable:  # fmt: skip
+    """Games of one era as the engine takes them; ``begins`` flags the first game of each batch."""
+    day = cols.over(ended_ms, DAY_MS)
+    if pool.eras[era].scheme.rhythm is Rhythm.GAME:
+        return engine.Rateable(white, black, score, day)
+    starts = cols.where(begins)
+    places = [*cols.lists([starts])[0], len(white)]
+    whens = [
+        pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1]))
+        for first, last in pairwise(places)
+    ]
+    return engine.Rateable(
+        white, black, score, day, cols.ints(places), cols.floats([one.period for one in whens]),
+        cols.floats([one.day for one in whens]),
+    )  # fmt: skip

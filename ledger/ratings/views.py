@@ -22,9 +22,10 @@ from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import views_file
 from ledger.ratings.building import Build
-from ledger.ratings.projection import PoolProjections, Progress, silent
+from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import Projector
 from ledger.runtime import sqlite
+from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
     import sqlite3
@@ -212,7 +213,7 @@ class Views:
             done = views_file.position(connection)
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
-                    self._book = GameBook(connection, self.projectors)
+                    self._book = GameBook(connection)
                 self._pools = PoolProjections(self._book, self.projectors)
             self._book_at, self._version = done, version
         return self._book_at
@@ -226,6 +227,7 @@ class Views:
             recorded.clear()
         else:
             self._fold_read(done, size, fresh)
+        views_file.note_schemes(self.connection, self.projectors, fresh.adopted)
         self._pools.update(fresh, done)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import schemes
+from ledger.book import tables
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
@@ -37,56 +38,25 @@ _SCHEME = "scheme "
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
-GAME_COLUMNS = (
-    "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
-    "black_rating",
-)  # fmt: skip
-
 _SCHEMA = (
     """CREATE TABLE progress(
       only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL CHECK(position >= 0),
       root BLOB NOT NULL CHECK(length(root) = 32)) STRICT""",
     "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
-    "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
-    """CREATE TABLE eras(
-      pool INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL, scheme TEXT NOT NULL,
-      settings TEXT NOT NULL, carry TEXT NOT NULL, conversion TEXT NOT NULL, position INTEGER NOT NULL,
-      PRIMARY KEY(pool, since_ms, since)) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE runs(
-      pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
-      PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE tournaments(
-      pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE players(
-      player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
-      birth_year INTEGER) STRICT""",
-    """CREATE TABLE changes(
-      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
-      declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE games(
-      position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
-      black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
-      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
-      batch TEXT NOT NULL, tournament TEXT, round TEXT,
-      round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
-      black_rating INTEGER) STRICT""",
+    *tables.SCHEMA,
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
 )
 _INDEXES = (
-    "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
 )
-_TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
 
 
-_OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
 _OBJECTS: Mapping[str, str] = {
-    statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, _TOURNAMENT_INDEX)
+    statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, tables.TOURNAMENT_INDEX)
 }  # by name of the table or index, the statement that makes it
 
 
@@ -129,23 +99,6 @@ def create_indexes(connection: sqlite3.Connection) -> None:
         connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
-def index_tournaments(connection: sqlite3.Connection) -> None:
-    """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
-    connection.execute(_TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
-
-
-def ensure_scheme_columns(
-    connection: sqlite3.Connection, projectors: Sequence[Projector], state: Sequence[str]
-) -> None:
-    """Give the table that keeps the scheme's state a column for each of its fields."""
-    for projector in projectors:
-        if projector.keeps_scheme_state:
-            present = {row[1] for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
-            for name in state:
-                if name not in present:
-                    connection.execute(f'ALTER TABLE "{projector.name}" ADD COLUMN "{name}" REAL')
-
-
 def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open whole views.
 
@@ -185,7 +138,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
         rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
     found = {name: (kind, sql) for name, kind, sql in rows}
     for name, statement in _OBJECTS.items():
-        if name not in found and name != _OPTIONAL:
+        if name not in found and name != tables.OPTIONAL:
             raise CorruptError(str(path), 0, f"its table or index {name!r} is missing; {REBUILD}")
         if name in found and found[name][1] != statement:
             raise CorruptError(str(path), 0, f"its table or index {name!r} is not what this program makes; {REBUILD}")
@@ -242,9 +195,23 @@ def _check_columns(connection: sqlite3.Connection, projector: Projector, scheme_
         raise CorruptError("the views", 0, message)
 
 
-def note_scheme(connection: sqlite3.Connection, scheme: Scheme) -> None:
-    """Remember which version of a scheme rates a pool."""
-    connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", (_SCHEME + scheme.name, str(scheme.version)))
+def note_schemes(connection: sqlite3.Connection, projectors: Sequence[Projector], adopted: Iterable[Scheme]) -> None:
+    """Remember which versions of schemes rate the pools, and give the history a column for each field of their state.
+
+    Args:
+        connection: the views.
+        projectors: the read models.
+        adopted: the schemes that pools have adopted since this was last called.
+    """
+    for scheme in adopted:
+        row = (_SCHEME + scheme.name, str(scheme.version))
+        connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
+        for projector in projectors:
+            if projector.keeps_scheme_state:
+                present = {row[1] for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+                for name in scheme.state:
+                    if name not in present:
+                        connection.execute(f'ALTER TABLE "{projector.name}" ADD COLUMN "{name}" REAL')
 
 
 def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:

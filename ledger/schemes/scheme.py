@@ -331,3 +331,10 @@ class Scheme:
             except ValueError as error:
                 problems.append(f"{error} @ $.facts.settings")
         raise MalformedError(problems)
+
+
+def brought(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
+    """A player's state as it stands at a time."""
+    later = list(state)
+    scheme.at(later, 0, when.period, when.day, numbers)
+    return tuple(later)

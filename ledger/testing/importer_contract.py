@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from ledger.facts.codec_columns import faults
 from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import Reading, SourceGame, frames
+from ledger.imports.reading import Reading, frames
 from ledger.runtime.lazy import pl
 
 Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]

@@ -26,7 +26,8 @@ import pytest
 from ledger.errors import LedgerError
 from ledger.facts.codec import decode
 from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered
-from ledger.imports.reading import SourceGame, frames
+from ledger.facts.source_games import SourceGame
+from ledger.imports.reading import frames
 from ledger.journal import people as people_module
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.sealed_names import accept_lost_names

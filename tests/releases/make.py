@@ -27,10 +27,11 @@ from typing import Any
 
 from ledger.audit.audit import audit
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Standing
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import SourceGame, frames
+from ledger.imports.reading import frames
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite

@@ -14,6 +14,7 @@ from ledger.facts.periods import months_of, year_of
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
+from ledger.schemes import scheme
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE, time_control_class
 from ledger.schemes.formulas.fide_by_hand import game, game_rounded, period, round_change, tournament
 from ledger.schemes.formulas.fide_initial import initial, initial_2024, initial_before_2024, nearest
@@ -69,7 +70,7 @@ def whole(
 
 
 def brought(state: Sequence[float], on: str, numbers: Any = DEFAULT) -> dict[str, float]:
-    return dict(zip(STATE, engine.brought(SCHEME, numbers, state, When(9.0, day(on))), strict=True))
+    return dict(zip(STATE, scheme.brought(SCHEME, numbers, state, When(9.0, day(on))), strict=True))
 
 
 # --- tables -------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
+from ledger.schemes import scheme
 from ledger.schemes.glicko import (
     DEFAULT,
     NEVER,
@@ -89,18 +90,18 @@ def test_rd_grows_for_every_player_of_a_batch_by_the_periods_since() -> None:
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
     state = (1500.0, 60.0, 10.0)
-    once = engine.brought(SCHEME, DEFAULT, state, When(15.0))
-    twice = engine.brought(SCHEME, DEFAULT, engine.brought(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
+    once = scheme.brought(SCHEME, DEFAULT, state, When(15.0))
+    twice = scheme.brought(SCHEME, DEFAULT, scheme.brought(SCHEME, DEFAULT, state, When(12.0)), When(15.0))
     assert once == pytest.approx(twice, rel=1e-15)
-    assert engine.brought(SCHEME, DEFAULT, once, When(15.0)) == once
-    assert engine.brought(SCHEME, DEFAULT, once, When(14.0)) == once, "time does not run backwards"
+    assert scheme.brought(SCHEME, DEFAULT, once, When(15.0)) == once
+    assert scheme.brought(SCHEME, DEFAULT, once, When(14.0)) == once, "time does not run backwards"
 
 
 def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
     numbers = SCHEME.numbers_from({"initial_rd": 150})
     state = enter(Newcomer(1800.0), numbers)
     assert state == (1800.0, 150.0, NEVER)
-    assert engine.brought(SCHEME, numbers, state, When(24_000.0)) == state
+    assert scheme.brought(SCHEME, numbers, state, When(24_000.0)) == state
 
 
 def test_rd_does_not_fall_below_its_floor() -> None:

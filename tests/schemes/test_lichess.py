@@ -14,6 +14,7 @@ from ledger.imports.lichess import history_date
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
+from ledger.schemes import scheme
 from ledger.schemes.lichess import (
     DEFAULT,
     SCHEME,
@@ -175,10 +176,10 @@ def test_reading_a_state_on_the_way_does_not_change_what_it_is_later(
 ) -> None:
     state = (1500.0, rd, volatility, 1000.0)
     later = When(0.0, 1000.0 + first + second)
-    once = engine.brought(SCHEME, DEFAULT, state, later)
-    twice = engine.brought(SCHEME, DEFAULT, engine.brought(SCHEME, DEFAULT, state, When(0.0, 1000.0 + first)), later)
+    once = scheme.brought(SCHEME, DEFAULT, state, later)
+    twice = scheme.brought(SCHEME, DEFAULT, scheme.brought(SCHEME, DEFAULT, state, When(0.0, 1000.0 + first)), later)
     assert once == pytest.approx(twice, rel=1e-12)
-    assert engine.brought(SCHEME, DEFAULT, once, later) == once
+    assert scheme.brought(SCHEME, DEFAULT, once, later) == once
 
 
 def test_both_sides_count_with_their_live_rd() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl
-from ledger.imports.reading import SourceGame
 
 from .files import ROLES, copied, file_of, ledger_in, raw
 from .truth import TILE, Truth, commitment, digest_of, entries, people

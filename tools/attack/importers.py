@@ -21,6 +21,7 @@ import attrs
 from ledger.errors import LedgerError
 from ledger.facts import codec
 from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl, lichess, trf
 from ledger.imports.csv import games as csv_games
@@ -29,7 +30,7 @@ from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_values
 from ledger.imports.files import FORMATS, Source, detect, source_of
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import KEPT_FAULTS, VARIANT, Reading, SourceGame, frames
+from ledger.imports.reading import VARIANT, Reading, frames
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 

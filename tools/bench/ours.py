@@ -19,8 +19,9 @@ from typing import Any, NamedTuple, cast
 from ledger.audit.audit import audit
 from ledger.book.game_book_columns import decode_bodies
 from ledger.facts.events import GameRecorded
+from ledger.facts.instants import instant_text
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Outcome, Termination, instant_text
+from ledger.facts.words import Outcome, Termination
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn

@@ -9,9 +9,9 @@ from pathlib import Path
 import attrs
 import click
 
-from ledger.answers import comparing
-from ledger.answers.comparing import Comparison, Figures, Switch
-from ledger.facts.words import instant_end_ms, instant_ms
+from ledger.answers.comparing import comparison
+from ledger.answers.comparing.comparison import Comparison, Figures, Switch
+from ledger.facts.instants import instant_end_ms, instant_ms
 
 from .. import output, pictures
 from . import DB, POOL, level, settings_given
@@ -58,7 +58,7 @@ def compare(
         pictures.check_available()
     candidates = _candidates(given, settings)
     with level(db_path) as ledger:
-        told = comparing.compare(
+        told = comparison.compare(
             ledger, candidates, pool, timer=time.thread_time, since=since, until=until, established=established,
             min_games=min_games, movers=movers, from_shown=from_shown,
         )  # fmt: skip
@@ -90,7 +90,7 @@ def _check_window(since: str | None, until: str | None) -> None:
         raise click.UsageError(f"--from {since} is after --to {until}")
 
 
-def _candidates(given: str, settings: Sequence[str]) -> list[comparing.Candidate]:
+def _candidates(given: str, settings: Sequence[str]) -> list[comparison.Candidate]:
     """The schemes of ``--schemes`` with the settings of ``--set``."""
     chosen: dict[str, dict[str, int | bool | str]] = {}
     for name in given.split(","):
@@ -104,7 +104,7 @@ def _candidates(given: str, settings: Sequence[str]) -> list[comparing.Candidate
         if name not in chosen:
             raise click.UsageError(f"--set {word}: scheme {name!r} is not among --schemes")
         chosen[name][setting] = value
-    return [comparing.candidate(name, its) for name, its in chosen.items()]
+    return [comparison.candidate(name, its) for name, its in chosen.items()]
 
 
 def _row(one: Figures) -> output.Row:

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from ledger.answers import explanations, reports
+from ledger.answers import explanations, players, predictions, rankings
+from ledger.answers.pools import pools as pools_of
 from ledger.answers.wording import shown
-from ledger.facts.words import instant_ms
+from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
 from .. import output
@@ -36,11 +37,11 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
     """
     with level(db_path, verify=verify) as ledger:
-        rows = reports.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
+        rows = rankings.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
         output.write(rows[:limit], fmt)
         if len(rows) > limit:
             output.remark(f"the first {limit}; there are more: --limit")
-        elif not rows and (filled := [row["pool"] for row in reports.pools(ledger) if row["players"]]):
+        elif not rows and (filled := [row["pool"] for row in pools_of(ledger) if row["players"]]):
             output.remark(f"nobody in this pool; there are players in: {', '.join(filled)}")
 
 
@@ -56,7 +57,7 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
       rating-ledger pools club.db -t
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(reports.pools(ledger), fmt)
+        output.write(pools_of(ledger), fmt)
 
 
 @click.command()
@@ -77,7 +78,7 @@ def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
     with level(db_path, verify=verify) as ledger:
-        output.write_one(reports.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
+        output.write_one(players.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
 
 
 def _instant(text: str | None) -> str | None:
@@ -104,7 +105,7 @@ def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | Non
       rating-ledger games club.db ann --last 50 -t
     """
     with level(db_path, verify=verify) as ledger:
-        rows = reports.games(ledger, ledger.player(player), pool, last=last)
+        rows = players.games(ledger, ledger.player(player), pool, last=last)
         output.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt)
 
 
@@ -136,7 +137,7 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
     """
     with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
-        rows = reports.graph(ledger, person, pool)
+        rows = players.graph(ledger, person, pool)
         output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
         in_ascii = not output.can_write(DRAWN)
@@ -197,7 +198,7 @@ def predict(
       rating-ledger predict club.db ann bob -t
     """
     with level(db_path, verify=verify) as ledger:
-        told = reports.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
+        told = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt is not None:
             told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})
         output.write_one(told, fmt)

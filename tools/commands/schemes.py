@@ -9,9 +9,10 @@ import attrs
 import click
 
 from ledger import schemes as known
-from ledger.answers import rating_lists, reports
+from ledger.answers import pools, rating_lists
 from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
-from ledger.facts.words import Carry, instant_ms
+from ledger.facts.instants import instant_ms
+from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm, Scheme
 
@@ -109,7 +110,7 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
       rating-ledger scheme eras club.db -t
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(reports.eras(ledger), fmt)
+        output.write(pools.eras(ledger), fmt)
 
 
 @scheme.command()

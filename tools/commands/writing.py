@@ -14,9 +14,9 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
 from .. import output
-from ..importing import FORMATS, Wish, import_file
 from ..progress import Bars
 from . import DB, REFUSED, confirmed, settings_given
+from .importing import FORMATS, Wish, import_file
 
 
 @click.command()

@@ -15,10 +15,11 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
-from ledger.book.game_book import Roster
+from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
+from ledger.ratings.rated_games import rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
@@ -219,14 +220,14 @@ def _order(games: Games, pool: Pool, roster: Roster) -> Order:
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
     if len(places) < engine.COMPILE_FROM:
-        rateable = pool.rateable(FEW, 0, *MANY.lists(columns))
+        games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
     else:
-        rateable = pool.rateable(MANY, 0, *columns)
+        games_in = rateable(pool, MANY, 0, *columns)
     owner = MANY.interleave(white, black)
     first = np.zeros(len(games.players), np.int64)
     first[owner[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first one played
     newcomers = [roster.newcomer(*one) for one in zip(games.players.tolist(), first.tolist(), strict=True)]
-    return Order(places, rateable, newcomers, _last_sides(owner, ended_ms, len(games.players)))
+    return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
 
 
 def _with_shown(order: Order, games: Games) -> Order:

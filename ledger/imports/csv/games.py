@@ -46,12 +46,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
 from ledger.facts.events import KEY_PATTERN, MAX_HALF_MOVES
+from ledger.facts.source_games import KEPT_FAULTS, Fault, frame_schema
 from ledger.imports.csv import facts, values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
 from ledger.imports.csv.header import Layout, read_header
 from ledger.imports.csv.repeats import Tally
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
-from ledger.imports.reading import KEPT_FAULTS, Fault, Faults, Reading, frame_schema, name_identity
+from ledger.imports.reading import Faults, Reading, name_identity
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:

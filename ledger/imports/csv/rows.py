@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.imports.csv.header import Layout
-from ledger.imports.reading import KEPT_FAULTS, Fault, Faults, Reading
+from ledger.imports.reading import Faults, Reading
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Mapping
 
 from ledger.facts.events import MAX_HALF_MOVES, is_plain_text
-from ledger.facts.words import Termination, instant_ms
+from ledger.facts.instants import instant_ms
+from ledger.facts.words import Termination
 from ledger.imports.reading import speed_class
 
 MAX_RATING = 5000

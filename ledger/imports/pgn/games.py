@@ -15,12 +15,13 @@ from functools import lru_cache
 import attrs
 
 from ledger.facts.events import MAX_HALF_MOVES
+from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
 from ledger.imports.pgn.tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_tags
 from ledger.imports.pgn.times import clock_of, day_of, seconds_of
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, SourceGame, name_identity, shown
+from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, name_identity
 
 _LICHESS_SITE = re.compile(
     r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII

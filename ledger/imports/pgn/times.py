@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ledger.facts.words import instant_ms
+from ledger.facts.instants import instant_ms
 from ledger.imports.reading import speed_class
 
 _DATE = re.compile(r"(\d{4})(?:[./-](\d\d?|\?+)(?:[./-](\d\d?|\?+))?)?", re.ASCII)

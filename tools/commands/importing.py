@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl, lichess
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import Source, detect, open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, SourceGame, frames
-from ledger.journal.recorder_columns import Outcome, PoolChoice
+from ledger.imports.reading import Reading, frames
+from ledger.journal.recorder_columns import ImportReport, PoolChoice
 from ledger.ledger import Ledger
 
-from . import output
-from .progress import ReadingBar
+from .. import output
+from ..progress import ReadingBar
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -57,13 +58,13 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         try:
-            outcome = ledger.import_games(
+            report = ledger.import_games(
                 _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
-    return _tell(source, fmt, outcome, strict=wish.strict)
+    return _tell(source, fmt, report, strict=wish.strict)
 
 
 def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
@@ -72,20 +73,20 @@ def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
     return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
 
 
-def _tell(source: Source, fmt: str, outcome: Outcome, *, strict: bool) -> bool:
+def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bool:
     name = source.reading.name
-    faults = sorted([*source.reading.faults, *outcome.faults])
+    faults = sorted([*source.reading.faults, *report.faults])
     for fault in faults[:FAULTS_SHOWN]:
         output.remark(f"{name}:{fault.line}: {fault.message}")
-    count = source.reading.fault_count + outcome.fault_count
+    count = source.reading.fault_count + report.fault_count
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {count - FAULTS_SHOWN:,} more faults")
-    words = [f"{outcome.recorded:,} games recorded", f"{outcome.repeated:,} known already"]
-    if outcome.players:
-        words.append(f"{outcome.players:,} new players")
-    if outcome.new_pools:
-        words.append(f"new pools: {', '.join(outcome.new_pools)}")
-    left_out = source.reading.skipped + outcome.left_out
+    words = [f"{report.recorded:,} games recorded", f"{report.repeated:,} known already"]
+    if report.players:
+        words.append(f"{report.players:,} new players")
+    if report.new_pools:
+        words.append(f"new pools: {', '.join(report.new_pools)}")
+    left_out = source.reading.skipped + report.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
     if count:
         words.append(f"{count:,} faults" + (": nothing recorded (--strict)" if strict else ""))

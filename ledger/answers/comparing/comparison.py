@@ -1,0 +1,237 @@
+"""Compare before you switch: the games of a pool under several schemes, in memory, each from the beginning.
+
+The games are those that count now, whatever another scheme's own rules would say of them. Every scheme is judged by
+the same predictions. The views are read, never written; what the figures mean, ``accuracy`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+
+from ledger.answers.comparing import accuracy, replaying
+from ledger.answers.comparing.accuracy import Bin
+from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate
+from ledger.answers.wording import day, names
+from ledger.book.timeline import BEGINNING
+from ledger.errors import UnknownNameError
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.periods import DAY_MS, OPEN
+from ledger.ledger import Ledger
+from ledger.runtime.lazy import np
+
+__all__ = ["Candidate", "Comparison", "candidate", "compare"]
+
+ACTIVE_MS = 365 * DAY_MS  # who played so shortly before the last game is active
+THREADS = 2
+
+
+@attrs.frozen
+class Figures:
+    """What is to be said of one scheme.
+
+    Attributes:
+        scheme: its name.
+        title: for people.
+        rates: how many games it rates together.
+        settings: those that were given.
+        games: predictions that counted.
+        log_loss: see ``accuracy.log_loss``.
+        brier: see ``accuracy.brier``.
+        bias: see ``accuracy.bias``.
+        players: active players whom it lists at the end.
+        mean: mean of their ratings; None where there is nobody.
+        spread: standard deviation of these.
+        seconds: what the replay took.
+        calibration: see ``accuracy.calibration``.
+        years: by year with games.
+    """
+
+    scheme: str
+    title: str
+    rates: str
+    settings: Mapping[str, int | bool | str]
+    games: int
+    log_loss: float
+    brier: float
+    bias: float
+    players: int
+    mean: float | None
+    spread: float | None
+    seconds: float
+    calibration: tuple[Bin, ...]
+    years: tuple[Year, ...]
+
+
+@attrs.frozen
+class Likeness:
+    """Spearman's rank correlation of two schemes' final ratings over *players* players; None where undefined."""
+
+    one: str
+    other: str
+    players: int
+    correlation: float | None
+
+
+@attrs.frozen
+class Mover:
+    """A player's place and rating under two schemes; *gain* is the number of places won by the switch."""
+
+    player: int
+    name: str
+    games: int
+    place: int
+    rating: float
+    new_place: int
+    new_rating: float
+    gain: int
+
+
+@attrs.frozen
+class Switch:
+    """Who wins and who loses most by a switch, among *players* active players with enough games."""
+
+    scheme: str
+    to: str
+    players: int
+    winners: tuple[Mover, ...]
+    losers: tuple[Mover, ...]
+
+
+@attrs.frozen
+class Comparison:
+    """Several schemes over the same games.
+
+    Attributes:
+        pool: name of the pool.
+        first_game: day of the first game replayed.
+        last_game: day of the last one.
+        replayed: number of games replayed.
+        in_window: those whose predictions were asked for.
+        unsettled: those of them in which some scheme calls a side provisional.
+        established: whether these were left out.
+        min_games: games that a player must have for correlations and places.
+        even: log-loss of who expects an even score in every game.
+        schemes: the figures, in the order asked for.
+        likeness: every two schemes.
+        switches: from the first scheme to each other one.
+    """
+
+    pool: str
+    first_game: str
+    last_game: str
+    replayed: int
+    in_window: int
+    unsettled: int
+    established: bool
+    min_games: int
+    even: float
+    schemes: tuple[Figures, ...]
+    likeness: tuple[Likeness, ...]
+    switches: tuple[Switch, ...]
+
+
+def compare(
+    ledger: Ledger, candidates: Sequence[Candidate], pool: str | None = None, *, timer: Callable[[], float],
+    since: str | None = None, until: str | None = None, established: bool = False, min_games: int = 30,
+    movers: int = 10, threads: int = THREADS, from_shown: bool = False,
+) -> Comparison:  # fmt: skip
+    """Replay a pool's games under each scheme and say how well it would have done.
+
+    Args:
+        ledger: a ledger whose views are level.
+        candidates: the schemes, each with a name of its own.
+        pool: name of the pool; the first one by default.
+        timer: seconds, asked before and after each replay by the thread that runs it.
+        since: predictions count from this instant on; games before it are replayed, too.
+        until: games that ended later stay out.
+        established: leave out every prediction for which any of the schemes calls a side provisional.
+        min_games: games that a player must have for correlations and places.
+        movers: how many winners and losers of each switch.
+        threads: how many schemes are replayed at the same time; the figures do not depend on it.
+        from_shown: who declares no rating begins with the first one that the source showed beside a game.
+
+    Raises:
+        UnknownNameError: there is no such pool, or no game to be predicted.
+    """
+    actual = ledger.pool(pool)
+    games = replaying.read(ledger.views.connection, actual.pool, OPEN if until is None else instant_end_ms(until))
+    window = _window(games, actual.name, since, until)
+    replayed = replaying.replay(
+        ledger.views.connection, actual, games, candidates, timer, threads, from_shown=from_shown
+    )
+    unsettled = window & np.logical_or.reduce([one.unsettled for one in replayed])
+    predicted = window & ~unsettled if established else window
+    if not predicted.any():
+        raise UnknownNameError("game of the established", actual.name, "in each, some scheme calls a side provisional")
+    score, played = games.score[predicted], replaying.counts(games)
+    active = replaying.last_ms(games) >= games.ended_ms[-1] - ACTIVE_MS
+    pairs = list(zip(candidates, replayed, strict=True))
+    return Comparison(
+        pool=actual.name,
+        first_game=day(int(games.ended_ms[0])),
+        last_game=day(int(games.ended_ms[-1])),
+        replayed=len(games.white),
+        in_window=int(window.sum()),
+        unsettled=int(unsettled.sum()),
+        established=established,
+        min_games=min_games,
+        even=accuracy.log_loss(np.full(len(score), 0.5), score),
+        schemes=tuple(_figures(one, its, its.expected[predicted], score, active) for one, its in pairs),
+        likeness=tuple(_likenesses(pairs, played >= min_games)),
+        switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
+    )
+
+
+def _window(games: replaying.Games, pool: str, since: str | None, until: str | None) -> Any:
+    """Flags of the games whose predictions are asked for.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    window = games.ended_ms >= (BEGINNING if since is None else instant_ms(since))
+    if not window.any():
+        words = [f"{word} {instant}" for word, instant in (("from", since), ("to", until)) if instant]
+        raise UnknownNameError("rated game", " ".join(words) or "at all", f"asked for in pool {pool!r}")
+    return window
+
+
+def _figures(one: Candidate, its: Replayed, expected: Any, score: Any, active: Any) -> Figures:
+    return Figures(
+        one.scheme.name, one.scheme.title, f"by {one.scheme.rhythm.value}", one.settings, len(score),
+        accuracy.log_loss(expected, score), accuracy.brier(expected, score), accuracy.bias(expected, score),
+        *replaying.spread(its.final[active]), its.seconds, accuracy.calibration(expected, score), its.years,
+    )  # fmt: skip
+
+
+def _likenesses(pairs: Sequence[tuple[Candidate, Replayed]], enough: Any) -> Iterator[Likeness]:
+    for (one, its), (other, theirs) in combinations(pairs, 2):
+        both = enough & ~np.isnan(its.final) & ~np.isnan(theirs.final)
+        correlation = accuracy.spearman(its.final[both], theirs.final[both])
+        yield Likeness(one.scheme.name, other.scheme.name, int(both.sum()), correlation)
+
+
+def _switches(
+    ledger: Ledger, pairs: Sequence[tuple[Candidate, Replayed]], players: Any, played: Any, regular: Any, movers: int
+) -> Iterator[Switch]:
+    """The switch from the first scheme to each other one, among the regular players whom both list."""
+    (old, before), *others = pairs
+    for new, after in others:
+        who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))
+        ratings, new_ratings = before.final[who], after.final[who]
+        places, new_places = accuracy.places(ratings), accuracy.places(new_ratings)
+        gain = places - new_places
+        best = [one for one in np.lexsort((who, -gain))[:movers].tolist() if gain[one] > 0]
+        worst = [one for one in np.lexsort((who, gain))[:movers].tolist() if gain[one] < 0]
+        shown = names(ledger, {int(players[who[one]]) for one in (*best, *worst)})
+        columns = (players[who], played[who], places, ratings, new_places, new_ratings, gain)
+        told = {
+            one: Mover(int(player), shown[int(player)], *rest)
+            for one in (*best, *worst)
+            for player, *rest in [[column[one].item() for column in columns]]
+        }
+        winners, losers = (tuple(told[one] for one in some) for some in (best, worst))
+        yield Switch(old.scheme.name, new.scheme.name, len(who), winners, losers)

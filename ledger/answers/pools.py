@@ -1,0 +1,39 @@
+"""The pools of a ledger and the schemes that rate them, as plain dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import asdict
+
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+
+
+def pools(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every pool: what rates it now, with which settings, since when, how many players and rated games it has."""
+    known = {pool.pool: pool for pool in ledger.pools()}
+    found = []
+    for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
+        pool = known[row.pop("number")]
+        era = pool.eras[pool.era_at(ledger.now_ms())]
+        rated_by = {"scheme": era.scheme.name, "settings": dict(era.settings), "since": era.since or None}
+        found.append({"pool": row.pop("pool"), **rated_by, **row})
+    return found
+
+
+def eras(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every adoption of a scheme, by pool and in order of time."""
+    return [
+        {
+            "pool": pool.name,
+            "since": era.since or None,
+            "scheme": era.scheme.name,
+            "settings": dict(era.settings),
+            "carry": era.carry.value if era.since else None,
+            "conversion": [asdict(one) for one in era.conversion],
+            "position": era.position,
+        }
+        for pool in ledger.pools()
+        for era in pool.eras
+    ]

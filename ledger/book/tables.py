@@ -1,0 +1,56 @@
+"""The tables of the game book: games as they now stand, and the facts about pools, players, runs and tournaments.
+
+They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+GAME_COLUMNS = (
+    "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
+    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
+    "black_rating",
+)  # fmt: skip
+
+INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
+
+SCHEMA = (
+    "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
+    """CREATE TABLE eras(
+      pool INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL, scheme TEXT NOT NULL,
+      settings TEXT NOT NULL, carry TEXT NOT NULL, conversion TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, since_ms, since)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE runs(
+      pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE tournaments(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE players(
+      player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
+      birth_year INTEGER) STRICT""",
+    """CREATE TABLE changes(
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
+      declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE games(
+      position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
+      black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
+      started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      batch TEXT NOT NULL, tournament TEXT, round TEXT,
+      round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
+      black_rating INTEGER) STRICT""",
+)
+INDEXES = (
+    "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+)
+OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
+TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
+
+
+def index_tournaments(connection: sqlite3.Connection) -> None:
+    """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
+    connection.execute(TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))

@@ -1,0 +1,88 @@
+"""Instants as text: a date in an old score may be only a year, so an instant says how much of it is known. No I/O.
+
+The forms: ``2013``, ``2013-06``, ``2013-06-04``, ``2013-06-04T19:30:00Z`` or ``2013-06-04T19:30:00.250Z``, always
+UTC, one spelling for each. Whole columns are in ``instants_columns``.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+
+
+class Precision(StrEnum):
+    """How much of an instant is known."""
+
+    YEAR = "year"
+    MONTH = "month"
+    DAY = "day"
+    SECOND = "second"
+    MILLISECOND = "millisecond"
+PRECISION_BY_LENGTH = {
+    4: Precision.YEAR,
+    7: Precision.MONTH,
+    10: Precision.DAY,
+    20: Precision.SECOND,
+    24: Precision.MILLISECOND,
+}
+INSTANT_FORMS = "YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or YYYY-MM-DDThh:mm:ss.mmmZ"
+_INSTANT = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(?!000)(\d\d\d))?Z)?)?)?", re.ASCII
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@lru_cache(maxsize=4096)  # an instant is asked for when an event is built, judged and folded in
+def instant_ms(text: str) -> int:
+    """Milliseconds since 1970-01-01T00:00:00Z of the first moment that *text* may mean (negative before 1970).
+
+    Raises:
+        ValueError: *text* is not one of the five forms, or no such day or time exists.
+    """
+    match = _INSTANT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected {INSTANT_FORMS} in UTC, got {text!r}")
+    year, month, day, hour, minute, second, milli = match.groups()
+    try:
+        moment = datetime(
+            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0),
+            int(milli or 0) * 1000, tzinfo=UTC,
+        )  # fmt: skip
+    except ValueError:
+        raise ValueError(f"no such day or time: {text!r}") from None
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def instant_end_ms(text: str) -> int:
+    """Milliseconds since 1970 of the last moment that *text* may mean: the end of the year, month, day or second."""
+    start = instant_ms(text)
+    known = precision(text)
+    if known is Precision.YEAR:
+        return instant_ms(f"{int(text) + 1:04}") - 1 if text < "9999" else start
+    if known is Precision.MONTH:
+        year, month = int(text[:4]), int(text[5:7])
+        return instant_ms(f"{year + month // 12:04}-{month % 12 + 1:02}") - 1 if text < "9999-12" else start
+    return start + {Precision.DAY: 86_400_000, Precision.SECOND: 1_000, Precision.MILLISECOND: 1}[known] - 1
+
+
+def precision(text: str) -> Precision:
+    """How much of a well-formed instant is known."""
+    return PRECISION_BY_LENGTH[len(text)]
+
+
+def instant_text(ms: int, known: Precision = Precision.MILLISECOND) -> str:
+    """The instant *ms* milliseconds after 1970 at the given precision; a zero fraction is not written."""
+    moment = _EPOCH + timedelta(milliseconds=ms)
+    if known is Precision.YEAR:
+        return f"{moment.year:04}"
+    day = f"{moment.year:04}-{moment.month:02}"
+    if known is Precision.MONTH:
+        return day
+    day = f"{day}-{moment.day:02}"
+    if known is Precision.DAY:
+        return day
+    fraction = f".{moment.microsecond // 1000:03}" if ms % 1000 and known is Precision.MILLISECOND else ""
+    return f"{day}T{moment.hour:02}:{moment.minute:02}:{moment.second:02}{fraction}Z"

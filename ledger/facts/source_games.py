@@ -1,0 +1,73 @@
+"""What every importer hands on: one game as its source tells it, and what was not taken and why.
+
+Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
+No I/O.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import NamedTuple
+
+from ledger.runtime.lazy import pl
+
+KEPT_FAULTS = 10_000  # of one file; the others are counted
+MAX_MESSAGE = 1_000  # characters of a fault
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
+_SHOWN.maxlevel = 2
+
+
+class SourceGame(NamedTuple):
+    """One finished game, in the fields of ``game-recorded/1`` but with identities for players.
+
+    ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
+    pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
+    ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
+    """
+
+    line: int
+    key: str
+    white_id: str
+    white_name: str
+    black_id: str
+    black_name: str
+    outcome: str
+    termination: str
+    half_moves: int | None
+    started_at: str | None
+    ended_at: str
+    tournament: str | None
+    round: str | None
+    rated: bool
+    white_rating: int | None
+    black_rating: int | None
+    speed: str | None
+    variant: str
+    text: str | None
+
+
+class Fault(NamedTuple):
+    """One thing wrong with a file: where, and what with which value and what to do."""
+
+    line: int
+    message: str
+
+
+def frame_schema() -> dict[str, type]:
+    """Columns and types of a frame of source games, in the order of ``SourceGame``."""
+    whole, text = pl.Int32, pl.String
+    kinds = {
+        "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
+    }  # fmt: skip
+    return {name: kinds.get(name, text) for name in SourceGame._fields}
+
+
+def shown(value: object) -> str:
+    """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
+    return _SHOWN.repr(value)
+
+
+def bounded(message: str) -> str:
+    """*message*, cut where it is longer than anybody reads."""
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
