@@ -79,7 +79,6 @@ POOL_PLANS = {
 
 # What may read a whole table, and why. Anything else that does is a fault.
 SCANS = {
-    "FROM games WHERE (white = ": "a change of standing judges a player's games again; there are few changes",
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
     "FROM people NOT INDEXED": "once an import, whether everybody is there; all people are few beside the games",

@@ -28,7 +28,7 @@ from ledger.facts.events import (
     TournamentClosed,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import Carry, Outcome, Termination, round_order
+from ledger.facts.words import HALF_POINTS, Carry, Outcome, Termination, round_order, time_loss
 from ledger.schemes import named
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
@@ -37,14 +37,10 @@ if TYPE_CHECKING:
 
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
-_HALF_POINTS: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0}
 
-_IN_ORDER = """
-SELECT position, white, black,
-  CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END,
-  CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END,
-  ended_ms, rated_ms, batch
-FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY rated_ms, batch, ended_ms, round_order, key
+_IN_ORDER = f"""
+SELECT position, white, black, half_points, time_loss, ended_ms, rated_ms, batch
+FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY {tables.IN_RATING_ORDER}
 """
 _JUDGED = (
     "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
@@ -69,14 +65,6 @@ class Played(NamedTuple):
     time_loss: int
     ended_ms: int
     rated_ms: int
-
-    @classmethod
-    def of(cls, position: int, event: GameRecorded, ended_ms: int, rated_ms: int) -> Played:
-        """A recorded game, as ``_IN_ORDER`` tells it of a stored one."""
-        half_points = _HALF_POINTS[event.outcome]
-        timed = event.termination is Termination.TIME and event.outcome is not Outcome.DRAW
-        time_loss = (1 if event.outcome is Outcome.BLACK else 2) if timed else 0
-        return cls(position, event.white, event.black, half_points, time_loss, ended_ms, rated_ms)
 
 
 @attrs.define
@@ -162,14 +150,16 @@ class GameBook:
             pool, ms, event.outcome, event.termination, half_moves, event.rated, event.white, event.black,
             event.tournament,
         )  # fmt: skip
+        points, loser = HALF_POINTS[event.outcome], time_loss(event.outcome, event.termination)
         row = (
             position, event.game, pool.pool, event.white, event.black, event.outcome.value, event.termination.value,
             event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
-            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating,
+            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
         if reason is None:
-            fresh.note(pool.pool, rated_ms, played=Played.of(position, event, ms, rated_ms))
+            played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms)
+            fresh.note(pool.pool, rated_ms, played=played)
 
     def _judge(
         self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -16,6 +17,13 @@ class Outcome(StrEnum):
     DRAW = "draw"
     BLACK = "black"
     NONE = "none"
+
+
+HALF_POINTS: Mapping[str, int | None] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0, Outcome.NONE: None}
+"""White's half points by outcome."""
+
+LOSER: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 0, Outcome.BLACK: 1, Outcome.NONE: 0}
+"""Who lost by outcome: 0 nobody, 1 White, 2 Black."""
 
 
 class Termination(StrEnum):
@@ -34,6 +42,11 @@ class Termination(StrEnum):
     RULES_INFRACTION = "rules-infraction"
     UNPLAYED = "unplayed"
     UNKNOWN = "unknown"
+
+
+def time_loss(outcome: str, termination: str) -> int:
+    """Who lost by overstepping the time: 0 nobody, 1 White, 2 Black."""
+    return LOSER[outcome] if termination == Termination.TIME else 0
 
 
 class Standing(StrEnum):

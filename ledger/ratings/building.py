@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, decode_bodies, take_decoded
+from ledger.book.tables import ORDER_OF_ENDS, RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
@@ -139,10 +140,7 @@ def _compact(frame: DataFrame) -> DataFrame:
 def _stored_games(connection: sqlite3.Connection) -> DataFrame:
     """The games that a stopped build had folded already."""
     rows = connection.execute(
-        "SELECT position, pool, white, black, "
-        "CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END, "
-        "CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END, "
-        "ended_ms, round_order, key FROM games WHERE reason IS NULL ORDER BY position"
+        f"SELECT {', '.join(RATED_COLUMNS)} FROM games WHERE reason IS NULL ORDER BY position"
     ).fetchall()
     schema = {name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS}
     return _compact(pl.DataFrame(rows, schema=schema, orient="row"))
@@ -152,11 +150,11 @@ def _in_rating_order(connection: sqlite3.Connection, games: DataFrame, pool: Poo
     here = games["pool"] == pool.pool
     mine = games if here.all() else games.filter(here)
     if pool.by_game:
-        mine = mine.sort("ended_ms", "round_order", "key")
+        mine = mine.sort(ORDER_OF_ENDS)
         rated_ms, begins = mine["ended_ms"], np.ones(len(mine), np.int32)
     else:
         mine = mine.join(_stored_places(connection, pool.pool), on="position")
-        mine = mine.sort("rated_ms", "batch", "ended_ms", "round_order", "key")
+        mine = mine.sort(RATING_ORDER)
         rated_ms = mine["rated_ms"]
         begins = mine.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series().to_numpy()
     return Games(
