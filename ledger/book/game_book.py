@@ -6,7 +6,7 @@ Nothing is rated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -38,14 +38,20 @@ if TYPE_CHECKING:
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
 
-_IN_ORDER = f"""
-SELECT position, white, black, half_points, time_loss, ended_ms, rated_ms, batch
-FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY {tables.IN_RATING_ORDER}
-"""
+_IN_ORDER = "position, white, black, half_points, time_loss, ended_ms, rated_ms, batch"
+BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 _JUDGED = (
     "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
     f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
 )
+
+
+def rated_games(facts: Sequence[str] = ()) -> str:
+    """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
+    return (
+        f"SELECT {', '.join([_IN_ORDER, *facts])} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
+        f"ORDER BY {tables.IN_RATING_ORDER}"
+    )
 
 
 class Placed(NamedTuple):
@@ -56,7 +62,7 @@ class Placed(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A rated game: half points of White, and who lost on time: 0 nobody, 1 White, 2 Black."""
+    """A rated game as ``GameBook.in_order`` tells it, with all facts that tables may want."""
 
     position: int
     white: int
@@ -65,6 +71,7 @@ class Played(NamedTuple):
     time_loss: int
     ended_ms: int
     rated_ms: int
+    facts: dict[str, Any]
 
 
 @attrs.define
@@ -123,13 +130,25 @@ class GameBook:
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
 
-    def in_order(self, pool: int, start_ms: int) -> list[tuple[Any, ...]]:
-        """The rated games whose place is at *start_ms* or later, in rating order.
+    def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
 
         Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
-        in rating order, batch)``.
+        in rating order, batch)``, and the further columns of the game book that *facts* names.
         """
-        return list(self.connection.execute(_IN_ORDER, (pool, start_ms)))
+        cursor = self.connection.execute(rated_games(facts), (pool.pool, start_ms))
+        kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
+        while rows := cursor.fetchmany(BLOCK):
+            rows = [*kept, *rows]
+            cut = len(rows)
+            if not pool.by_game:
+                while cut and rows[cut - 1][6:8] == rows[-1][6:8]:
+                    cut -= 1
+            if cut:
+                yield rows[:cut]
+            kept = rows[cut:]
+        if kept:
+            yield kept
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.
@@ -158,7 +177,11 @@ class GameBook:
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
         if reason is None:
-            played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms)
+            facts = {
+                "termination": event.termination.value, "tournament": event.tournament, "round": event.round,
+                "round_order": round_order(event.round),
+            }  # fmt: skip
+            played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms, facts)
             fresh.note(pool.pool, rated_ms, played=played)
 
     def _judge(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
 import attrs
@@ -78,6 +80,15 @@ def round_order(text: str | None) -> int:
         return 0
     major, minor, third = (int(part or 0) for part in match.groups())
     return major * 10**12 + minor * 10**6 + third
+
+
+@lru_cache(maxsize=4096)  # most games share their tournament with the one before
+def tournament_code(name: str | None) -> int:
+    """A number that stands for the name of a tournament where only numbers can: 0 for none, else 53 bits of SHA-256.
+
+    It follows from the name alone. Of ten million names, two share a number in one ledger of two hundred.
+    """
+    return 1 + int.from_bytes(sha256(name.encode()).digest()[:8], "big") % (2**53 - 1) if name else 0
 
 
 class Receipt(NamedTuple):
