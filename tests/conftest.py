@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.kit.places import SAMPLE
 from tools import cli
-
-CLUB = Path(__file__).parents[1] / "tools" / "sample" / "club.pgn"
 
 
 class Done(NamedTuple):
@@ -44,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the sample club, imported and rated once."""
     folder = tmp_path_factory.mktemp("club")
     assert cli.main(["init", str(folder / "club.db")]) == 0
-    assert cli.main(["import", str(folder / "club.db"), str(CLUB)]) == 0
+    assert cli.main(["import", str(folder / "club.db"), str(SAMPLE)]) == 0
     return folder
 
 

@@ -19,8 +19,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-
-ROOT = Path(__file__).parent.parent
+from tests.kit.places import ROOT
 
 # The rooms from the bottom up. A module imports from its own room, from its floor or from those below. Nothing imports
 # in a circle. "" is the package itself: the public names.

@@ -33,9 +33,9 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
-from tests.crash_driver import NOW, open_ledger, source_games
+from tests.kit.crash_driver import NOW, open_ledger, source_games
+from tests.kit.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 FILES = ("club.db", "club.people.db", "club.views.db")
 
@@ -49,7 +49,7 @@ SCENARIOS = {
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "tests.crash_driver", str(folder), *options]
+    return [sys.executable, "-m", "tests.kit.crash_driver", str(folder), *options]
 
 
 def driven(folder: Path, *options: str, **popen: Any) -> subprocess.CompletedProcess[str]:

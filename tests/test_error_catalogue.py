@@ -29,10 +29,11 @@ from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import sqlite
-from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
-from tests.test_rules import CASES, NOON, Clock, game, is_named
+from tests.facts.test_codec import FIRST_RANGE, LATER_RANGE, converting
+from tests.journal.test_rules import CASES, NOON, Clock, game, is_named
+from tests.kit.places import TESTS
 
-FOLDER = Path(__file__).parent / "errors"
+FOLDER = TESTS / "errors"
 
 
 class Scene(NamedTuple):

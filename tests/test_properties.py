@@ -43,7 +43,7 @@ from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
-from tests.plugins import WIN_STREAKS
+from tests.kit.plugins import WIN_STREAKS
 
 PROJECTORS = (*DEFAULT, WIN_STREAKS)
 NOW = datetime(2022, 1, 1, tzinfo=UTC)

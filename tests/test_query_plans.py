@@ -23,8 +23,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
 from ledger.ratings.projectors import DEFAULT
 from ledger.runtime import sqlite
-from tests.crash_driver import NOW, source_games
-from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
+from tests.kit.crash_driver import NOW, source_games
+from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"

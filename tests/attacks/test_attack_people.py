@@ -35,11 +35,11 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.crash_driver import NOW, source_games
+from tests.kit.crash_driver import NOW, source_games
+from tests.kit.places import ROOT
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
 PEOPLE = "club.people.db"
-ROOT = Path(__file__).parents[2]
 
 
 def played(*pairs: str) -> Iterator[SourceGame]:
@@ -385,7 +385,7 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
     path = tmp_path / "club.db"
     Ledger.create(path, clock=lambda: NOW).close()
     steps = ["--steps", "live", "--games", "200", "--batch", "5"]
-    command = [sys.executable, "-m", "tests.crash_driver", str(tmp_path), *steps, "--seed"]
+    command = [sys.executable, "-m", "tests.kit.crash_driver", str(tmp_path), *steps, "--seed"]
     random, copies = Random("beside"), [path.with_name("copy-0")]
     shutil.copy(beside(path, "people"), copies[0])
     with ExitStack() as stack:

@@ -1,0 +1,427 @@
+"""A writer knows its file: strangers' triggers, changed tables, moved files; and it counts what the file took."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.facts.events import GameRecorded
+from ledger.imports.reading import frames
+from ledger.journal import guard, sqlite_store
+from ledger.journal.people import People
+from ledger.journal.recorder_columns import PoolChoice
+from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from tests.conftest import Run
+from tests.journal.test_erasing_bytes import marked
+from tests.journal.test_people import everybody
+from tests.journal.test_rules import game as game_of_2026
+from tests.kit.crash_driver import open_ledger, source_games
+from tests.kit.tampering import execute
+
+NAMES = marked(3)
+NEVER_UPDATES, NEVER_DELETES = (
+    statement for statement in guard.statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
+)
+
+
+def game(key: str) -> GameRecorded:
+    return game_of_2026(key, ended_at="2020-01-01")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("guard")
+    with open_ledger(folder / "club.db") as ledger:
+        for name in NAMES:
+            ledger.register(f"name:{name}", name)
+        ledger.append(game("r1-b1"))
+    return folder
+
+
+@pytest.fixture(name="club")
+def _club(made: Path, tmp_path: Path) -> Path:
+    """Three players and a game."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "club.db"
+
+
+def strict_import(ledger: Ledger) -> None:
+    ledger.import_games(frames(source_games(30)), strict=True)
+
+
+# How a ledger is written; each has something new to write.
+WRITERS: dict[str, Callable[[Ledger], object]] = {
+    "append": lambda ledger: ledger.append(game("r2")),
+    "append many": lambda ledger: ledger.append_many([game("r2"), game("r3")]),
+    "register": lambda ledger: ledger.register("name:new", "New"),
+    "import": lambda ledger: ledger.import_games(frames(source_games(30))),
+    "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite_store.MANY + 200))),
+    "strict import": strict_import,
+    "erase": lambda ledger: ledger.erase(2),
+}
+OF_THE_JOURNAL = tuple(name for name in WRITERS if name != "erase")
+OF_THE_PEOPLE = ("register", "import", "large import", "strict import", "erase")
+
+IGNORE = "BEGIN SELECT raise(IGNORE); END"
+# A stranger's objects on tables of ours: file, statement, and what is to be dropped.
+STRANGERS = {
+    "swallows entries": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON journal {IGNORE}", "trigger"),
+    "swallows games": (
+        "club.db", f"CREATE TRIGGER t BEFORE INSERT ON journal WHEN new.key LIKE 'game:%' {IGNORE}", "trigger",
+    ),
+    "swallows nodes": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON nodes {IGNORE}", "trigger"),
+    "swallows texts": ("club.db", f"CREATE TRIGGER t BEFORE INSERT ON texts {IGNORE}", "trigger"),
+    "changes texts": (
+        "club.db", "CREATE TRIGGER t AFTER INSERT ON texts BEGIN UPDATE texts SET zstd = x'00'; END", "trigger",
+    ),
+    "written in capitals": ("club.db", f"CREATE TRIGGER T BEFORE INSERT ON JOURNAL {IGNORE}", "trigger"),
+    "only watches": (
+        "club.db", "CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END", "trigger",
+    ),
+    "keeps texts out by an index": ("club.db", "CREATE UNIQUE INDEX t ON texts(length(zstd))", "index"),
+    "keeps entries out by an index": ("club.db", "CREATE UNIQUE INDEX t ON journal(kind) WHERE position > 5", "index"),
+    "swallows people": ("club.people.db", f"CREATE TRIGGER t BEFORE INSERT ON people {IGNORE}", "trigger"),
+    "renames people": (
+        "club.people.db",
+        "CREATE TRIGGER t AFTER INSERT ON people BEGIN UPDATE people SET name = 'x' WHERE player = new.player; END",
+        "trigger",
+    ),
+    "stops erasing": ("club.people.db", f"CREATE TRIGGER t BEFORE UPDATE ON people {IGNORE}", "trigger"),
+    "undoes erasing": (
+        "club.people.db",
+        "CREATE TRIGGER t AFTER UPDATE ON people WHEN new.name IS NULL BEGIN UPDATE people SET name = old.name, "
+        "identity = old.identity, salt = old.salt WHERE player = old.player; END",
+        "trigger",
+    ),
+    "keeps a copy of who is erased": (
+        "club.people.db",
+        "CREATE TRIGGER t AFTER UPDATE ON people BEGIN INSERT INTO kept VALUES (old.name); END",
+        "trigger",
+    ),
+    "has an index of names": ("club.people.db", "CREATE INDEX t ON people(name)", "index"),
+}  # fmt: skip
+# What is missing of ours, or changed: file, statements, how it is told.
+CHANGES = {
+    "no guard of updates": (
+        "club.db", ["DROP TRIGGER journal_never_updates"], "trigger 'journal_never_updates' is missing",
+    ),
+    "no guard of deletes": (
+        "club.db", ["DROP TRIGGER journal_never_deletes"], "trigger 'journal_never_deletes' is missing",
+    ),
+    "no guard of positions": (
+        "club.db", ["DROP TRIGGER journal_takes_the_next_position"],
+        "trigger 'journal_takes_the_next_position' is missing",
+    ),
+    "a guard that lets pass": (
+        "club.db",
+        ["DROP TRIGGER journal_never_deletes", re.sub(r"ABORT, '.*'", "IGNORE", NEVER_DELETES)],
+        "trigger 'journal_never_deletes' is not as this program made it",
+    ),
+    "a guard on another table": (
+        "club.db",
+        ["DROP TRIGGER journal_never_updates", f"CREATE TRIGGER journal_never_updates BEFORE UPDATE ON texts {IGNORE}"],
+        "trigger 'journal_never_updates' is not as this program made it",
+    ),
+    "another column": ("club.db", ["ALTER TABLE journal ADD COLUMN note TEXT"], "table 'journal' is not as this"),
+    "no texts": ("club.db", ["DROP TABLE texts"], "table 'texts' is missing"),
+    "a view for texts": (
+        "club.db", ["ALTER TABLE texts RENAME TO other", "CREATE VIEW texts AS SELECT * FROM other"],
+        "table 'texts' is missing",
+    ),
+    "another column of people": (
+        "club.people.db", ["ALTER TABLE people ADD COLUMN note TEXT"], "table 'people' is not as this program made it",
+    ),
+}  # fmt: skip
+
+
+def heads(club: Path) -> tuple[object, ...]:
+    with closing(SqliteJournal(club)) as journal:
+        return (journal.head(), tuple(everybody(beside(club, "people"))))
+
+
+def refused(club: Path, writer: str) -> str:
+    """What a writer is refused with, before anything is written."""
+    before = heads(club)
+    with open_ledger(club) as ledger, pytest.raises(StorageError) as caught:
+        WRITERS[writer](ledger)
+    head, people = heads(club)
+    assert head == before[0]
+    if writer == "erase":
+        assert people == before[1]
+    told = str(caught.value)
+    assert told.endswith("nothing was recorded")
+    assert "\n" not in told
+    return told
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_named(stranger: str, club: Path) -> None:
+    file, statement, kind = STRANGERS[stranger]
+    if "kept" in statement:
+        execute(club.with_name(file), "CREATE TABLE kept(name)")
+    execute(club.with_name(file), statement)
+    table = re.search(r" ON (\w+)", statement)
+    assert table is not None
+    for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
+        told = refused(club, writer)
+        assert f"{file}: {kind} " in told
+        assert f"on table '{table[1]}' is not of this program" in told
+        assert "then run 'audit'" in told
+    drop = re.search(r"remove it with '(.*?)', then", told)
+    assert drop is not None
+    execute(club.with_name(file), drop[1])
+    with open_ledger(club) as ledger:
+        for act in WRITERS.values():
+            act(ledger)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(change: str, club: Path) -> None:
+    file, statements, words = CHANGES[change]
+    execute(club.with_name(file), *statements)
+    for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
+        told = refused(club, writer)
+        assert f"{file}: {words}" in told
+    mend = re.search(r"put it back with '(.*)'; nothing", told)
+    assert (mend is None) == ("guard" not in change)
+    if mend is not None:
+        with closing(sqlite.sqlite3.connect(club)) as connection:
+            connection.executescript(mend[1])
+        with open_ledger(club) as ledger:
+            ledger.append(game("r2"))
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TABLE _replica(seq INTEGER PRIMARY KEY)", "INSERT INTO _replica VALUES (1)"],
+        ["CREATE VIEW entries AS SELECT position, kind FROM journal"],
+        ["CREATE TABLE x(a)", "CREATE INDEX x_a ON x(a)", f"CREATE TRIGGER x_t BEFORE INSERT ON x {IGNORE}"],
+        ["ANALYZE"],
+        ["CREATE TABLE x(a)", "DROP TABLE x"],
+        ["VACUUM"],
+    ],
+)
+@pytest.mark.parametrize("file", ["club.db", "club.people.db"])
+def test_what_touches_none_of_our_tables_stops_nobody(statements: list[str], file: str, club: Path) -> None:
+    with closing(sqlite.sqlite3.connect(club.with_name(file), isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement.replace("FROM journal", "FROM sqlite_master").replace("position, kind", "*"))
+    with open_ledger(club) as ledger:
+        for act in WRITERS.values():
+            act(ledger)
+
+
+def test_the_same_text_with_other_blanks_is_ours(club: Path) -> None:
+    execute(
+        club,
+        "DROP TRIGGER journal_never_updates",
+        "CREATE TRIGGER journal_never_updates\n  BEFORE UPDATE ON journal\n\nBEGIN SELECT raise(ABORT, "
+        "'the journal is append-only: correct a fact by a new entry'); END",
+    )
+    with open_ledger(club) as ledger:
+        ledger.append(game("r2"))
+
+
+@pytest.mark.parametrize("writer", OF_THE_JOURNAL)
+def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, club: Path) -> None:
+    with open_ledger(club) as ledger:
+        ledger.append(game("before"))
+        execute(club, STRANGERS["swallows entries"][1])
+        with pytest.raises(StorageError, match="trigger 't' on table 'journal' is not of this program"):
+            WRITERS[writer](ledger)
+        execute(club, "DROP TRIGGER t")
+        WRITERS[writer](ledger)
+
+
+def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club: Path) -> None:
+    with open_ledger(club) as ledger, open_ledger(club) as other:
+        for turn in range(3):
+            ledger.import_games(frames(source_games(1_500, seed=turn), 1_200))
+            other.append(game(f"t{turn}"))
+            other.import_games(frames(source_games(1_500, seed=turn + 10), 1_200))
+    with closing(sqlite.sqlite3.connect(club)) as connection:
+        assert list(guard.faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
+
+
+def test_the_schema_is_looked_at_once_and_again_when_it_changed(club: Path) -> None:
+    with open_ledger(club) as ledger:
+        asked: list[str] = []
+        ledger.journal._connection.set_trace_callback(asked.append)
+        for number in range(5):
+            ledger.append(game(f"a{number}"))
+        assert sum("sqlite_master" in statement for statement in asked) == 1
+        execute(club, "CREATE TABLE x(a)")
+        for number in range(5):
+            ledger.append(game(f"b{number}"))
+        assert sum("sqlite_master" in statement for statement in asked) == 2
+        assert sum("schema_version" in statement for statement in asked) == 10
+
+
+# --- the file itself ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["replaced", "deleted"])
+@pytest.mark.parametrize("file", ["club.db", "club.people.db"])
+def test_a_file_that_was_moved_away_is_not_written_any_more(file: str, how: str, club: Path) -> None:
+    with open_ledger(club) as ledger:
+        ledger.register("name:before", "Before")
+        moved = club.with_name(file).rename(club.with_name("away"))
+        if how == "replaced":
+            shutil.copy(moved, club.with_name(file))
+        for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
+            with pytest.raises(StorageError, match=rf"{file}: was moved, deleted or replaced while it was open"):
+                WRITERS[writer](ledger)
+
+
+@pytest.mark.parametrize("writer", OF_THE_JOURNAL)
+def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club: Path) -> None:
+    """In its place, byte by byte, so that it is the same file to the system."""
+    with open_ledger(club) as ledger:
+        ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        older = club.read_bytes()
+        ledger.append_many([game("a"), game("b")])
+        ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with club.open("r+b") as file:
+            file.truncate(0)
+            file.write(older)
+        execute(club, "CREATE TABLE x(a)")  # any writer beside makes it look again
+        with pytest.raises(LedgerError, match=r"stood there while the file was open and is gone|malformed"):
+            WRITERS[writer](ledger)
+
+
+def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club: Path) -> None:
+    with open_ledger(club) as ledger:
+        ledger.append(game("last"))
+        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
+            connection.execute("DROP TRIGGER journal_never_deletes")
+            connection.execute("DELETE FROM journal WHERE key = 'game:last'")
+            connection.execute(NEVER_DELETES)
+        for act in (ledger.head, lambda: ledger.append(game("more"))):
+            with pytest.raises(CorruptError, match="entry 6: stood there while the file was open and is gone"):
+                act()
+
+
+def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(club: Path) -> None:
+    with open_ledger(club) as ledger:
+        ledger.append(game("last"))
+        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
+            connection.execute("DROP TRIGGER journal_never_updates")
+            connection.execute("UPDATE journal SET leaf = zeroblob(32) WHERE key = 'game:last'")
+            connection.execute(NEVER_UPDATES)
+        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+            ledger.append(game("more"))
+        with open_ledger(club) as other:
+            other.append(game("others"))  # which does not know it to be false
+        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+            ledger.append(game("more"))
+
+
+# --- what is counted ----------------------------------------------------------------------------------------
+
+
+class Swallowing:
+    """A connection on which rows vanish as a trigger would have it, but which no schema shows."""
+
+    def __init__(self, connection: Any, table: str) -> None:
+        self._connection = connection
+        self._table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str, *arguments: Any) -> Any:
+        if statement.startswith(f"INSERT INTO {self._table}"):
+            return self._connection.execute("DELETE FROM texts WHERE 0")
+        return self._connection.execute(statement, *arguments)
+
+    def executemany(self, statement: str, rows: Any) -> Any:
+        rows = list(rows)
+        return self._connection.executemany(statement, rows[:-1] if f"INTO {self._table}" in statement else rows)
+
+
+@pytest.fixture(name="swallowed", params=["journal", "nodes"])
+def _swallowed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    begin = SqliteWriter.__init__
+
+    def swallowing(self: SqliteWriter, journal: Any, connection: Any, *more: Any) -> None:
+        swallowing_connection: Any = Swallowing(connection, request.param)
+        begin(self, journal, swallowing_connection, *more)
+
+    monkeypatch.setattr(SqliteWriter, "__init__", swallowing)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("count", [1, 2, 300, 1_500])
+def test_rows_that_the_journal_did_not_take_are_no_success(count: int, swallowed: str, club: Path) -> None:
+    if swallowed == "nodes" and count < 256:
+        return
+    before = heads(club)
+    with open_ledger(club) as ledger, pytest.raises(CorruptError, match=rf"rows into table {swallowed}: run 'audit'"):
+        ledger.append_many([game(f"n{i}") for i in range(count)])
+    assert heads(club) == before
+
+
+def test_rows_that_the_people_file_did_not_take_are_no_success(club: Path) -> None:
+    before = heads(club)
+    with closing(People(beside(club, "people"))) as people:
+        swallowing: Any = Swallowing(people._connection, "people")
+        people._connection = swallowing
+        with pytest.raises(StorageError, match="took 1 of 2 new rows"):
+            people.number({"name:x": "X", "name:y": "Y"}, "2020")
+    assert heads(club) == before
+
+
+def test_an_erase_that_changed_nothing_is_no_success(club: Path) -> None:
+    """Whatever undid it: the row is read back."""
+    with open_ledger(club) as ledger:
+        file = ledger._people
+        clean = file._clean
+
+        def clean_and_undo() -> None:
+            clean()
+            execute(beside(club, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
+
+        file._clean = clean_and_undo  # type: ignore[method-assign]
+        with pytest.raises(StorageError, match="still tells who player 2 is"):
+            ledger.erase(2)
+
+
+def test_an_import_counts_what_was_committed(club: Path) -> None:
+    """Nothing is told of a transaction that was undone, neither games nor players nor pools."""
+    games = [*source_games(30), next(source_games(1, seed=5))._replace(line=99, ended_at="2999-01-01")]
+    with open_ledger(club) as ledger:
+        undone = ledger.import_games(frames(games), choice=PoolChoice(pool="rapid"), strict=True)
+        assert (undone.recorded, undone.repeated, undone.players, undone.new_pools) == (0, 0, 0, [])
+        assert [fault.line for fault in undone.faults] == [99]
+        size = ledger.journal.size()
+        done = ledger.import_games(frames(games, 7), choice=PoolChoice(pool="rapid"))
+        assert (done.recorded, done.new_pools) == (30, ["rapid"])
+        assert ledger.journal.size() == size + 30 + done.players + 1
+        again = ledger.import_games(frames(games[:30], 7), choice=PoolChoice(pool="rapid"), strict=True)
+        assert (again.recorded, again.repeated, again.players, again.new_pools) == (0, 30, 0, [])
+
+
+def test_the_trigger_of_the_issue_makes_no_command_say_that_games_were_recorded(
+    club: Path, tmp_path: Path, run: Run
+) -> None:
+    execute(club, STRANGERS["swallows entries"][1])
+    (tmp_path / "games.csv").write_text("key,white,black,result,half_moves,ended_at\n1,Xan,Yul,1-0,40,2021-03-01\n")
+    done = run("import", club, tmp_path / "games.csv")
+    assert (done.code, "games recorded" in done.out + done.err) == (1, False)
+    assert 'DROP TRIGGER "t"' in done.err
+
+
+def test_a_text_that_cannot_be_kept_is_an_error(club: Path) -> None:
+    with open_ledger(club) as ledger, pytest.raises(StorageError), ledger.journal.writing() as writer:
+        writer.keep_texts([(b"short", b"frame")])

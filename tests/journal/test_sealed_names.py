@@ -1,0 +1,543 @@
+"""The people file against the journal: what a writer compares, what it refuses, and the ways out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ledger.audit.audit import audit
+from ledger.errors import RejectedError, StorageError
+from ledger.facts.events import PlayerChanged, PlayerRegistered
+from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Standing
+from ledger.imports.reading import frames
+from ledger.journal import Stored, sealed_names, sqlite_store
+from ledger.journal.people import People, Person
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from ledger.testing import MemoryJournal
+from ledger.testing.games import record
+from tests.conftest import Run
+from tests.journal.test_people import everybody
+from tests.kit.tampering import execute
+from tools.commands import REFUSED, USAGE
+
+WAY_OUT = "'rating-ledger accept-lost-names DB'"
+
+
+def played(*pairs: tuple[str, str]) -> Iterable[SourceGame]:
+    """The first of each pair wins."""
+    for line, (white, black) in enumerate(pairs, 1):
+        yield SourceGame(
+            line=line, key=f"made:{white}-{black}", white_id=f"name:{white.lower()}", white_name=white,
+            black_id=f"name:{black.lower()}", black_name=black, outcome="white", termination="checkmate",
+            half_moves=40, started_at=None, ended_at="2020-01-01", tournament=None, round=None, rated=True,
+            white_rating=None, black_rating=None, speed=None, variant="standard", text=None,
+        )  # fmt: skip
+
+
+def imports(path: Path, *pairs: tuple[str, str]) -> None:
+    with Ledger.open(path) as ledger:
+        assert ledger.import_games(frames(played(*pairs))).faults == []
+        ledger.catch_up()
+
+
+def put(copy: Path, path: Path) -> None:
+    """Put a copy of the people file in place, without the log of the present one."""
+    for leftover in path.parent.glob("club.people.db*"):
+        leftover.unlink()
+    shutil.copy(copy, beside(path, "people"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what ``club`` and ``foreign`` begin with."""
+    folder = tmp_path_factory.mktemp("names")
+    path = folder / "club.db"
+    Ledger.create(path).close()
+    imports(path, ("Ann", "Bob"))
+    shutil.copy(beside(path, "people"), folder / "older")
+    imports(path, ("Carl", "Dora"))
+    shutil.copy(beside(path, "people"), folder / "newest")
+    other = folder / "other.db"
+    Ledger.create(other).close()
+    imports(other, ("Zoe", "Yan"), ("Xia", "Wim"), ("Vic", "Uma"))
+    return folder
+
+
+@pytest.fixture(name="club")
+def _club(made: Path, tmp_path: Path) -> Path:
+    """Ann has beaten Bob, then Carl has beaten Dora; beside it the people file before and after that."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "club.db"
+
+
+@pytest.fixture(name="older")
+def _older(club: Path) -> Path:
+    """The same ledger with the older copy of its people file."""
+    put(club.with_name("older"), club)
+    return club
+
+
+def head(path: Path) -> str:
+    with closing(SqliteJournal(path)) as journal:
+        return str(journal.head())
+
+
+# --- an older copy ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pairs", [[("Mallory", "Oscar")], [("Ann", "Bob")], [("Carl", "Mallory")], [("Ann", "Carl")]])
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journal(
+    older: Path, pairs: Sequence[tuple[str, str]], strict: bool
+) -> None:
+    before, people = head(older), everybody(beside(older, "people"))
+    with Ledger.open(older) as ledger, pytest.raises(StorageError) as caught:
+        ledger.import_games(frames(played(*pairs)), strict=strict)
+    told = str(caught.value)
+    assert "club.people.db: knows nothing of 2 players whom the journal registered: 3 (entry 5), 4 (entry 6)" in told
+    assert "put the newest copy in its place" in told
+    assert WAY_OUT in told
+    assert head(older) == before
+    assert everybody(beside(older, "people")) == people  # nobody was given a number
+
+
+@pytest.mark.parametrize("name", ["Mallory", "Carl", "Ann"])
+def test_registering_refuses_it_too(older: Path, name: str) -> None:
+    before, people = head(older), everybody(beside(older, "people"))
+    with Ledger.open(older) as ledger, pytest.raises(StorageError, match="knows nothing of 2 players"):
+        ledger.register(f"name:{name.lower()}", name)
+    assert head(older) == before
+    assert everybody(beside(older, "people")) == people
+
+
+def test_with_the_newest_copy_back_in_its_place_all_goes_on(older: Path) -> None:
+    with pytest.raises(StorageError):
+        imports(older, ("Mallory", "Oscar"))
+    put(older.with_name("newest"), older)
+    imports(older, ("Mallory", "Carl"))
+    with Ledger.open(older) as ledger:
+        games = [entry["facts"] for entry in ledger.entries("game-recorded")]
+        assert [(game["white"], game["black"]) for game in games] == [(1, 2), (3, 4), (5, 3)]
+        assert ledger.player("Mallory").player == 5
+    assert audit(older).falsehoods == ()
+
+
+def test_what_needs_no_names_goes_on_with_an_older_copy(older: Path, run: Run) -> None:
+    assert run("head", older).out.strip() == head(older)
+    assert run("log", older).code == 0
+    assert run("rebuild", older).code == 0
+    ranking = json.loads(run("ratings", older).out)
+    lost = {player: f"(not in the people file) {player}" for player in (3, 4)}  # nobody erased them
+    assert {row["player"]: row["name"] for row in ranking} == {1: "Ann", 2: "Bob", **lost}
+    assert json.loads(run("show", older, "3").out)["player"] == 3  # by number
+    assert run("show", older, "Carl").code == REFUSED
+    with Ledger.open(older) as ledger:
+        ledger.append(PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST))
+
+
+def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    Ledger.create(path).close()
+    shutil.copy(beside(path, "people"), tmp_path / "empty")
+    imports(path, *((f"A{i}", f"B{i}") for i in range(600)))
+    put(tmp_path / "empty", path)
+    with pytest.raises(StorageError, match=r"nothing of 1,200 players .*: 1 \(entry 2\), (\d \(.{7}\), ){4}\.\.\.; "):
+        imports(path, ("New", "Newer"))
+
+
+def test_one_row_that_was_lost_in_the_middle_is_found(club: Path) -> None:
+    execute(beside(club, "people"), "DELETE FROM people WHERE player = 2")
+    with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 2 \(entry 3\)"):
+        imports(club, ("Ann", "Mallory"))
+
+
+def test_people_whom_no_entry_registered_are_no_loss(club: Path) -> None:
+    """A crash between the two files leaves them: their numbers are used when they come again."""
+    with closing(People(beside(club, "people"))) as people:
+        people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
+    imports(club, ("Finn", "Gus"))
+    with Ledger.open(club) as ledger:
+        assert ledger.player("Finn").player == 6
+        assert ledger.register("name:eve", "Eve") == 5
+    assert audit(club).falsehoods == ()
+
+
+def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    counts, keys = People.counts, SqliteJournal.keys
+
+    def seen_counts(people: People) -> tuple[int, int]:
+        looked.append("people")
+        return counts(people)
+
+    def seen_keys(journal: SqliteJournal, first: str, last: str) -> Iterator[str]:
+        looked.append("journal")
+        return keys(journal, first, last)
+
+    monkeypatch.setattr(People, "counts", seen_counts)
+    monkeypatch.setattr(SqliteJournal, "keys", seen_keys)
+    with Ledger.open(club) as ledger, Ledger.open(club) as other:
+        for i in range(20):
+            ledger.register(f"id:{i}", f"Name {i}")
+        assert sorted(looked) == ["journal", "people"]
+        other.register("id:other", "Other")
+        looked.clear()
+        for i in range(20):
+            ledger.register(f"more:{i}", f"Name {i}")
+        assert looked == ["people"]  # somebody else has written; the journal's numbers are known
+
+
+def test_a_row_that_another_process_loses_meanwhile_is_found(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        ledger.register("id:1", "One")
+        execute(beside(club, "people"), "DELETE FROM people WHERE player = 3")
+        with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 3 \(entry 5\)"):
+            ledger.register("id:2", "Two")
+
+
+# --- another name under a number ----------------------------------------------------------------------------
+
+CHANGES = {
+    "name": "UPDATE people SET name = 'Carla' WHERE player = 3",
+    "identity": "UPDATE people SET identity = 'name:carla' WHERE player = 3",
+    "salt": "UPDATE people SET salt = zeroblob(16) WHERE player = 3",
+    "no salt": "UPDATE people SET salt = NULL WHERE player = 3",
+    "half a salt": "UPDATE people SET salt = substr(salt, 1, 8) WHERE player = 3",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club: Path, what: str) -> None:
+    execute(beside(club, "people"), CHANGES[what])
+    name = "name:carla" if what == "identity" else "name:carl"
+    before = head(club)
+    game = next(iter(played(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
+    for strict in (False, True):
+        with Ledger.open(club) as ledger, pytest.raises(StorageError) as caught:
+            ledger.import_games(frames([game]), strict=strict)
+        assert f"player 3 ('{name}') is not whom entry 5 of the journal registered" in str(caught.value)
+        assert "'rating-ledger erase DB 3'" in str(caught.value)
+    with Ledger.open(club) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
+        ledger.register(name, "Carl")
+    assert head(club) == before
+    with Ledger.open(club) as ledger:
+        with pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
+            ledger.player(name)
+        assert ledger.player("Bob").player == 2
+
+
+def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
+    execute(
+        beside(club, "people"),
+        "UPDATE people SET player = 99 WHERE player = 2",
+        "UPDATE people SET player = 2 WHERE player = 3",
+        "UPDATE people SET player = 3 WHERE player = 99",
+    )
+    before = head(club)
+    for pair in (("Bob", "Ann"), ("Ann", "Carl"), ("Bob", "Carl")):
+        with pytest.raises(StorageError, match=r"player [23] \('name:(bob|carl)'\) is not whom entry [35]"):
+            imports(club, pair)
+    assert head(club) == before
+
+
+def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club: Path, run: Run) -> None:
+    execute(beside(club, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
+    assert run("erase", club, "3").code == USAGE  # it asks: there is something to forget
+    assert "is forgotten" in run("erase", club, "3", "--yes").err
+    assert everybody(beside(club, "people"))[2][1:4] == (None, None, None)
+
+
+def test_the_name_that_was_changed_may_be_given_up_alone(club: Path, run: Run) -> None:
+    """Also where it stands at an end, so that nothing with names can be read."""
+    for player in (4, 1):
+        execute(beside(club, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
+        done = run("ratings", club)
+        assert (done.code, f"erase DB {player}'" in done.err) == (REFUSED, True)
+        assert run("erase", club, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
+        assert run("erase", club, str(player), "--yes").code == 0
+    imports(club, ("Dora", "Ann"), ("Bob", "Carl"))
+    with Ledger.open(club) as ledger:
+        assert [ledger.player(name).player for name in ("Bob", "Carl", "Dora", "Ann")] == [2, 3, 5, 6]
+    assert audit(club).falsehoods == ()
+
+
+def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
+    person = Person(3, "name:carl", "Carl", bytes(16), "2020")
+    assert not sealed_names.is_sealed(person, Stored(5, b"{}", b""))
+    assert not sealed_names.is_sealed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
+
+
+# --- a foreign file -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(name="foreign")
+def _foreign(club: Path) -> Path:
+    """The same ledger with the people file of another one, which knows more players."""
+    put(club.with_name("other.people.db"), club)
+    return club
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["ratings"], ["show", "1"], ["show", "Zoe"], ["games", "1"], ["graph", "1"], ["predict", "1", "2"],
+     ["explain", "1", "made:Ann-Bob"], ["erase", "Zoe", "--yes"]],
+)  # fmt: skip
+def test_a_foreign_people_file_is_refused_for_reading_too(foreign: Path, words: list[str], run: Run) -> None:
+    held = everybody(beside(foreign, "people"))
+    done = run(words[0], foreign, *words[1:])
+    assert (done.code, done.out) == (REFUSED, "")
+    assert "player 1 ('name:zoe') is not whom entry 2 of the journal registered" in done.err
+    assert "move" in done.err
+    assert "accept-lost-names" in done.err
+    assert everybody(beside(foreign, "people")) == held
+
+
+@pytest.mark.parametrize("pairs", [[("Zoe", "Yan")], [("Ann", "Bob")], [("New", "Newer")]])
+def test_a_foreign_people_file_is_refused_for_writing_whoever_plays(
+    foreign: Path, pairs: Sequence[tuple[str, str]]
+) -> None:
+    before, held = head(foreign), everybody(beside(foreign, "people"))
+    with pytest.raises(StorageError, match="is not whom entry 2"):
+        imports(foreign, *pairs)
+    with Ledger.open(foreign) as ledger, pytest.raises(StorageError, match="is not whom entry 2"):
+        ledger.register("name:new", "New")
+    assert head(foreign) == before
+    assert everybody(beside(foreign, "people")) == held
+
+
+def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(foreign: Path, run: Run) -> None:
+    for words in (["head"], ["log"], ["pools"], ["rebuild"]):
+        assert run(words[0], foreign, *words[1:]).code == 0
+    with Ledger.open(foreign, read_only=True) as ledger:
+        assert len(list(ledger.rows("history"))) == 4
+    found = {(falsehood.table, falsehood.position_or_key) for falsehood in audit(foreign).falsehoods}
+    assert found == {("people", player) for player in (1, 2, 3, 4)}  # name, and when the player joined
+
+
+def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(older: Path) -> None:
+    """Two ledgers that were one: their first players are the same."""
+    with closing(People(beside(older, "people"))) as people:
+        people.number({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
+    with Ledger.open(older) as ledger, pytest.raises(StorageError, match=r"player 4 .'name:yan'. is not whom entry 6"):
+        ledger.player("Ann")
+    with pytest.raises(StorageError, match="player 4 "):
+        imports(older, ("Ann", "Bob"))
+
+
+def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        ledger.erase(1)
+        ledger.erase(4)
+    with closing(People(beside(club, "people"))) as people:
+        people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
+    for player, entry in ((2, 3), (3, 5)):
+        execute(beside(club, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
+        with Ledger.open(club) as ledger, pytest.raises(StorageError, match=f"player {player} .* entry {entry} "):
+            ledger.player("Bob")
+        execute(beside(club, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
+    with Ledger.open(club) as ledger:
+        assert ledger.player("Bob").player == 2
+
+
+# --- registered by number -----------------------------------------------------------------------------------
+
+
+def registration(player: int) -> PlayerRegistered:
+    return PlayerRegistered(player=player, joined_at="2020", standing=Standing.FULL, commitment=f"{player:064x}")
+
+
+def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "club.db"
+    with Ledger.create(path) as ledger:
+        ledger.append_many([registration(7), registration(9)])
+        ledger.append(registration(7))  # the same fact again
+        ledger.catch_up()
+        assert ledger.player("7") == Person(7, None, None, None, "2020")
+        with pytest.raises(StorageError, match=r"nothing of 2 players .*: 7 \(entry 2\), 9 \(entry 3\)"):
+            ledger.register("name:ann", "Ann")
+    with pytest.raises(StorageError, match="nothing of 2 players"):
+        imports(path, ("Ann", "Bob"))
+    assert run("accept-lost-names", path, "--yes").code == 0
+    imports(path, ("Ann", "Bob"))
+    with Ledger.open(path) as ledger:
+        assert (ledger.player("Ann").player, ledger.player("Bob").player) == (10, 11)
+    assert audit(path).falsehoods == ()
+
+
+def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club: Path) -> None:
+    with closing(People(beside(club, "people"))) as people:
+        people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
+    with Ledger.open(club) as ledger:
+        before = ledger.head()
+        with pytest.raises(StorageError, match="player 5 is 'name:eve' here"):
+            ledger.append_many([registration(6), registration(5)])
+        assert ledger.head() == before
+        with pytest.raises(RejectedError, match="exists-with-different-commitment"):
+            ledger.append(registration(4))
+        assert ledger.register("name:eve", "Eve") == 5
+
+
+def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_it(
+    club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program registers the number between the look at the whole file and the giving out."""
+    check = sealed_names.SealedNames._check_all_there
+
+    def check_then_other(self: sealed_names.SealedNames) -> None:
+        check(self)
+        with Ledger.open(club) as other:
+            other.append(registration(5))
+
+    monkeypatch.setattr(sealed_names.SealedNames, "_check_all_there", check_then_other)
+    with Ledger.open(club) as ledger, pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"):
+        ledger.register("name:eve", "Eve")
+    assert {person.player for person in everybody(beside(club, "people"))} == {1, 2, 3, 4}
+
+
+# --- going on without names ---------------------------------------------------------------------------------
+
+
+def test_lost_names_are_given_up_and_all_goes_on(older: Path, run: Run) -> None:
+    before = head(older)
+    done = run("accept-lost-names", older, "--yes")
+    assert (done.code, done.out) == (0, "")
+    assert "club.people.db: 2 players go on as numbers without a name" in done.err
+    assert head(older) == before  # nothing is appended
+    with Ledger.open(older) as ledger:
+        facts = [entry["facts"] for entry in ledger.entries("player-registered")]
+    joined = {registered["player"]: registered["joined_at"] for registered in facts}
+    assert everybody(beside(older, "people"))[2:] == [
+        Person(3, None, None, None, joined[3]), Person(4, None, None, None, joined[4]),
+    ]  # fmt: skip
+    imports(older, ("Carl", "Ann"))
+    with Ledger.open(older) as ledger:
+        assert ledger.player("Carl").player == 5
+    assert audit(older).falsehoods == ()
+    again = run("accept-lost-names", older)
+    assert (again.code, "no name is lost" in again.err) == (0, True)
+
+
+def test_a_people_file_that_is_missing_is_made_anew(club: Path, run: Run) -> None:
+    for leftover in club.parent.glob("club.people.db*"):
+        leftover.unlink()
+    done = run("show", club, "1")
+    assert (done.code, "accept-lost-names DB" in done.err) == (REFUSED, True)
+    assert "4 players go on as numbers" in run("accept-lost-names", club, "--yes").err
+    assert json.loads(run("show", club, "1").out)["player"] == 1
+    imports(club, ("Ann", "Mallory"))
+    with Ledger.open(club) as ledger:
+        assert ledger.player("Ann").player == 5
+    assert audit(club).falsehoods == ()
+    assert list(club.parent.glob("*.making*")) == []
+
+
+def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club: Path, run: Run) -> None:
+    with Ledger.open(club) as ledger:
+        ledger.register("name:eve", "Eve")
+        log = beside(club, "people").with_name("club.people.db-wal").read_bytes()
+    assert log
+    for leftover in club.parent.glob("club.people.db*"):
+        leftover.unlink()
+    club.with_name("club.people.db-wal").write_bytes(log)
+    for _ in range(2):
+        done = run("accept-lost-names", club, "--yes")
+        assert (done.code, "move the log aside" in done.err) == (REFUSED, True)
+        assert club.with_name("club.people.db-wal").read_bytes() == log
+        assert not beside(club, "people").exists()
+
+
+def test_a_foreign_people_file_is_not_filled_in(foreign: Path, run: Run) -> None:
+    held = beside(foreign, "people").read_bytes()
+    done = run("accept-lost-names", foreign, "--yes")
+    assert done.code == REFUSED
+    assert "4 in it are not whom the journal registered, first player 1 ('name:zoe', entry 2)" in done.err
+    assert "move it aside" in done.err
+    assert beside(foreign, "people").read_bytes() == held
+    beside(foreign, "people").rename(foreign.with_name("aside"))
+    assert run("accept-lost-names", foreign, "--yes").code == 0
+    assert everybody(beside(foreign, "people"))[0][1:4] == (None, None, None)
+
+
+def test_nothing_is_given_up_unasked(older: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = everybody(beside(older, "people"))
+    done = run("accept-lost-names", older)
+    assert (done.code, "give --yes" in done.err) == (USAGE, True)
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "n"
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+    assert run("accept-lost-names", older).code == 1
+    assert "without the names of 2 players?" in asked[0]
+    assert everybody(beside(older, "people")) == held
+
+
+def test_names_are_given_up_whole_or_not_at_all(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for leftover in club.parent.glob("club.people.db*"):
+        leftover.unlink()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with closing(SqliteJournal(club)) as journal:
+        with monkeypatch.context() as patch:
+            patch.setattr(People, "add_nameless", stop)
+            with pytest.raises(KeyboardInterrupt):
+                sealed_names.accept_lost_names(journal, beside(club, "people"))
+        assert not beside(club, "people").exists()
+        assert sealed_names.lost_names(journal, beside(club, "people")) == 4
+        assert sealed_names.accept_lost_names(journal, beside(club, "people")) == 4
+        assert sealed_names.lost_names(journal, beside(club, "people")) == 0
+
+
+# --- any store ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(name="names")
+def _names(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]]:
+    journal = MemoryJournal()
+    with closing(People.create(tmp_path / "people.db")) as people:
+        yield journal, people
+
+
+def test_names_are_compared_over_any_store_of_the_journal(names: tuple[MemoryJournal, People]) -> None:
+    journal, people = names
+    sealed = sealed_names.SealedNames(journal, people)
+    numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)
+    assert numbered.registered == set()
+    record(journal, [registration(1)])  # somebody else's commitment
+    with pytest.raises(StorageError, match=r"player 1 .* is not whom entry 1"):
+        sealed.number({"name:ann": "Ann"}, "2020", journal.find)
+    record(journal, [registration(12)])
+    with pytest.raises(StorageError, match="is not whom entry 1"):
+        sealed_names.SealedNames(journal, people).people()
+    people.erase(1)
+    with pytest.raises(StorageError, match=r"nothing of 1 player .*: 12 \(entry 2\)"):
+        sealed_names.SealedNames(journal, people).number({"name:bob": "Bob"}, "2020", journal.find)
+
+
+def test_keys_of_changes_are_no_registrations(names: tuple[MemoryJournal, People]) -> None:
+    journal, people = names
+    record(journal, [registration(3), PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST)])
+    record(journal, [PlayerChanged(player=3, effective_at="2022-01-01", standing=Standing.GUEST)])
+    assert sealed_names.lost_players(journal, people) == {3: 1}
+
+
+def test_the_registered_numbers_are_read_from_the_index_alone(club: Path) -> None:
+    with closing(sqlite.connect(club)) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_store._KEYS}", ("player:", "player;")).fetchall()
+    assert [row[3] for row in plan] == [
+        "SEARCH journal USING COVERING INDEX sqlite_autoindex_journal_1 (key>? AND key<?)"
+    ]
