@@ -33,7 +33,8 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
-from tests.kit.crash_driver import NOW, open_ledger, source_games
+from tests.kit.clubs import NOW, open_ledger
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))

@@ -23,7 +23,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
 from ledger.ratings.projectors import DEFAULT
 from ledger.runtime import sqlite
-from tests.kit.crash_driver import NOW, source_games
+from tests.kit.clubs import NOW
+from tests.kit.games import source_games
 from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")

@@ -19,7 +19,7 @@ import pytest
 
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tests.releases import make
 from tools.commands import FALSE
 

@@ -35,7 +35,8 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.kit.crash_driver import NOW, source_games
+from tests.kit.clubs import NOW
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))

@@ -27,7 +27,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.progress import silent
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tests.kit.tampering import edit
 from tools import cli

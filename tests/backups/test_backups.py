@@ -32,8 +32,9 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, restoring
-from tests.conftest import Run
-from tests.kit.crash_driver import NOW, open_ledger, source_games
+from tests.kit.clubs import NOW, open_ledger
+from tests.kit.commands import Run
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tools.commands import REFUSED, USAGE
 

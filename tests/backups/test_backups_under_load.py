@@ -20,7 +20,8 @@ from ledger.backups import Backup, backup, manifest, restore
 from ledger.errors import StorageError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from tests.kit.crash_driver import open_ledger, source_games
+from tests.kit.clubs import open_ledger
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))

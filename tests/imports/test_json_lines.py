@@ -16,9 +16,9 @@ from ledger.facts.source_games import KEPT_FAULTS, MAX_MESSAGE
 from ledger.imports import jsonl, lichess
 from ledger.imports.json_lines import json_objects
 from ledger.imports.reading import Reading
-from tests.conftest import Run
 from tests.imports.test_jsonl import SMALLEST
 from tests.imports.test_lichess_lines import GAME
+from tests.kit.commands import Run
 
 OWN = orjson.dumps(SMALLEST)
 LICHESS = orjson.dumps(GAME)

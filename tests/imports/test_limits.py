@@ -33,8 +33,8 @@ from ledger.imports.reading import MAX_TEXT, Reading, frames
 from ledger.imports.trf import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
-from tests.conftest import Run
 from tests.imports.test_lichess_lines import GAME
+from tests.kit.commands import Run
 
 MIB = 2**20
 TAGS = b'[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'

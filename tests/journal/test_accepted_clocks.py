@@ -19,9 +19,9 @@ from ledger.journal import listing, rules
 from ledger.ledger import Ledger
 from ledger.testing import MemoryJournal
 from ledger.testing.journal_contract import sealed
-from tests.conftest import Run
 from tests.journal.test_rules import NOON, Clock, game
-from tests.kit.crash_driver import source_games
+from tests.kit.commands import Run
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tools.commands import REFUSED, USAGE
 

@@ -13,7 +13,7 @@ from ledger.journal import people
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tools.commands import USAGE
 
 NAME = "Wilhelmina Unforgettable"

@@ -21,11 +21,12 @@ from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.conftest import Run
 from tests.journal.test_erasing_bytes import marked
 from tests.journal.test_people import everybody
 from tests.journal.test_rules import game as game_of_2026
-from tests.kit.crash_driver import open_ledger, source_games
+from tests.kit.clubs import open_ledger
+from tests.kit.commands import Run
+from tests.kit.games import source_games
 from tests.kit.tampering import execute
 
 NAMES = marked(3)

@@ -21,7 +21,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.kit.crash_driver import source_games
+from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.tampering import edit
 

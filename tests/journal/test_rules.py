@@ -28,7 +28,7 @@ from ledger.imports.reading import frames
 from ledger.journal import rules
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from tests.kit.crash_driver import source_games
+from tests.kit.games import source_games
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -24,8 +24,8 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
-from tests.conftest import Run
 from tests.journal.test_people import everybody
+from tests.kit.commands import Run
 from tests.kit.tampering import execute
 from tools.commands import REFUSED, USAGE
 

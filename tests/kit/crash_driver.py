@@ -13,47 +13,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from ledger.errors import LedgerError
-from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
-from ledger.ledger import Ledger
 from ledger.ratings import projection, views
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
-
-NOW = datetime(2022, 1, 1, tzinfo=UTC)
-PLAYERS = 40
-GAMES_A_NEWCOMER = 30
-
-
-def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
-    """The games of a made-up file, the same every time; more of them begin with the same ones."""
-    random = Random(seed)
-    for i in range(count):
-        white, black = random.sample(range(min(PLAYERS, 2 + i // GAMES_A_NEWCOMER)), 2)
-        outcome = random.choice(("white", "black", "draw"))
-        yield SourceGame(
-            line=i + 1, key=f"made:{seed}-{i}", white_id=f"made:p{white}", white_name=f"Player {white}",
-            black_id=f"made:p{black}", black_name=f"Player {black}", outcome=outcome,
-            termination=random.choice(("checkmate", "time", "resignation")), half_moves=random.randint(5, 90),
-            started_at=None, ended_at=f"20{random.randint(10, 20)}-{random.randint(1, 12):02}", tournament=None,
-            round=str(i % 7), rated=True, white_rating=None, black_rating=None, speed=None, variant="standard",
-            text=f"e4 e5 Nf3 {i % 50}",
-        )  # fmt: skip
-
-
-def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledger:
-    """The ledger at *path*, made where there is none yet."""
-    if not path.exists() or not beside(path, "people").exists():
-        return Ledger.create(path, clock=clock)
-    return Ledger.open(path, clock=clock)
+from tests.kit.clubs import open_ledger
+from tests.kit.games import source_games
 
 
 def die_at(statement: int) -> list[int]:

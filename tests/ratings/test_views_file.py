@@ -21,7 +21,7 @@ from ledger.ratings.projectors import DEFAULT
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tests.kit.places import ROOT
 
 READING = (

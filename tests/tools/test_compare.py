@@ -15,7 +15,7 @@ import pytest
 from ledger.answers.comparing import comparison
 from ledger.ledger import Ledger
 from ledger.runtime.sqlite import connect
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tools import pictures
 from tools.commands import REFUSED, USAGE
 
@@ -30,8 +30,8 @@ class Missing:
         raise ModuleNotFoundError(name)
 
 
-def test_json_holds_everything(club: Path, run: Run) -> None:
-    done = run("compare", club, "--schemes", "chessworld,glicko2,elo")
+def test_json_holds_everything(sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, "--schemes", "chessworld,glicko2,elo")
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
     assert (told["pool"], told["replayed"], told["established"], told["min_games"]) == ("standard", RATED, False, 30)
@@ -50,20 +50,20 @@ def test_json_holds_everything(club: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(("flag", "delimiter"), [("--csv", ","), ("--tsv", "\t")])
-def test_csv_and_tsv_hold_the_main_table(flag: str, delimiter: str, club: Path, run: Run) -> None:
-    done = run("compare", club, "--schemes", "chessworld,elo", flag)
+def test_csv_and_tsv_hold_the_main_table(flag: str, delimiter: str, sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, "--schemes", "chessworld,elo", flag)
     rows = list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
     assert list(rows[0]) == MAIN
     assert [(row["scheme"], row["games"]) for row in rows] == [("chessworld", str(RATED)), ("elo", str(RATED))]
 
 
-def test_newline_delimited_json_holds_the_main_table(club: Path, run: Run) -> None:
-    lines = run("compare", club, "--schemes", "chessworld,elo", "--nl").out.splitlines()
+def test_newline_delimited_json_holds_the_main_table(sample_club: Path, run: Run) -> None:
+    lines = run("compare", sample_club, "--schemes", "chessworld,elo", "--nl").out.splitlines()
     assert [list(json.loads(line)) for line in lines] == [MAIN, MAIN]
 
 
-def test_the_table_for_people_tells_everything_in_its_order(club: Path, run: Run) -> None:
-    out = run("compare", club, "--schemes", "chessworld,glicko2", "--movers", "2", "-t").out
+def test_the_table_for_people_tells_everything_in_its_order(sample_club: Path, run: Run) -> None:
+    out = run("compare", sample_club, "--schemes", "chessworld,glicko2", "--movers", "2", "-t").out
     assert out.startswith(f"pool standard: {RATED} games from ")
     places = [
         out.index(words)
@@ -77,21 +77,21 @@ def test_the_table_for_people_tells_everything_in_its_order(club: Path, run: Run
     assert 0.3 < float(row[1]) < 0.69
 
 
-def test_one_scheme_gives_just_its_figures(club: Path, run: Run) -> None:
-    done = run("compare", club, "--schemes", "elo", "-t")
+def test_one_scheme_gives_just_its_figures(sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, "--schemes", "elo", "-t")
     assert done.code == 0
     assert "Rank correlation" not in done.out
     assert "places won" not in done.out
 
 
-def test_settings_go_to_their_scheme(club: Path, run: Run) -> None:
+def test_settings_go_to_their_scheme(sample_club: Path, run: Run) -> None:
     words = ["--set", "elo.k=64", "--set", "chessworld.include_initial=true"]
-    told = json.loads(run("compare", club, "--schemes", "chessworld,elo", *words).out)
+    told = json.loads(run("compare", sample_club, "--schemes", "chessworld,elo", *words).out)
     assert [one["settings"] for one in told["schemes"]] == [{"include_initial": True}, {"k": "64"}]
 
 
-def test_a_scheme_that_lists_nobody_is_told(club: Path, run: Run) -> None:
-    done = run("compare", club, "--schemes", "elo,fide", "-t")
+def test_a_scheme_that_lists_nobody_is_told(sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, "--schemes", "elo,fide", "-t")
     assert done.code == 0
     assert "note: fide lists no active player" in done.err
 
@@ -119,25 +119,25 @@ def test_a_scheme_that_lists_nobody_is_told(club: Path, run: Run) -> None:
         (["--schemes", "elo", "--picture", "no/such/folder/a.svg"], REFUSED, "no/such/folder"),
     ],
 )
-def test_refusals(words: list[str], code: int, says: str, club: Path, run: Run) -> None:
-    done = run("compare", club, *words)
+def test_refusals(words: list[str], code: int, says: str, sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, *words)
     assert done.code == code
     assert says in done.err
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.png"])
-def test_a_picture_is_drawn_the_same_each_time(name: str, club: Path, tmp_path: Path, run: Run) -> None:
+def test_a_picture_is_drawn_the_same_each_time(name: str, sample_club: Path, tmp_path: Path, run: Run) -> None:
     drawn = []
     for _ in range(2):
-        assert run("compare", club, "--schemes", "chessworld,elo", "--picture", tmp_path / name).code == 0
+        assert run("compare", sample_club, "--schemes", "chessworld,elo", "--picture", tmp_path / name).code == 0
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) > 20_000
 
 
-def test_names_are_drawn_harmless_and_never_as_formulas(club: Path) -> None:
+def test_names_are_drawn_harmless_and_never_as_formulas(sample_club: Path) -> None:
     evil = "a\x1b[2J\u202e\ufeff\uffff\x00 $\\frac$ --><script>&羽"
-    with Ledger.open(club) as ledger:
+    with Ledger.open(sample_club) as ledger:
         told = comparison.compare(ledger, [comparison.candidate("elo", {})], timer=lambda: 0.0)
     told = attrs.evolve(told, pool=evil, schemes=tuple(attrs.evolve(one, scheme=evil) for one in told.schemes))
     drawn = pictures.draw(told, ".svg")
@@ -149,16 +149,16 @@ def test_names_are_drawn_harmless_and_never_as_formulas(club: Path) -> None:
     assert len(pictures.draw(told, ".png")) > 20_000
 
 
-def test_without_matplotlib_nothing_is_begun(club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_nothing_is_begun(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "mpl", Missing())
-    done = run("compare", club, "--schemes", "elo", "--picture", "a.svg")
+    done = run("compare", sample_club, "--schemes", "elo", "--picture", "a.svg")
     assert (done.code, done.out) == (REFUSED, "")
     assert "pip install 'rating-ledger[pictures]'" in done.err
 
 
-def test_the_views_stay_as_they_are_to_the_byte(club: Path, run: Run) -> None:
-    views = club.with_name("club.views.db")
+def test_the_views_stay_as_they_are_to_the_byte(sample_club: Path, run: Run) -> None:
+    views = sample_club.with_name("club.views.db")
     connect(views).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    before = {path.name: path.read_bytes() for path in club.parent.glob("*.db")}
-    assert run("compare", club, "--schemes", "chessworld,glicko2,uschess", "--established", "-t").code == 0
-    assert {path.name: path.read_bytes() for path in club.parent.glob("*.db")} == before
+    before = {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")}
+    assert run("compare", sample_club, "--schemes", "chessworld,glicko2,uschess", "--established", "-t").code == 0
+    assert {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")} == before

@@ -18,7 +18,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.conftest import Done, Run
+from tests.kit.commands import Done, Run
 from tests.kit.places import ROOT
 from tools import cli, running
 from tools.commands import FALSE, REFUSED, USAGE
@@ -44,8 +44,8 @@ def shell(script: str, variables: Mapping[str, str] | None = None) -> Done:
 
 @HOLDING
 @pytest.mark.parametrize(("where", "told"), [(">&-", CLOSED), (">/dev/full", FULL)])
-def test_an_answer_that_is_lost_is_told(where: str, told: str, unbuffered: str, made: Path) -> None:
-    done = shell(f"ledger graph {made / 'club.db'} ann {where}", {"PYTHONUNBUFFERED": unbuffered})
+def test_an_answer_that_is_lost_is_told(where: str, told: str, unbuffered: str, sample_folder: Path) -> None:
+    done = shell(f"ledger graph {sample_folder / 'club.db'} ann {where}", {"PYTHONUNBUFFERED": unbuffered})
     assert done == (REFUSED, "", f"{told}\n")
 
 
@@ -56,36 +56,36 @@ def test_help_that_is_lost_is_told_in_one_line(where: str, unbuffered: str) -> N
     assert "standard output" in done.err
 
 
-def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(club: Path) -> None:
-    with sqlite.sqlite3.connect(club.with_name("club.views.db")) as connection:
+def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sample_club: Path) -> None:
+    with sqlite.sqlite3.connect(sample_club.with_name("club.views.db")) as connection:
         connection.execute("UPDATE current SET rating = 3000 WHERE player = 13")
-    done = shell(f"ledger audit {club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
+    done = shell(f"ledger audit {sample_club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
     assert done.code == FALSE
     false, told = done.err.splitlines()
-    assert false.startswith(f"FALSE {club} current ")
+    assert false.startswith(f"FALSE {sample_club} current ")
     assert told == FULL
 
 
 @HOLDING
 @pytest.mark.parametrize("command", ["games DB ann --last 500 --nl", "--help"])
-def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: str, made: Path) -> None:
-    command = command.replace("DB", str(made / "club.db"))
+def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: str, sample_folder: Path) -> None:
+    command = command.replace("DB", str(sample_folder / "club.db"))
     done = shell(f"ledger {command} | true", {"PYTHONUNBUFFERED": unbuffered})
     assert done == (REFUSED, "", "")
 
 
-def test_a_reader_of_the_first_line_gets_it(made: Path) -> None:
-    done = shell(f"ledger games {made / 'club.db'} ann --last 500 --nl | head -n 1")
+def test_a_reader_of_the_first_line_gets_it(sample_folder: Path) -> None:
+    done = shell(f"ledger games {sample_folder / 'club.db'} ann --last 500 --nl | head -n 1")
     assert json.loads(done.out)["n"] == 106
     assert done.err == ""
 
 
-def test_words_that_nobody_takes_stop_no_work(club: Path) -> None:
+def test_words_that_nobody_takes_stop_no_work(sample_club: Path) -> None:
     for number, where in enumerate(("2>/dev/full", "<&- >&- 2>&-"), 1):
-        done = shell(f"ledger close-tournament {club} Cup --ended 200{number} {where}")
+        done = shell(f"ledger close-tournament {sample_club} Cup --ended 200{number} {where}")
         assert done == (0, "", "")
-        assert shell(f"ledger head {club} 2>&-").out.startswith(f"{917 + number} ")
-    assert shell(f"ledger show {club} nobody {where}") == (REFUSED, "", "")
+        assert shell(f"ledger head {sample_club} 2>&-").out.startswith(f"{917 + number} ")
+    assert shell(f"ledger show {sample_club} nobody {where}") == (REFUSED, "", "")
 
 
 def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:
@@ -97,21 +97,21 @@ def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None
         assert shell(f"{sys.executable} -c {json.dumps(script)} {where}").code >= 13
 
 
-def test_a_closed_standard_input_is_said_to_be_none(club: Path) -> None:
-    done = shell(f"ledger import {club} - <&-")
+def test_a_closed_standard_input_is_said_to_be_none(sample_club: Path) -> None:
+    done = shell(f"ledger import {sample_club} - <&-")
     assert done == (REFUSED, "", "error: -: there is no standard input: give a file\n")
-    done = shell(f"ledger erase {club} ann <&-")
+    done = shell(f"ledger erase {sample_club} ann <&-")
     assert (done.code, done.err.splitlines()[-1]) == (USAGE, "error: nobody can be asked here: give --yes")
     done = shell(f"{sys.executable} -m tools.vectors - <&-")
     assert (done.code, done.err) == (REFUSED, "-: there is no standard input: give a file\n")
 
 
-def test_a_question_goes_to_standard_error(club: Path, tmp_path: Path) -> None:
+def test_a_question_goes_to_standard_error(sample_club: Path, tmp_path: Path) -> None:
     script = f"""
 import pty, os, sys
 pid, terminal = pty.fork()
 if not pid:
-    os.execvp("/bin/sh", ["sh", "-c", "exec {COMMAND} erase {club} ann > {tmp_path / 'out'}"])
+    os.execvp("/bin/sh", ["sh", "-c", "exec {COMMAND} erase {sample_club} ann > {tmp_path / 'out'}"])
 asked = b""
 while b"[y/N]" not in asked:
     asked += os.read(terminal, 1000)
@@ -148,11 +148,11 @@ def test_a_poor_encoding_loses_nothing(tmp_path: Path) -> None:
     assert done.err.startswith("error: no player '\\u0427\\u0443\\u0436\\u043e\\u0439' in this ledger")
 
 
-def test_a_file_that_cannot_be_written_is_named(club: Path, tmp_path: Path, run: Run) -> None:
+def test_a_file_that_cannot_be_written_is_named(sample_club: Path, tmp_path: Path, run: Run) -> None:
     (tmp_path / "full.svg").symlink_to("/dev/full")
-    done = run("compare", club, "--schemes", "elo", "--picture", tmp_path / "full.svg")
+    done = run("compare", sample_club, "--schemes", "elo", "--picture", tmp_path / "full.svg")
     assert done == (REFUSED, "", f"error: {tmp_path / 'full.svg'}: No space left on device\n")
-    done = run("audit", club, "--journal-only", "--save-head", "/dev/full")
+    done = run("audit", sample_club, "--journal-only", "--save-head", "/dev/full")
     assert (done.code, done.err.splitlines()[-1]) == (REFUSED, "error: /dev/full: No space left on device")
 
 
