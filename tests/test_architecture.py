@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 import ledger
-from ledger.facts.events import GameRecorded
-from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
+from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 
 # The rooms from the bottom up. A module imports from its own room, from its floor or from those below. Nothing imports
@@ -193,18 +192,7 @@ def python(script: str, *arguments: str) -> str:
 def test_opening_a_ledger_and_reading_one_players_rows_loads_nothing_heavy(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db") as made:
         ann, bob = made.register("name:ann", "Ann"), made.register("name:bob", "Bob")
-        game = GameRecorded(
-            game="r1-b1",
-            pool="standard",
-            white=ann,
-            black=bob,
-            outcome=Outcome.WHITE,
-            rated=True,
-            termination=Termination.CHECKMATE,
-            half_moves=61,
-            ended_at="2013-06-04",
-        )
-        made.append(game)
+        made.append(game_recorded("r1-b1", white=ann, black=bob, half_moves=61, ended_at="2013-06-04"))
         made.catch_up()
     assert python(READ_ONE_PLAYER, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
 

@@ -43,6 +43,7 @@ from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
+from tests.kit.games import source_game
 from tests.kit.plugins import WIN_STREAKS
 
 PROJECTORS = (*DEFAULT, WIN_STREAKS)
@@ -398,16 +399,15 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
 
 
 @st.composite
-def source_games(draw: st.DrawFn, number: int) -> SourceGame:
+def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
     white, black = draw(st.permutations("ABCDE"))[:2]
-    return SourceGame(
-        line=number + 1, key=f"made:{draw(st.sampled_from('zyxab'))}{number}", white_id=f"name:{white}",
-        white_name=white, black_id=f"name:{black}", black_name=black,
+    return source_game(
+        f"made:{draw(st.sampled_from('zyxab'))}{number}", white, black, line=number + 1, white_id=f"name:{white}",
+        black_id=f"name:{black}",
         outcome=draw(st.sampled_from(("white", "draw", "black"))),
         termination=draw(st.sampled_from(("time", "checkmate", "unknown", "unplayed"))),
-        half_moves=draw(st.sampled_from((None, 3, 40))), started_at=None, ended_at=draw(st.sampled_from(MOMENTS)),
-        tournament=None, round=draw(st.sampled_from((None, "1", "10", "2"))), rated=True, white_rating=None,
-        black_rating=None, speed=draw(st.sampled_from(("blitz", "rapid"))), variant="standard",
+        half_moves=draw(st.sampled_from((None, 3, 40))), ended_at=draw(st.sampled_from(MOMENTS)),
+        round=draw(st.sampled_from((None, "1", "10", "2"))), speed=draw(st.sampled_from(("blitz", "rapid"))),
         text=draw(st.sampled_from((None, "e4 e5"))),
     )  # fmt: skip
 
@@ -415,7 +415,7 @@ def source_games(draw: st.DrawFn, number: int) -> SourceGame:
 @examples
 @given(st.data(), st.integers(1, 25))
 def test_imported_games_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
-    told = [data.draw(source_games(i)) for i in range(count)]
+    told = [data.draw(drawn_source_games(i)) for i in range(count)]
     found = []
     for order in (told, data.draw(st.permutations(told))):
         with new_ledger() as ledger:

@@ -25,7 +25,7 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.facts.words import Carry, Outcome, Standing, Termination, TreeHead
+from ledger.facts.words import Carry, Standing, Termination, TreeHead
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
@@ -33,6 +33,8 @@ from ledger.ratings.projectors import DEFAULT
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.testing import games
+from tests.kit.clubs import copied
+from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tampering import edit
 
@@ -47,13 +49,8 @@ LATER = SchemeAdopted(
 )  # fmt: skip
 
 
-def game(key: str, white: int = 1, black: int = 4, **facts: object) -> GameRecorded:
-    told = {"outcome": Outcome.WHITE, "termination": Termination.CHECKMATE, "ended_at": "2022-02-01", **facts}
-    return GameRecorded(game=key, pool="standard", white=white, black=black, rated=True, **told)  # type: ignore[arg-type]
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces.
 
     A run and a tournament are closed, which touches no rating of a scheme by game.
@@ -73,9 +70,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def club(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
+def club_of_300_games(folder_of_300_games: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be worked with."""
+    return copied(folder_of_300_games, tmp_path)
 
 
 def found(path: Path, since: TreeHead | None = None) -> list[tuple[str, int | str]]:
@@ -106,92 +103,95 @@ def first_game(club: Path, condition: str = "1") -> int:
 # --- true ledgers -------------------------------------------------------------------------------------------
 
 
-def test_an_untouched_ledger_is_true_and_nothing_is_changed_by_asking(club: Path) -> None:
-    before = {path.name: path.read_bytes() for path in club.parent.glob("*.db")}
-    verdict = audit(club)
+def test_an_untouched_ledger_is_true_and_nothing_is_changed_by_asking(club_of_300_games: Path) -> None:
+    before = {path.name: path.read_bytes() for path in club_of_300_games.parent.glob("*.db")}
+    verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert verdict.entries == verdict.head.size > GAMES + PLAYERS
     assert (verdict.names_checked, verdict.names_erased) == (PLAYERS, 0)
     assert set(verdict.digests) == TABLES
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_300_games) as ledger:
         assert verdict.head == ledger.head()
-    assert {path.name: path.read_bytes() for path in club.parent.glob("*.db")} == before
-    assert audit(club, since=verdict.head) == verdict
+    assert {path.name: path.read_bytes() for path in club_of_300_games.parent.glob("*.db")} == before
+    assert audit(club_of_300_games, since=verdict.head) == verdict
 
 
-def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club: Path) -> None:
-    head = audit(club).head
-    for path in (views_of(club), beside(club, "people")):
+def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300_games: Path) -> None:
+    head = audit(club_of_300_games).head
+    for path in (views_of(club_of_300_games), beside(club_of_300_games, "people")):
         path.unlink()
-    alone = audit(club, journal_only=True)
+    alone = audit(club_of_300_games, journal_only=True)
     assert alone == Verdict(head, head.size, 0, 0, {}, ())
     assert list(map(str, alone.not_compared)) == [
         "names, texts and derived rows: the journal alone was asked for"
     ]
-    assert said(club) == (
+    assert said(club_of_300_games) == (
         "people file club.people.db: is missing: the names stand in no other file; restore it from a copy"
     )
 
 
-def test_views_folded_in_piece_by_piece_have_the_digests_of_rebuilt_ones(club: Path) -> None:
-    verdict = audit(club)
-    with Ledger.open(club) as ledger:
+def test_views_folded_in_piece_by_piece_have_the_digests_of_rebuilt_ones(club_of_300_games: Path) -> None:
+    verdict = audit(club_of_300_games)
+    with Ledger.open(club_of_300_games) as ledger:
         live = table_digests(ledger.views.connection)
         ledger.rebuild()
         assert table_digests(ledger.views.connection) == live == verdict.digests
 
 
-def test_a_digest_is_the_hash_of_rows_as_json_lines_in_order_of_the_key(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_a_digest_is_the_hash_of_rows_as_json_lines_in_order_of_the_key(club_of_300_games: Path) -> None:
+    with Ledger.open(club_of_300_games) as ledger:
         rows = ledger.rows("history", "1 ORDER BY pool, player, n")
         lines = [orjson.dumps([row[name] for name in sorted(row)]) + b"\n" for row in rows]
-    assert audit(club).digests["history"] == hashlib.sha256(b"".join(lines)).hexdigest()
+    assert audit(club_of_300_games).digests["history"] == hashlib.sha256(b"".join(lines)).hexdigest()
 
 
-def test_two_ledgers_of_one_journal_have_the_same_digests(club: Path, tmp_path: Path) -> None:
+def test_two_ledgers_of_one_journal_have_the_same_digests(club_of_300_games: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "copy.db"
     other.parent.mkdir()
-    with closing(sqlite.sqlite3.connect(club)) as connection:
+    with closing(sqlite.sqlite3.connect(club_of_300_games)) as connection:
         connection.execute("VACUUM INTO ?", (str(other),))
-    shutil.copy(beside(club, "people"), beside(other, "people"))
-    assert audit(other) == audit(club)  # before it has views
+    shutil.copy(beside(club_of_300_games, "people"), beside(other, "people"))
+    assert audit(other) == audit(club_of_300_games)  # before it has views
     with Ledger.open(other) as ledger:
         ledger.catch_up()
-    assert audit(other) == audit(club)
+    assert audit(other) == audit(club_of_300_games)
 
 
-def test_the_digests_belong_to_the_head_also_where_the_views_are_behind(club: Path) -> None:
-    with Ledger.open(club) as ledger:
-        ledger.append(game("late"))
-    behind = audit(club)
+def test_the_digests_belong_to_the_head_also_where_the_views_are_behind(club_of_300_games: Path) -> None:
+    with Ledger.open(club_of_300_games) as ledger:
+        ledger.append(game_recorded("late", black=4, termination=Termination.CHECKMATE, ended_at="2022-02-01"))
+    behind = audit(club_of_300_games)
     assert behind.falsehoods == ()
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.catch_up()
         assert table_digests(ledger.views.connection) == behind.digests
-    assert audit(club) == behind
+    assert audit(club_of_300_games) == behind
 
 
-def test_an_erased_player_is_counted_and_no_falsehood(club: Path) -> None:
-    edit(beside(club, "people"), "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3")
-    verdict = audit(club)
+def test_an_erased_player_is_counted_and_no_falsehood(club_of_300_games: Path) -> None:
+    edit(
+        beside(club_of_300_games, "people"),
+        "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3",
+    )
+    verdict = audit(club_of_300_games)
     assert (verdict.names_checked, verdict.names_erased, verdict.falsehoods) == (PLAYERS - 1, 1, ())
 
 
-def test_the_read_models_of_a_plug_in_are_audited_too(club: Path) -> None:
+def test_the_read_models_of_a_plug_in_are_audited_too(club_of_300_games: Path) -> None:
     projectors = (*DEFAULT, WIN_STREAKS)
-    with Ledger.open(club, projectors=projectors) as ledger:
+    with Ledger.open(club_of_300_games, projectors=projectors) as ledger:
         ledger.catch_up()
-    verdict = audit(club, projectors=projectors)
+    verdict = audit(club_of_300_games, projectors=projectors)
     assert verdict.falsehoods == ()
     assert set(verdict.digests) == TABLES | {"win_streaks"}
-    edit(views_of(club), "UPDATE win_streaks SET longest = longest + 1 WHERE player = 6 AND n = 3")
-    (falsehood,) = audit(club, projectors=projectors).falsehoods
+    edit(views_of(club_of_300_games), "UPDATE win_streaks SET longest = longest + 1 WHERE player = 6 AND n = 3")
+    (falsehood,) = audit(club_of_300_games, projectors=projectors).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("win_streaks", "pool 1, player 6, n 3")
 
 
-def test_progress_tells_of_the_journal_the_build_and_each_table(club: Path) -> None:
+def test_progress_tells_of_the_journal_the_build_and_each_table(club_of_300_games: Path) -> None:
     told: list[str] = []
-    audit(club, progress=lambda what, _done, _total: told.append(what))
+    audit(club_of_300_games, progress=lambda what, _done, _total: told.append(what))
     assert told[0] == "journal"
     assert {f"table {table}" for table in TABLES} <= set(told)
 
@@ -199,7 +199,7 @@ def test_progress_tells_of_the_journal_the_build_and_each_table(club: Path) -> N
 # --- the journal touched ------------------------------------------------------------------------------------
 
 
-def test_triggers_refuse_what_a_plain_connection_tries_first(club: Path) -> None:
+def test_triggers_refuse_what_a_plain_connection_tries_first(club_of_300_games: Path) -> None:
     for statement in (
         "UPDATE journal SET body = x'00' WHERE position = 20",
         "DELETE FROM journal WHERE position = 20",
@@ -207,47 +207,46 @@ def test_triggers_refuse_what_a_plain_connection_tries_first(club: Path) -> None
         "INSERT OR REPLACE INTO journal SELECT position, kind, key, x'00', leaf FROM journal WHERE position = 20",
     ):
         with (
-            closing(sqlite.sqlite3.connect(club)) as connection,
+            closing(sqlite.sqlite3.connect(club_of_300_games)) as connection,
             pytest.raises(sqlite.sqlite3.IntegrityError, match="the journal"),
         ):
             connection.execute(statement)
-    assert found(club) == []
+    assert found(club_of_300_games) == []
 
 
-def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club: Path) -> None:
-    position = first_game(club)
-    body = body_at(club, position).replace(b'"ended_at":"2021', b'"ended_at":"2020')
+def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club_of_300_games: Path) -> None:
+    position = first_game(club_of_300_games)
+    body = body_at(club_of_300_games, position).replace(b'"ended_at":"2021', b'"ended_at":"2020')
     edit(
-        club, ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
+        club_of_300_games, ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
     )  # fmt: skip
-    verdict = audit(club)
+    verdict = audit(club_of_300_games)
     assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("journal", position)]
     assert verdict.digests == {}
 
 
-def test_a_replaced_row_is_named_though_no_trigger_for_updates_fires(club: Path) -> None:
-    position = first_game(club)
-    edit(
-        club, ("INSERT OR REPLACE INTO journal SELECT position, kind, key, ?, leaf FROM journal WHERE position = ?",
-         (body_at(club, position).replace(b'"rated":true', b'"rated":false'), position)),
-    )  # fmt: skip
-    assert found(club) == [("journal", position)]
+def test_a_replaced_row_is_named_though_no_trigger_for_updates_fires(club_of_300_games: Path) -> None:
+    position = first_game(club_of_300_games)
+    changed = body_at(club_of_300_games, position).replace(b'"rated":true', b'"rated":false')
+    replace = "INSERT OR REPLACE INTO journal SELECT position, kind, key, ?, leaf FROM journal WHERE position = ?"
+    edit(club_of_300_games, (replace, (changed, position)))
+    assert found(club_of_300_games) == [("journal", position)]
 
 
-def test_a_removed_entry_is_named(club: Path) -> None:
-    edit(club, "DELETE FROM journal WHERE position = 100")
-    assert found(club) == [("journal", 100)]
+def test_a_removed_entry_is_named(club_of_300_games: Path) -> None:
+    edit(club_of_300_games, "DELETE FROM journal WHERE position = 100")
+    assert found(club_of_300_games) == [("journal", 100)]
 
 
-def test_a_cut_off_tail_is_found_by_views_that_know_more_and_by_a_kept_head(club: Path) -> None:
-    head = audit(club).head
-    edit(club, "DELETE FROM journal WHERE position > 280")
-    assert found(club) == [("progress", "position")]
-    assert f"the views know {head.size} entries, the journal holds 280: the journal was cut" in said(club)
-    with Ledger.open(club) as ledger:
+def test_a_cut_off_tail_is_found_by_views_that_know_more_and_by_a_kept_head(club_of_300_games: Path) -> None:
+    head = audit(club_of_300_games).head
+    edit(club_of_300_games, "DELETE FROM journal WHERE position > 280")
+    assert found(club_of_300_games) == [("progress", "position")]
+    assert f"the views know {head.size} entries, the journal holds 280: the journal was cut" in said(club_of_300_games)
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.rebuild()
-    assert found(club) == []
-    assert found(club, head) == [("journal", 281)]
+    assert found(club_of_300_games) == []
+    assert found(club_of_300_games, head) == [("journal", 281)]
 
 
 def resealed(club: Path, position: int, change: Callable[[bytes], bytes]) -> None:
@@ -263,21 +262,25 @@ def resealed(club: Path, position: int, change: Callable[[bytes], bytes]) -> Non
         ledger.rebuild()
 
 
-def test_history_rewritten_with_all_its_seals_is_found_only_by_a_kept_head(club: Path) -> None:
-    head = audit(club).head
-    position = first_game(club, "outcome = 'white'")
-    resealed(club, position, lambda body: body.replace(b'"outcome":"white"', b'"outcome":"black"'))
-    forged = audit(club)
+def test_history_rewritten_with_all_its_seals_is_found_only_by_a_kept_head(club_of_300_games: Path) -> None:
+    head = audit(club_of_300_games).head
+    position = first_game(club_of_300_games, "outcome = 'white'")
+    resealed(club_of_300_games, position, lambda body: body.replace(b'"outcome":"white"', b'"outcome":"black"'))
+    forged = audit(club_of_300_games)
     assert forged.falsehoods == ()
     assert forged.head.size == head.size
-    assert found(club, head) == [("journal", f"1..{head.size}")]
-    assert "history before that head was rewritten" in said(club, head)
+    assert found(club_of_300_games, head) == [("journal", f"1..{head.size}")]
+    assert "history before that head was rewritten" in said(club_of_300_games, head)
 
 
-def test_a_forged_history_shows_in_the_digests_too(club: Path) -> None:
-    digests = audit(club).digests
-    resealed(club, first_game(club, "outcome = 'white'"), lambda body: body.replace(b'"white"', b'"draw"', 1))
-    forged = audit(club).digests
+def test_a_forged_history_shows_in_the_digests_too(club_of_300_games: Path) -> None:
+    digests = audit(club_of_300_games).digests
+    resealed(
+        club_of_300_games,
+        first_game(club_of_300_games, "outcome = 'white'"),
+        lambda body: body.replace(b'"white"', b'"draw"', 1),
+    )
+    forged = audit(club_of_300_games).digests
     assert {table for table in TABLES if forged[table] != digests[table]} == {"games", "history", "current"}
 
 
@@ -291,10 +294,12 @@ def test_a_forged_history_shows_in_the_digests_too(club: Path) -> None:
         (b'"pool":"standard"', b'"pool":"unheard"', "nothing can be derived from these entries: "),
     ],
 )
-def test_a_sealed_entry_from_which_nothing_follows_is_named(old: bytes, new: bytes, message: str, club: Path) -> None:
-    source = body_at(club, first_game(club, "outcome = 'white'"))
+def test_a_sealed_entry_from_which_nothing_follows_is_named(
+    old: bytes, new: bytes, message: str, club_of_300_games: Path
+) -> None:
+    source = body_at(club_of_300_games, first_game(club_of_300_games, "outcome = 'white'"))
     entry = json.loads(source)
-    with Ledger.open(club) as ledger, ledger.journal.writing() as writer:
+    with Ledger.open(club_of_300_games) as ledger, ledger.journal.writing() as writer:
         for was, becomes in (
             (b'"key":"%b"' % entry["key"].encode(), b'"key":"game:slipped-in"'),
             (b'"position":%d' % entry["position"], b'"position":%d' % (writer.size + 1)),
@@ -305,7 +310,7 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(old: bytes, new: byt
             source = source.replace(was, becomes)
         position = writer.size + 1
         writer.append([json.loads(source)["kind"]], ["game:slipped-in"], [source])
-    (falsehood,) = audit(club).falsehoods
+    (falsehood,) = audit(club_of_300_games).falsehoods
     assert falsehood.table == "journal"
     assert falsehood.position_or_key in {position, f"1..{position}"}
     assert falsehood.message.startswith(message)
@@ -325,15 +330,17 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(old: bytes, new: byt
         ("UPDATE people SET name = NULL WHERE player = 5", [5]),
     ],
 )
-def test_names_that_are_not_the_sealed_ones_are_named(statement: str, players: list[int], club: Path) -> None:
-    edit(beside(club, "people"), statement)
-    verdict = audit(club)
+def test_names_that_are_not_the_sealed_ones_are_named(
+    statement: str, players: list[int], club_of_300_games: Path
+) -> None:
+    edit(beside(club_of_300_games, "people"), statement)
+    verdict = audit(club_of_300_games)
     assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("people", one) for one in players]
     assert set(verdict.digests) == TABLES  # the journal is true, and what follows from it
 
 
-def test_a_commitment_is_that_of_the_sealed_name(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_a_commitment_is_that_of_the_sealed_name(club_of_300_games: Path) -> None:
+    with Ledger.open(club_of_300_games) as ledger:
         person = ledger.player("Player 1")
         (body,) = (b for block in ledger.journal.read() for b in block if b'"key":"player:1"' in b)
     sealed = json.loads(body)["facts"]["commitment"]
@@ -467,18 +474,18 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
 
 @pytest.mark.parametrize(("statements", "table", "where", "message"), VIEWS.values(), ids=VIEWS)
 def test_views_that_do_not_follow_from_the_journal_are_named(
-    statements: tuple[str, ...], table: str, where: str, message: str, club: Path
+    statements: tuple[str, ...], table: str, where: str, message: str, club_of_300_games: Path
 ) -> None:
-    digests = audit(club).digests
-    edit(views_of(club), *statements)
-    verdict = audit(club)
+    digests = audit(club_of_300_games).digests
+    edit(views_of(club_of_300_games), *statements)
+    verdict = audit(club_of_300_games)
     (falsehood,) = [one for one in verdict.falsehoods if (one.table, one.position_or_key) == (table, where)]
     assert falsehood.message.startswith(message)
     assert all(CUT in one.message or REMEDY in one.message for one in verdict.falsehoods)
     assert verdict.digests == digests  # they are those of the journal, whatever stands there
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.rebuild()
-    assert found(club) == []
+    assert found(club_of_300_games) == []
 
 
 def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path) -> None:
@@ -494,52 +501,52 @@ def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))
-def test_a_row_removed_from_any_table_is_named_as_missing(table: str, club: Path) -> None:
-    edit(views_of(club), f"DELETE FROM {table}")
-    (falsehood,) = audit(club).falsehoods
+def test_a_row_removed_from_any_table_is_named_as_missing(table: str, club_of_300_games: Path) -> None:
+    edit(views_of(club_of_300_games), f"DELETE FROM {table}")
+    (falsehood,) = audit(club_of_300_games).falsehoods
     assert falsehood.table == table
     assert falsehood.message.startswith("the row is missing")
 
 
-def test_the_first_false_row_of_each_table_is_named(club: Path) -> None:
+def test_the_first_false_row_of_each_table_is_named(club_of_300_games: Path) -> None:
     edit(
-        views_of(club),
+        views_of(club_of_300_games),
         "UPDATE history SET rating = 1 WHERE player IN (5, 6) AND n IN (3, 4)",
         "UPDATE current SET rating = 1 WHERE player > 4",
     )
-    assert found(club) == [("current", "pool 1, player 5"), ("history", "pool 1, player 5, n 3")]
+    assert found(club_of_300_games) == [("current", "pool 1, player 5"), ("history", "pool 1, player 5, n 3")]
 
 
-def test_standings_that_change_later_are_part_of_what_is_proven(club: Path) -> None:
-    before = audit(club).digests
-    with Ledger.open(club) as ledger:
+def test_standings_that_change_later_are_part_of_what_is_proven(club_of_300_games: Path) -> None:
+    before = audit(club_of_300_games).digests
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.append(PlayerChanged(player=6, effective_at="2021-06-15", standing=Standing.GUEST))
         ledger.catch_up()
-    verdict = audit(club)
+    verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} >= {"changes", "games", "history"}
 
 
-def test_a_later_scheme_is_part_of_what_is_proven(club: Path) -> None:
-    before = audit(club).digests
-    with Ledger.open(club) as ledger:
+def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> None:
+    before = audit(club_of_300_games).digests
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.append(LATER)
         ledger.catch_up()
-    verdict = audit(club)
+    verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"eras", "history", "current"}
-    edit(views_of(club), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
-    (falsehood,) = audit(club).falsehoods
+    edit(views_of(club_of_300_games), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
+    (falsehood,) = audit(club_of_300_games).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("eras", "pool 1, since_ms 1630454400000, since 2021-09")
     assert falsehood.message.startswith("conversion is '[]', the journal gives '[{")
 
 
-def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_itself(club: Path) -> None:
-    before = audit(club).digests
-    with Ledger.open(club) as ledger:
+def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_itself(club_of_300_games: Path) -> None:
+    before = audit(club_of_300_games).digests
+    with Ledger.open(club_of_300_games) as ledger:
         ledger.append(RatingRunClosed(pool="standard", as_of="2021-03"))
         ledger.append(TournamentClosed(pool="standard", tournament="club:autumn", ended_at="2021-12"))
         ledger.catch_up()
-    verdict = audit(club)
+    verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"runs", "tournaments"}

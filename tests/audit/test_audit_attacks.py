@@ -40,7 +40,7 @@ HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flip
 
 
 @pytest.fixture(scope="module")
-def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with a row in every table, movetext, an erased player, two schemes, and a stored node."""
     folder = tmp_path_factory.mktemp("attacked")
     path = folder / "club.db"
@@ -65,8 +65,9 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def club(attacked: Path, tmp_path: Path) -> Path:
-    for path in attacked.parent.glob("club*.db*"):
+def copy_with_every_table(club_with_every_table: Path, tmp_path: Path) -> Path:
+    """A copy of its three files, to be attacked."""
+    for path in club_with_every_table.parent.glob("club*.db*"):
         shutil.copy(path, tmp_path)
     return tmp_path / "club.db"
 
@@ -143,25 +144,29 @@ def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
 
 @pytest.mark.parametrize(("word", "table", "column", "value"), list(published_columns()))
 def test_a_value_changed_in_any_column_of_journal_or_people_is_named(
-    word: str, table: str, column: str, value: str | None, club: Path, run: Run
+    word: str, table: str, column: str, value: str | None, copy_with_every_table: Path, run: Run
 ) -> None:
-    change(club if word == "journal" else beside(club, "people"), table, column, value)
-    done = run("audit", club)
+    change(
+        copy_with_every_table if word == "journal" else beside(copy_with_every_table, "people"), table, column, value
+    )
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
-    assert any(line.startswith(f"FALSE {club} {table}") for line in done.err.splitlines())
+    assert any(line.startswith(f"FALSE {copy_with_every_table} {table}") for line in done.err.splitlines())
 
 
-def test_when_an_erased_player_joined_is_still_proven(club: Path, run: Run) -> None:
-    edit(beside(club, "people"), "UPDATE people SET joined_at = '1999' WHERE player = 5")
-    done = run("audit", club)
+def test_when_an_erased_player_joined_is_still_proven(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "people"), "UPDATE people SET joined_at = '1999' WHERE player = 5")
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
-    assert f"FALSE {club} people 5: joined_at is '1999', but entry 6 says " in done.err
+    assert f"FALSE {copy_with_every_table} people 5: joined_at is '1999', but entry 6 says " in done.err
 
 
 @pytest.mark.parametrize("value", [None, NO_TEXT], ids=["another value", "no UTF-8"])
-def test_a_value_changed_in_any_column_of_the_views_is_named(value: str | None, club: Path, run: Run) -> None:
+def test_a_value_changed_in_any_column_of_the_views_is_named(
+    value: str | None, copy_with_every_table: Path, run: Run
+) -> None:
     """One column of every table at once: the audit names the first false row of each."""
-    path = beside(club, "views")
+    path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
     described = {table: columns(path, table) for table in tables(path) if table != "progress"}
     for place in range(max(map(len, described.values()))):
@@ -171,26 +176,28 @@ def test_a_value_changed_in_any_column_of_the_views_is_named(value: str | None, 
             if place < len(told) and (value is None or told[place][1] == "TEXT"):
                 change(path, table, told[place][0], value)
                 changed.add(table)
-        done = run("audit", club)
+        done = run("audit", copy_with_every_table)
         assert done.code == (FALSE if changed else 0)
         assert changed <= {line.split()[2] for line in done.err.splitlines() if line.startswith("FALSE ")}
 
 
-def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(club: Path, run: Run) -> None:
-    path = beside(club, "views")
+def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
     for column, _, _ in columns(path, "progress"):
         path.write_bytes(kept)
         change(path, "progress", column)
-        done = run("audit", club)
+        done = run("audit", copy_with_every_table)
         assert done.code == FALSE
         assert "progress" in done.err
 
 
 @pytest.mark.parametrize("position", [0, -5, 1, 17, 300, 10**6])
-def test_a_position_that_is_not_that_of_the_rows_is_no_truth(position: int, club: Path, run: Run) -> None:
-    edit(beside(club, "views"), UNCHECKED, f"UPDATE progress SET position = {position}")
-    done = run("audit", club)
+def test_a_position_that_is_not_that_of_the_rows_is_no_truth(
+    position: int, copy_with_every_table: Path, run: Run
+) -> None:
+    edit(beside(copy_with_every_table, "views"), UNCHECKED, f"UPDATE progress SET position = {position}")
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "TRUE" not in done.err
 
@@ -223,17 +230,17 @@ def attack(path: Path, found: Callable[[], list[object]]) -> None:
             assert dump(path) == before, offset
 
 
-def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(club: Path) -> None:
+def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
     def found() -> list[object]:
-        with snapshot(str(club)) as file:
+        with snapshot(str(copy_with_every_table)) as file:
             return [*verify_journal(file).falsehoods, *verify_texts(file).falsehoods]
 
-    attack(club, found)
+    attack(copy_with_every_table, found)
 
 
-def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(club: Path) -> None:
-    people = beside(club, "people")
-    attack(people, lambda: [*verify_names(str(club), str(people)).falsehoods])
+def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
+    people = beside(copy_with_every_table, "people")
+    attack(people, lambda: [*verify_names(str(copy_with_every_table), str(people)).falsehoods])
 
 
 @contextmanager
@@ -246,9 +253,9 @@ def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
             yield made, verify_journal(file, sizes=(head.size,))
 
 
-def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(club: Path) -> None:
-    path = beside(club, "views")
-    with built_aside(club) as (made, proven):
+def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
+    path = beside(copy_with_every_table, "views")
+    with built_aside(copy_with_every_table) as (made, proven):
 
         def found() -> list[object]:
             with snapshot(str(path)) as file:
@@ -262,42 +269,43 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(club
 
 
 @pytest.mark.parametrize("index", ["current_by_rating", "games_in_rating_order", "sqlite_autoindex_pools_1"])
-def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, club: Path, run: Run) -> None:
-    path = beside(club, "views")
+def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
     with closing(sqlite.sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     whole = bytearray(path.read_bytes())
     whole[page * size - 3] ^= 1  # the last entry ends with the page
     path.write_bytes(whole)
-    done = run("audit", club)
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
-    assert f"FALSE {club} views file integrity: " in done.err
+    assert f"FALSE {copy_with_every_table} views file integrity: " in done.err
     assert index in done.err
 
 
 # --- tables dropped, files spoilt -----------------------------------------------------------------------------------
 
 
-def test_any_table_dropped_from_the_views_is_named(club: Path, run: Run) -> None:
-    path = beside(club, "views")
+def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
     for table in tables(path):
         path.write_bytes(kept)
         edit(path, f"DROP TABLE {table}")
-        done = run("audit", club)
+        done = run("audit", copy_with_every_table)
         assert done.code == FALSE
-        assert f"FALSE {club} views schema table {table}: is missing" in done.err or (
-            table == "progress" and f"FALSE {club} progress table: cannot be read (no such table" in done.err
+        assert f"FALSE {copy_with_every_table} views schema table {table}: is missing" in done.err or (
+            table == "progress"
+            and f"FALSE {copy_with_every_table} progress table: cannot be read (no such table" in done.err
         )
 
 
 @pytest.mark.parametrize("settings", ["{", "[]", "7", '{"k":"no number"}', "\x1b[2J"])
-def test_garbled_settings_of_an_era_are_named(settings: str, club: Path, run: Run) -> None:
-    edit(beside(club, "views"), ("UPDATE eras SET settings = ?", (settings,)))
-    done = run("audit", club)
+def test_garbled_settings_of_an_era_are_named(settings: str, copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "views"), ("UPDATE eras SET settings = ?", (settings,)))
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
-    assert f"FALSE {club} eras pool 1, since_ms " in done.err
+    assert f"FALSE {copy_with_every_table} eras pool 1, since_ms " in done.err
     assert "\x1b" not in done.err
 
 
@@ -322,64 +330,69 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
 @pytest.mark.parametrize("word", ["people", "views", "journal"])
 def test_a_spoilt_file_is_named_and_the_others_are_compared(
-    word: str, spoil: Callable[[bytes], bytes], club: Path, run: Run
+    word: str, spoil: Callable[[bytes], bytes], copy_with_every_table: Path, run: Run
 ) -> None:
-    path = club if word == "journal" else beside(club, word)
+    path = copy_with_every_table if word == "journal" else beside(copy_with_every_table, word)
     path.write_bytes(spoil(path.read_bytes()))
-    edit(beside(club, "people" if word != "people" else "views"), "CREATE TABLE foreign_one(x)")
-    done = run("audit", club)
+    edit(beside(copy_with_every_table, "people" if word != "people" else "views"), "CREATE TABLE foreign_one(x)")
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
-    assert f"FALSE {club} {word} " in done.err or (word == "views" and "FALSE" in done.err)
+    assert f"FALSE {copy_with_every_table} {word} " in done.err or (word == "views" and "FALSE" in done.err)
     assert "schema table foreign_one: does not belong here" in done.err
 
 
-def test_what_is_false_in_all_files_is_told_at_once(club: Path, run: Run) -> None:
-    edit(club, "UPDATE journal SET key = 'player:999' WHERE key = 'player:7'")
-    edit(club, "UPDATE texts SET zstd = x'00' WHERE rowid = 3")
-    edit(beside(club, "people"), "UPDATE people SET name = 'x' WHERE player = 3")
+def test_what_is_false_in_all_files_is_told_at_once(copy_with_every_table: Path, run: Run) -> None:
+    edit(copy_with_every_table, "UPDATE journal SET key = 'player:999' WHERE key = 'player:7'")
+    edit(copy_with_every_table, "UPDATE texts SET zstd = x'00' WHERE rowid = 3")
+    edit(beside(copy_with_every_table, "people"), "UPDATE people SET name = 'x' WHERE player = 3")
     spoilt = "CREATE INDEX foreign_one ON games(key)", UNCHECKED, "UPDATE progress SET position = -1"
-    edit(beside(club, "views"), *spoilt)
-    done = run("audit", club)
+    edit(beside(copy_with_every_table, "views"), *spoilt)
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     starts = [" ".join(line.split()[2:4]) for line in done.err.splitlines() if line.startswith("FALSE")]
     assert [start.split()[0] for start in starts] == ["journal", "people", "texts", "progress"]
-    assert f"NOT COMPARED {club} derived rows: nothing follows from a journal that is false" in done.err
+    assert (
+        f"NOT COMPARED {copy_with_every_table} derived rows: nothing follows from a journal that is false" in done.err
+    )
 
 
-def test_a_missing_people_file_is_a_falsehood_and_the_rest_is_compared(club: Path, run: Run) -> None:
-    beside(club, "people").unlink()
-    edit(beside(club, "views"), "UPDATE players SET joined_at = '1999' WHERE player = 2")
-    done = run("audit", club)
+def test_a_missing_people_file_is_a_falsehood_and_the_rest_is_compared(copy_with_every_table: Path, run: Run) -> None:
+    beside(copy_with_every_table, "people").unlink()
+    edit(beside(copy_with_every_table, "views"), "UPDATE players SET joined_at = '1999' WHERE player = 2")
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "people file club.people.db: is missing" in done.err
     assert "players player 2: joined_at is '1999'" in done.err
 
 
-def test_a_missing_table_of_the_people_is_a_falsehood(club: Path, run: Run) -> None:
-    edit(beside(club, "people"), "DROP TABLE people")
-    done = run("audit", club)
+def test_a_missing_table_of_the_people_is_a_falsehood(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "people"), "DROP TABLE people")
+    done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "FALSE" in done.err
     assert "people file club.people.db: has no table 'people'" in done.err
 
 
-def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(club: Path, run: Run) -> None:
-    edit(beside(club, "views"), "PRAGMA user_version = 1")
-    done = run("audit", club)
+def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "views"), "PRAGMA user_version = 1")
+    done = run("audit", copy_with_every_table)
     assert done.code == 0
     assert done.err.splitlines() == [
-        f"NOT COMPARED {club} derived rows: the views are of the earlier layout 1; the next command builds them anew",
-        f"TRUE {club}: 321 entries: journal, and 15 names, 1 erased",
+        f"NOT COMPARED {copy_with_every_table} derived rows: the views are of the earlier layout 1; "
+        "the next command builds them anew",
+        f"TRUE {copy_with_every_table}: 321 entries: journal, and 15 names, 1 erased",
     ]
 
 
-def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_is_said(club: Path, run: Run) -> None:
-    edit(beside(club, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
-    assert run("audit", club).code == FALSE  # there was no version 0
+def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_is_said(
+    copy_with_every_table: Path, run: Run
+) -> None:
+    edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
+    assert run("audit", copy_with_every_table).code == FALSE  # there was no version 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ledger.ratings.views_file._ARITHMETIC", ("arithmetic", "7"))
-        edit(beside(club, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
-        done = run("audit", club)
+        edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
+        done = run("audit", copy_with_every_table)
     assert done.code == 0
     assert "derived rows: the views were made by earlier versions of arithmetic; the next command builds" in done.err
     assert "every derived row" not in done.err

@@ -218,7 +218,7 @@ def outcome(path: Path, since: TreeHead | None = None) -> str:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
+def ten_games(tmp_path: Path) -> Path:
     """Ten games: no complete tile, so no stored node."""
     path = tmp_path / "club.db"
     write(path, map(game, range(1, 11)))
@@ -226,7 +226,7 @@ def small(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tiled(tmp_path: Path) -> Path:
+def six_hundred_games(tmp_path: Path) -> Path:
     """600 games: two complete tiles and 88 leaves."""
     path = tmp_path / "club.db"
     write(path, map(game, range(1, 601)))
@@ -266,8 +266,8 @@ def test_nodes_of_the_second_level_are_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 255, 256, 257, 512, 599, 600])
-def test_every_head_kept_earlier_is_proven_a_prefix(tiled: Path, size: int) -> None:
-    assert found(tiled, head_of(tiled, size)) == []
+def test_every_head_kept_earlier_is_proven_a_prefix(six_hundred_games: Path, size: int) -> None:
+    assert found(six_hundred_games, head_of(six_hundred_games, size)) == []
 
 
 def test_keys_with_quotation_marks_and_letters_of_any_script_are_compared_in_their_json_spelling(
@@ -278,9 +278,9 @@ def test_keys_with_quotation_marks_and_letters_of_any_script_are_compared_in_the
     assert found(tmp_path / "club.db") == []
 
 
-def test_progress_ends_at_the_last_position(tiled: Path) -> None:
+def test_progress_ends_at_the_last_position(six_hundred_games: Path) -> None:
     seen: list[tuple[int, int]] = []
-    verify_journal(str(tiled), progress=lambda done, total: seen.append((done, total)))
+    verify_journal(str(six_hundred_games), progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (600, 600)
 
 
@@ -291,98 +291,100 @@ def test_a_path_with_marks_of_a_uri_is_opened(tmp_path: Path) -> None:
 
 
 def test_a_journal_is_read_while_a_writer_has_it_open_and_uncommitted_entries_are_not_seen(
-    small: Path,
+    ten_games: Path,
 ) -> None:
-    with closing(sqlite3.connect(small, isolation_level=None)) as writer:
+    with closing(sqlite3.connect(ten_games, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DROP TRIGGER journal_never_deletes")
         writer.execute("DELETE FROM journal")
-        assert found(small, head_of(small)) == []
+        assert found(ten_games, head_of(ten_games)) == []
         writer.execute("ROLLBACK")
 
 
-def test_the_whole_file_is_read_as_it_stood_at_the_beginning(tiled: Path) -> None:
-    verdict = verify_journal(str(tiled), progress=lambda *_: edit(tiled, ("UPDATE nodes SET hash = x'00'",)))
+def test_the_whole_file_is_read_as_it_stood_at_the_beginning(six_hundred_games: Path) -> None:
+    verdict = verify_journal(
+        str(six_hundred_games), progress=lambda *_: edit(six_hundred_games, ("UPDATE nodes SET hash = x'00'",))
+    )
     assert verdict.falsehoods == ()
-    assert found(tiled) == [("nodes", "1/0"), ("nodes", "1/1")]
+    assert found(six_hundred_games) == [("nodes", "1/0"), ("nodes", "1/1")]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="a folder is never read-only to root")
-def test_a_journal_in_a_read_only_folder_is_read(small: Path) -> None:
-    small.parent.chmod(0o555)
+def test_a_journal_in_a_read_only_folder_is_read(ten_games: Path) -> None:
+    ten_games.parent.chmod(0o555)
     try:
-        assert found(small) == []
+        assert found(ten_games) == []
     finally:
-        small.parent.chmod(0o755)
+        ten_games.parent.chmod(0o755)
 
 
 # --- tampering ----------------------------------------------------------------------------------------------
 
 
-def test_a_changed_body_is_found_at_its_position(tiled: Path) -> None:
-    body = replaced_body(tiled, 300, b'"white"', b'"black"')
-    edit(tiled, ("UPDATE journal SET body = ? WHERE position = 300", body))
-    assert found(tiled) == [("journal", 300)]
-    assert f"hashes to {sha(bytes(1), body).hex()}, but the sealed leaf is" in lines(tiled)
+def test_a_changed_body_is_found_at_its_position(six_hundred_games: Path) -> None:
+    body = replaced_body(six_hundred_games, 300, b'"white"', b'"black"')
+    edit(six_hundred_games, ("UPDATE journal SET body = ? WHERE position = 300", body))
+    assert found(six_hundred_games) == [("journal", 300)]
+    assert f"hashes to {sha(bytes(1), body).hex()}, but the sealed leaf is" in lines(six_hundred_games)
 
 
-def test_a_changed_leaf_is_found_at_its_position(tiled: Path) -> None:
-    edit(tiled, ("UPDATE journal SET leaf = ? WHERE position = 7", sha(b"x")))
-    assert found(tiled) == [("journal", 7)]
+def test_a_changed_leaf_is_found_at_its_position(six_hundred_games: Path) -> None:
+    edit(six_hundred_games, ("UPDATE journal SET leaf = ? WHERE position = 7", sha(b"x")))
+    assert found(six_hundred_games) == [("journal", 7)]
 
 
-def test_a_body_changed_with_its_leaf_is_found_by_the_stored_node(tiled: Path) -> None:
-    body = replaced_body(tiled, 300, b'"white"', b'"black"')
-    edit(tiled, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
-    assert found(tiled) == [("nodes", "1/1")]
-    assert "entries 257 to 512 hash to" in lines(tiled)
+def test_a_body_changed_with_its_leaf_is_found_by_the_stored_node(six_hundred_games: Path) -> None:
+    body = replaced_body(six_hundred_games, 300, b'"white"', b'"black"')
+    edit(six_hundred_games, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
+    assert found(six_hundred_games) == [("nodes", "1/1")]
+    assert "entries 257 to 512 hash to" in lines(six_hundred_games)
 
 
 def test_a_body_changed_with_its_leaf_outside_complete_tiles_is_found_only_by_a_head_kept_outside(
-    small: Path,
+    ten_games: Path,
 ) -> None:
-    head = head_of(small)
-    body = replaced_body(small, 3, b'"white"', b'"black"')
-    edit(small, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
-    assert found(small) == []
-    assert found(small, head) == [("journal", "1..10")]
-    assert "entries 1..10 do not have the root kept outside" in lines(small, head)
+    head = head_of(ten_games)
+    body = replaced_body(ten_games, 3, b'"white"', b'"black"')
+    edit(ten_games, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
+    assert found(ten_games) == []
+    assert found(ten_games, head) == [("journal", "1..10")]
+    assert "entries 1..10 do not have the root kept outside" in lines(ten_games, head)
 
 
-def test_history_rewritten_with_all_its_nodes_is_found_only_by_a_head_kept_outside(tiled: Path) -> None:
-    head = head_of(tiled, 500)
-    body = replaced_body(tiled, 300, b'"white"', b'"black"')
-    edit(tiled, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
-    with closing(sqlite3.connect(tiled)) as connection, connection:
+def test_history_rewritten_with_all_its_nodes_is_found_only_by_a_head_kept_outside(six_hundred_games: Path) -> None:
+    head = head_of(six_hundred_games, 500)
+    body = replaced_body(six_hundred_games, 300, b'"white"', b'"black"')
+    edit(six_hundred_games, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 300", body, sha(b"\x00", body)))
+    with closing(sqlite3.connect(six_hundred_games)) as connection, connection:
         rows = connection.execute("SELECT leaf FROM journal ORDER BY position").fetchall()
         write_nodes(connection, [leaf for (leaf,) in rows])
-    assert found(tiled) == []
-    assert found(tiled, head) == [("journal", "1..500")]
-    assert found(tiled, head_of(tiled, 299)) == []
+    assert found(six_hundred_games) == []
+    assert found(six_hundred_games, head) == [("journal", "1..500")]
+    assert found(six_hundred_games, head_of(six_hundred_games, 299)) == []
 
 
-def test_a_replaced_row_is_found_by_the_stored_node(tiled: Path) -> None:
+def test_a_replaced_row_is_found_by_the_stored_node(six_hundred_games: Path) -> None:
     body = body_of(20, game(20, outcome="draw"))
     row = (20, "game-recorded/1", "game:g20", body, sha(b"\x00", body))
-    edit(tiled, ("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", *row))
-    assert found(tiled) == [("nodes", "1/0")]
+    edit(six_hundred_games, ("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", *row))
+    assert found(six_hundred_games) == [("nodes", "1/0")]
 
 
-def test_a_deleted_row_is_named_as_missing(tiled: Path) -> None:
-    edit(tiled, ("DELETE FROM journal WHERE position = 300",))
-    assert found(tiled) == [("journal", 300)]
-    assert "entry 300: this entry is missing, the next is 301" in lines(tiled)
-    assert verify_journal(str(tiled)).head.size == 299
+def test_a_deleted_row_is_named_as_missing(six_hundred_games: Path) -> None:
+    edit(six_hundred_games, ("DELETE FROM journal WHERE position = 300",))
+    assert found(six_hundred_games) == [("journal", 300)]
+    assert "entry 300: this entry is missing, the next is 301" in lines(six_hundred_games)
+    assert verify_journal(str(six_hundred_games)).head.size == 299
 
 
-def test_a_gap_is_named_by_its_first_position_and_what_follows_is_still_checked(tiled: Path) -> None:
+def test_a_gap_is_named_by_its_first_position_and_what_follows_is_still_checked(six_hundred_games: Path) -> None:
     edit(
-        tiled,
+        six_hundred_games,
         ("DELETE FROM journal WHERE position BETWEEN 1 AND 5",),
         ("UPDATE journal SET leaf = x'00' WHERE position = 600",),
     )
-    assert found(tiled) == [("journal", 1), ("journal", 600)]
-    assert "entries 1 to 5 are missing, the next is 6" in lines(tiled)
+    assert found(six_hundred_games) == [("journal", 1), ("journal", 600)]
+    assert "entries 1 to 5 are missing, the next is 6" in lines(six_hundred_games)
 
 
 def test_the_head_ends_before_the_first_gap_however_many_entries_follow(tmp_path: Path) -> None:
@@ -393,43 +395,45 @@ def test_the_head_ends_before_the_first_gap_however_many_entries_follow(tmp_path
     assert (verdict.head, verdict.entries) == (TreeHead(4, mth(leaves[:4])), 2999)
 
 
-def test_a_gap_beneath_the_head_kept_outside_leaves_nothing_proven(tiled: Path) -> None:
-    head = head_of(tiled)
-    edit(tiled, ("DELETE FROM journal WHERE position = 300",))
-    assert "covers 600 entries, but only 1 to 299 can be read without a gap" in lines(tiled, head)
-    assert found(tiled, TreeHead(299, verify_journal(str(tiled)).head.root)) == [("journal", 300)]
+def test_a_gap_beneath_the_head_kept_outside_leaves_nothing_proven(six_hundred_games: Path) -> None:
+    head = head_of(six_hundred_games)
+    edit(six_hundred_games, ("DELETE FROM journal WHERE position = 300",))
+    assert "covers 600 entries, but only 1 to 299 can be read without a gap" in lines(six_hundred_games, head)
+    assert found(six_hundred_games, TreeHead(299, verify_journal(str(six_hundred_games)).head.root)) == [
+        ("journal", 300)
+    ]
 
 
-def test_a_row_before_the_first_position_is_out_of_order(small: Path) -> None:
-    edit(small, ("INSERT INTO journal SELECT 0, kind, 'game:x', body, leaf FROM journal WHERE position = 1",))
-    assert found(small, head_of(small, 0)) == [("journal", 0)]
+def test_a_row_before_the_first_position_is_out_of_order(ten_games: Path) -> None:
+    edit(ten_games, ("INSERT INTO journal SELECT 0, kind, 'game:x', body, leaf FROM journal WHERE position = 1",))
+    assert found(ten_games, head_of(ten_games, 0)) == [("journal", 0)]
 
 
-def test_a_row_moved_to_the_end_of_all_numbers_is_found(small: Path) -> None:
-    edit(small, ("UPDATE journal SET position = 9223372036854775807 WHERE position = 4",))
-    assert found(small) == [("journal", 4), ("journal", 11), ("journal", 9223372036854775807)]
+def test_a_row_moved_to_the_end_of_all_numbers_is_found(ten_games: Path) -> None:
+    edit(ten_games, ("UPDATE journal SET position = 9223372036854775807 WHERE position = 4",))
+    assert found(ten_games) == [("journal", 4), ("journal", 11), ("journal", 9223372036854775807)]
 
 
-def test_a_cut_off_tail_is_found_by_a_head_kept_outside(tiled: Path) -> None:
-    head = head_of(tiled)
-    edit(tiled, ("DELETE FROM journal WHERE position > 590",))
-    assert found(tiled) == []
-    assert found(tiled, head) == [("journal", 591)]
-    assert "the journal holds only 590 entries, but the head kept outside says 600" in lines(tiled, head)
+def test_a_cut_off_tail_is_found_by_a_head_kept_outside(six_hundred_games: Path) -> None:
+    head = head_of(six_hundred_games)
+    edit(six_hundred_games, ("DELETE FROM journal WHERE position > 590",))
+    assert found(six_hundred_games) == []
+    assert found(six_hundred_games, head) == [("journal", 591)]
+    assert "the journal holds only 590 entries, but the head kept outside says 600" in lines(six_hundred_games, head)
 
 
-def test_a_tail_cut_off_inside_complete_tiles_leaves_a_node_too_many(tiled: Path) -> None:
-    edit(tiled, ("DELETE FROM journal WHERE position > 500",))
-    assert found(tiled) == [("nodes", "1/1")]
-    assert "the journal of 500 entries has no such complete subtree" in lines(tiled)
+def test_a_tail_cut_off_inside_complete_tiles_leaves_a_node_too_many(six_hundred_games: Path) -> None:
+    edit(six_hundred_games, ("DELETE FROM journal WHERE position > 500",))
+    assert found(six_hundred_games) == [("nodes", "1/1")]
+    assert "the journal of 500 entries has no such complete subtree" in lines(six_hundred_games)
 
 
-def test_a_restored_older_copy_is_found_by_a_head_kept_outside(small: Path, tmp_path: Path) -> None:
-    shutil.copy(small, tmp_path / "older.db")
+def test_a_restored_older_copy_is_found_by_a_head_kept_outside(ten_games: Path, tmp_path: Path) -> None:
+    shutil.copy(ten_games, tmp_path / "older.db")
     body = body_of(11, game(11))
     row = (11, "game-recorded/1", "game:g11", body, sha(b"\x00", body))
-    edit(small, ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", *row))
-    head = verify_journal(str(small)).head
+    edit(ten_games, ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", *row))
+    head = verify_journal(str(ten_games)).head
     assert found(tmp_path / "older.db", head) == [("journal", 11)]
     assert "an older copy was restored" in lines(tmp_path / "older.db", head)
 
@@ -448,32 +452,32 @@ def test_an_older_copy_continued_with_other_entries_is_found_by_a_head_kept_outs
     ],
 )  # fmt: skip
 def test_an_edited_column_is_told_from_what_the_body_says(
-    small: Path, column: str, value: str, sealed: str
+    ten_games: Path, column: str, value: str, sealed: str
 ) -> None:
-    edit(small, (f"UPDATE journal SET {column} = ? WHERE position = 4", value))
-    assert found(small) == [("journal", 4)]
-    assert f"column {column} says {value!r}, but the body says {sealed!r}" in lines(small)
+    edit(ten_games, (f"UPDATE journal SET {column} = ? WHERE position = 4", value))
+    assert found(ten_games) == [("journal", 4)]
+    assert f"column {column} says {value!r}, but the body says {sealed!r}" in lines(ten_games)
 
 
-def test_swapped_rows_are_both_named(small: Path) -> None:
+def test_swapped_rows_are_both_named(ten_games: Path) -> None:
     edit(
-        small,
+        ten_games,
         ("UPDATE journal SET position = 99 WHERE position = 3",),
         ("UPDATE journal SET position = 3 WHERE position = 7",),
         ("UPDATE journal SET position = 7 WHERE position = 99",),
     )
-    assert found(small) == [("journal", 3), ("journal", 7)]
-    assert "entry 3: column position says 3, but the body says 7" in lines(small)
+    assert found(ten_games) == [("journal", 3), ("journal", 7)]
+    assert "entry 3: column position says 3, but the body says 7" in lines(ten_games)
 
 
-def test_a_missing_changed_or_superfluous_node_is_found(tiled: Path) -> None:
+def test_a_missing_changed_or_superfluous_node_is_found(six_hundred_games: Path) -> None:
     edit(
-        tiled,
+        six_hundred_games,
         ("DELETE FROM nodes WHERE number = 0",),
         ("UPDATE nodes SET hash = x'00' WHERE number = 1",),
         ("INSERT INTO nodes VALUES (2, 0, x'00')",),
     )
-    assert found(tiled) == [("nodes", "1/0"), ("nodes", "1/1"), ("nodes", "2/0")]
+    assert found(six_hundred_games) == [("nodes", "1/0"), ("nodes", "1/1"), ("nodes", "2/0")]
 
 
 @pytest.mark.parametrize(
@@ -569,53 +573,53 @@ def test_a_sealed_body_that_is_not_an_entry_in_canonical_form_is_found(tmp_path:
     assert found(path) == [("journal", 1)]
 
 
-def test_a_sealed_body_whose_facts_are_not_json_is_left_to_whoever_decodes_the_facts(small: Path) -> None:
-    body = replaced_body(small, 3, b'{"black"', b'{black"')
-    edit(small, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
-    assert found(small) == []
+def test_a_sealed_body_whose_facts_are_not_json_is_left_to_whoever_decodes_the_facts(ten_games: Path) -> None:
+    body = replaced_body(ten_games, 3, b'{"black"', b'{black"')
+    edit(ten_games, ("UPDATE journal SET body = ?, leaf = ? WHERE position = 3", body, sha(b"\x00", body)))
+    assert found(ten_games) == []
 
 
 @pytest.mark.parametrize("column", ["kind", "key", "body", "leaf"])
-def test_a_null_is_found(small: Path, column: str) -> None:
-    loosen(small)
-    edit(small, (f"UPDATE journal SET {column} = NULL WHERE position = 2",))
-    assert found(small) == [("journal", 2), LOOSE]
+def test_a_null_is_found(ten_games: Path, column: str) -> None:
+    loosen(ten_games)
+    edit(ten_games, (f"UPDATE journal SET {column} = NULL WHERE position = 2",))
+    assert found(ten_games) == [("journal", 2), LOOSE]
 
 
-def test_rows_of_other_types_in_a_table_without_strict_are_found(small: Path) -> None:
-    loosen(small)
+def test_rows_of_other_types_in_a_table_without_strict_are_found(ten_games: Path) -> None:
+    loosen(ten_games)
     edit(
-        small,
+        ten_games,
         ("UPDATE journal SET body = 'text' WHERE position = 2",),
         ("UPDATE journal SET key = x'00' WHERE position = 3",),
         ("UPDATE journal SET kind = CAST(x'ff' AS TEXT) WHERE position = 8",),
         ("UPDATE journal SET key = CAST(x'ff' AS TEXT) WHERE position = 9",),
         ("UPDATE journal SET leaf = 0 WHERE position = 10",),
     )
-    assert found(small) == [*(("journal", position) for position in (2, 3, 8, 9, 10)), LOOSE]
-    assert "entry 9: column key says '\\udcff', but the body says 'game:g9'" in lines(small)
+    assert found(ten_games) == [*(("journal", position) for position in (2, 3, 8, 9, 10)), LOOSE]
+    assert "entry 9: column key says '\\udcff', but the body says 'game:g9'" in lines(ten_games)
 
 
-def test_a_text_that_is_not_utf_8_is_named_and_what_follows_is_still_read(tiled: Path) -> None:
+def test_a_text_that_is_not_utf_8_is_named_and_what_follows_is_still_read(six_hundred_games: Path) -> None:
     edit(
-        tiled,
+        six_hundred_games,
         ("UPDATE journal SET key = CAST(x'67616d653aff' AS TEXT) WHERE position = 300",),
         ("UPDATE journal SET leaf = ? WHERE position = 599", sha(b"x")),
     )
-    assert found(tiled) == [("journal", 300), ("journal", 599)]
+    assert found(six_hundred_games) == [("journal", 300), ("journal", 599)]
 
 
-def test_a_position_that_is_no_number_is_found(small: Path) -> None:
-    loosen(small, "position, kind TEXT, key TEXT UNIQUE, body, leaf")
-    edit(small, ("UPDATE journal SET position = 'ten' WHERE position = 10",))
-    assert found(small) == [("journal", "ten"), LOOSE]
+def test_a_position_that_is_no_number_is_found(ten_games: Path) -> None:
+    loosen(ten_games, "position, kind TEXT, key TEXT UNIQUE, body, leaf")
+    edit(ten_games, ("UPDATE journal SET position = 'ten' WHERE position = 10",))
+    assert found(ten_games) == [("journal", "ten"), LOOSE]
     with pytest.raises(UnknownNameError):
-        inclusion_proof(str(small), 10)
+        inclusion_proof(str(ten_games), 10)
 
 
-def test_a_key_that_is_no_longer_unique_by_schema_is_found(small: Path) -> None:
-    loosen(small, "position INTEGER PRIMARY KEY, kind TEXT, key TEXT, body, leaf")
-    assert found(small) == [("journal schema", "index sqlite_autoindex_journal_1"), LOOSE]
+def test_a_key_that_is_no_longer_unique_by_schema_is_found(ten_games: Path) -> None:
+    loosen(ten_games, "position INTEGER PRIMARY KEY, kind TEXT, key TEXT, body, leaf")
+    assert found(ten_games) == [("journal schema", "index sqlite_autoindex_journal_1"), LOOSE]
 
 
 OBJECTS: dict[str, tuple[str, str, str]] = {
@@ -647,26 +651,26 @@ OBJECTS: dict[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize(("script", "which", "message"), OBJECTS.values(), ids=OBJECTS)
 def test_tables_indices_and_guards_that_are_not_the_published_ones_are_found(
-    small: Path, script: str, which: str, message: str
+    ten_games: Path, script: str, which: str, message: str
 ) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.executescript(script)
-    falsehoods = {f.position_or_key: f for f in verify_journal(str(small)).falsehoods}
+    falsehoods = {f.position_or_key: f for f in verify_journal(str(ten_games)).falsehoods}
     assert falsehoods[which].table == "journal schema"
     assert message in falsehoods[which].message
 
 
-def test_the_statistics_of_analyze_are_no_foreign_table(small: Path) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+def test_the_statistics_of_analyze_are_no_foreign_table(ten_games: Path) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.execute("ANALYZE")
-    assert found(small) == []
+    assert found(ten_games) == []
 
 
 @pytest.mark.parametrize(("pragma", "which"), [("application_id", "application_id"), ("user_version", "layout")])
-def test_a_file_that_bears_another_mark_or_layout_is_found(small: Path, pragma: str, which: str) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+def test_a_file_that_bears_another_mark_or_layout_is_found(ten_games: Path, pragma: str, which: str) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.execute(f"PRAGMA {pragma} = 99")
-    assert found(small) == [("journal file", which)]
+    assert found(ten_games) == [("journal file", which)]
 
 
 def index_page(path: Path, name: str) -> int:
@@ -678,30 +682,30 @@ def index_page(path: Path, name: str) -> int:
     return int((page - 1) * size)
 
 
-def test_an_index_of_keys_that_does_not_agree_with_the_table_is_found(small: Path) -> None:
-    whole = small.read_bytes()
-    start = index_page(small, "sqlite_autoindex_journal_1")
+def test_an_index_of_keys_that_does_not_agree_with_the_table_is_found(ten_games: Path) -> None:
+    whole = ten_games.read_bytes()
+    start = index_page(ten_games, "sqlite_autoindex_journal_1")
     place = whole.index(b"game:g4", start)
-    small.write_bytes(whole[:place] + b"game:h4" + whole[place + 7 :])
-    assert set(found(small)) == {("journal file", "integrity")}
-    assert "missing from index sqlite_autoindex_journal_1" in lines(small)
+    ten_games.write_bytes(whole[:place] + b"game:h4" + whole[place + 7 :])
+    assert set(found(ten_games)) == {("journal file", "integrity")}
+    assert "missing from index sqlite_autoindex_journal_1" in lines(ten_games)
 
 
 def test_of_many_falsehoods_the_first_twenty_are_told_and_the_head_kept_outside_still_has_its_say(
-    tiled: Path,
+    six_hundred_games: Path,
 ) -> None:
-    head = head_of(tiled)
-    edit(tiled, ("UPDATE journal SET body = CAST('{' || position AS BLOB) WHERE position >= 100",))
+    head = head_of(six_hundred_games)
+    edit(six_hundred_games, ("UPDATE journal SET body = CAST('{' || position AS BLOB) WHERE position >= 100",))
     expected: list[tuple[str, int | str]] = [("journal", p) for p in range(100, 100 + FIRST_FALSEHOODS)]
-    assert found(tiled, head) == [*expected, ("journal", "1..600")]
+    assert found(six_hundred_games, head) == [*expected, ("journal", "1..600")]
 
 
-def test_a_falsehood_is_one_line_of_letters_that_can_be_seen(small: Path) -> None:
-    loosen(small)
-    edit(small, ("UPDATE journal SET key = ? WHERE position = 4", "\x1b[2J\u202e\u2028\n"))
-    with closing(sqlite3.connect(small)) as connection:
+def test_a_falsehood_is_one_line_of_letters_that_can_be_seen(ten_games: Path) -> None:
+    loosen(ten_games)
+    edit(ten_games, ("UPDATE journal SET key = ? WHERE position = 4", "\x1b[2J\u202e\u2028\n"))
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.execute('CREATE TABLE "\x1b]0;title\x07"(x)')
-    assert all(line.isprintable() for line in lines(small).splitlines())
+    assert all(line.isprintable() for line in lines(ten_games).splitlines())
 
 
 # --- damaged files ------------------------------------------------------------------------------------------
@@ -716,9 +720,9 @@ def dump(path: Path) -> list[object]:
 
 
 def test_a_flipped_byte_in_any_page_is_found_or_changes_nothing_and_never_ends_in_a_traceback(
-    tiled: Path, tmp_path: Path
+    six_hundred_games: Path, tmp_path: Path
 ) -> None:
-    head, whole, rows = head_of(tiled), tiled.read_bytes(), dump(tiled)
+    head, whole, rows = head_of(six_hundred_games), six_hundred_games.read_bytes(), dump(six_hundred_games)
     copy = tmp_path / "copy.db"
     offsets = range(0, len(whole), 1009)
     for offset in offsets:
@@ -727,38 +731,38 @@ def test_a_flipped_byte_in_any_page_is_found_or_changes_nothing_and_never_ends_i
             assert dump(copy) == rows, offset
 
 
-def test_a_flipped_bit_anywhere_in_a_body_is_found_at_its_position(tiled: Path) -> None:
-    whole = tiled.read_bytes()
+def test_a_flipped_bit_anywhere_in_a_body_is_found_at_its_position(six_hundred_games: Path) -> None:
+    whole = six_hundred_games.read_bytes()
     body = body_of(123, game(123))
     start = whole.index(body)
     for offset in range(start, start + len(body), 7):
-        tiled.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
-        assert found(tiled) == [("journal", 123)]
+        six_hundred_games.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
+        assert found(six_hundred_games) == [("journal", 123)]
 
 
-def test_an_overwritten_page_of_the_journal_is_named_by_its_first_entry(tiled: Path) -> None:
-    whole = tiled.read_bytes()
+def test_an_overwritten_page_of_the_journal_is_named_by_its_first_entry(six_hundred_games: Path) -> None:
+    whole = six_hundred_games.read_bytes()
     page = whole.index(body_of(300, game(300))) // 4096 * 4096
-    tiled.write_bytes(whole[:page] + b"\xff" * 4096 + whole[page + 4096 :])
-    falsehoods = verify_journal(str(tiled)).falsehoods
+    six_hundred_games.write_bytes(whole[:page] + b"\xff" * 4096 + whole[page + 4096 :])
+    falsehoods = verify_journal(str(six_hundred_games)).falsehoods
     assert falsehoods[0].table == "journal"
     assert 257 < int(falsehoods[0].position_or_key) <= 300
     assert "cannot be read (" in str(falsehoods[0])
     assert (falsehoods[-1].table, falsehoods[-1].position_or_key) == ("journal file", "integrity")
 
 
-def test_damage_outside_the_rows_is_told_by_the_check_of_pages(small: Path) -> None:
-    whole = small.read_bytes()
-    small.write_bytes(whole[:36] + b"\x00\x00\x00\x05" + whole[40:])  # pages in the free list
-    assert set(found(small)) == {("journal file", "integrity")}
-    assert "Freelist: size is 0 but should be 5" in lines(small)
+def test_damage_outside_the_rows_is_told_by_the_check_of_pages(ten_games: Path) -> None:
+    whole = ten_games.read_bytes()
+    ten_games.write_bytes(whole[:36] + b"\x00\x00\x00\x05" + whole[40:])  # pages in the free list
+    assert set(found(ten_games)) == {("journal file", "integrity")}
+    assert "Freelist: size is 0 but should be 5" in lines(ten_games)
 
 
 @pytest.mark.parametrize("keep", [0.9, 0.5, 0.1])
-def test_a_truncated_file_is_a_falsehood_or_an_error(tiled: Path, keep: float) -> None:
-    whole = tiled.read_bytes()
-    tiled.write_bytes(whole[: int(len(whole) * keep)])
-    assert outcome(tiled)
+def test_a_truncated_file_is_a_falsehood_or_an_error(six_hundred_games: Path, keep: float) -> None:
+    whole = six_hundred_games.read_bytes()
+    six_hundred_games.write_bytes(whole[: int(len(whole) * keep)])
+    assert outcome(six_hundred_games)
 
 
 @pytest.mark.parametrize(
@@ -804,31 +808,31 @@ def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.Mo
             verify_journal(str(path))
 
 
-def test_a_missing_journal_table_is_corrupt(small: Path) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+def test_a_missing_journal_table_is_corrupt(ten_games: Path) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.execute("ALTER TABLE journal RENAME TO other")
     with pytest.raises(CorruptError, match="has no table 'journal'"):
-        verify_journal(str(small))
+        verify_journal(str(ten_games))
 
 
-def test_a_view_in_place_of_the_journal_is_corrupt(small: Path) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+def test_a_view_in_place_of_the_journal_is_corrupt(ten_games: Path) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.execute("ALTER TABLE journal RENAME TO other")
         connection.execute("CREATE VIEW journal AS SELECT * FROM other")
     with pytest.raises(CorruptError, match="has no table 'journal'"):
-        verify_journal(str(small))
+        verify_journal(str(ten_games))
 
 
-def test_a_missing_nodes_table_is_a_falsehood(small: Path) -> None:
-    edit(small, ("DROP TABLE nodes",))
-    assert found(small) == [("nodes", "table"), ("journal schema", "table nodes")]
+def test_a_missing_nodes_table_is_a_falsehood(ten_games: Path) -> None:
+    edit(ten_games, ("DROP TABLE nodes",))
+    assert found(ten_games) == [("nodes", "table"), ("journal schema", "table nodes")]
 
 
-def test_a_journal_table_without_one_of_its_columns_is_corrupt(small: Path) -> None:
-    with closing(sqlite3.connect(small)) as connection:
+def test_a_journal_table_without_one_of_its_columns_is_corrupt(ten_games: Path) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
         connection.executescript("DROP TRIGGER journal_takes_the_next_position; ALTER TABLE journal DROP COLUMN kind")
     with pytest.raises(CorruptError, match="table journal has no column 'kind'"):
-        verify_journal(str(small))
+        verify_journal(str(ten_games))
 
 
 # --- inclusion ----------------------------------------------------------------------------------------------
@@ -884,31 +888,31 @@ def test_a_proof_holds_for_no_other_leaf_place_head_or_length(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("size", [256, 257, 511, 512, 513, 600])
-def test_proofs_through_stored_nodes_lead_to_the_head(tiled: Path, size: int) -> None:
-    head = head_of(tiled, size)
+def test_proofs_through_stored_nodes_lead_to_the_head(six_hundred_games: Path, size: int) -> None:
+    head = head_of(six_hundred_games, size)
     for position in (1, 2, 255, 256, size):
-        proof = inclusion_proof(str(tiled), position, size)
+        proof = inclusion_proof(str(six_hundred_games), position, size)
         assert verify_inclusion(sha(b"\x00", body_of(position, game(position))), position, head, proof)
-    assert inclusion_proof(str(tiled), 9) == inclusion_proof(str(tiled), 9, 600)
+    assert inclusion_proof(str(six_hundred_games), 9) == inclusion_proof(str(six_hundred_games), 9, 600)
 
 
 @pytest.mark.parametrize(("position", "size"), [(0, None), (11, None), (5, 4), (1, 11)])
-def test_an_entry_that_is_not_there_has_no_proof(small: Path, position: int, size: int | None) -> None:
+def test_an_entry_that_is_not_there_has_no_proof(ten_games: Path, position: int, size: int | None) -> None:
     with pytest.raises(UnknownNameError, match="no entry"):
-        inclusion_proof(str(small), position, size)
+        inclusion_proof(str(ten_games), position, size)
 
 
-def test_a_proof_that_needs_a_missing_row_is_refused(tiled: Path) -> None:
-    edit(tiled, ("DELETE FROM nodes WHERE number = 1",))
+def test_a_proof_that_needs_a_missing_row_is_refused(six_hundred_games: Path) -> None:
+    edit(six_hundred_games, ("DELETE FROM nodes WHERE number = 1",))
     with pytest.raises(CorruptError, match="no hash of entries 257 to 512 is stored"):
-        inclusion_proof(str(tiled), 1)
+        inclusion_proof(str(six_hundred_games), 1)
 
 
 # --- names --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def club(tmp_path: Path) -> tuple[Path, Path]:
+def five_players(tmp_path: Path) -> tuple[Path, Path]:
     """A game, then players 1 to 5, and their names."""
     journal, people = tmp_path / "club.db", tmp_path / "club.people.db"
     facts = [game(1)]
@@ -931,8 +935,8 @@ def club(tmp_path: Path) -> tuple[Path, Path]:
     return journal, people
 
 
-def test_true_names_are_counted(club: tuple[Path, Path]) -> None:
-    verdict = verify_names(*map(str, club))
+def test_true_names_are_counted(five_players: tuple[Path, Path]) -> None:
+    verdict = verify_names(*map(str, five_players))
     assert (verdict.checked, verdict.erased, verdict.unregistered, verdict.falsehoods) == (5, 0, 0, ())
 
 
@@ -957,10 +961,10 @@ CHANGES = {
 
 @pytest.mark.parametrize(("change", "message"), CHANGES.items(), ids=CHANGES)
 def test_a_changed_row_of_people_is_found_and_named_by_its_player(
-    club: tuple[Path, Path], change: str, message: str
+    five_players: tuple[Path, Path], change: str, message: str
 ) -> None:
-    edit(club[1], (f"UPDATE people SET {change} WHERE player = 3",))
-    (falsehood,) = verify_names(*map(str, club)).falsehoods
+    edit(five_players[1], (f"UPDATE people SET {change} WHERE player = 3",))
+    (falsehood,) = verify_names(*map(str, five_players)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("people", 3)
     assert falsehood.message.startswith(message)
 
@@ -968,17 +972,17 @@ def test_a_changed_row_of_people_is_found_and_named_by_its_player(
 @pytest.mark.parametrize("column", ["identity", "name", "salt", "joined_at"])
 @pytest.mark.parametrize("value", [7, 1.5, b"bytes", "text"])
 def test_a_value_of_the_wrong_type_in_a_table_without_strict_is_named(
-    club: tuple[Path, Path], column: str, value: object
+    five_players: tuple[Path, Path], column: str, value: object
 ) -> None:
     edit(
-        club[1],
+        five_players[1],
         ("ALTER TABLE people RENAME TO old",),
         ("CREATE TABLE people(player INTEGER PRIMARY KEY, identity UNIQUE, name, salt, joined_at)",),
         ("INSERT INTO people SELECT * FROM old",),
         ("DROP TABLE old",),
         (f"UPDATE people SET {column} = ? WHERE player = 3", value),
     )
-    named = [(f.table, f.position_or_key) for f in verify_names(*map(str, club)).falsehoods]
+    named = [(f.table, f.position_or_key) for f in verify_names(*map(str, five_players)).falsehoods]
     assert named == [("people", 3), ("people schema", "table people")]
 
 
@@ -993,97 +997,99 @@ def test_a_value_of_the_wrong_type_in_a_table_without_strict_is_named(
     ],
 )
 def test_what_does_not_belong_into_the_people_file_is_found(
-    club: tuple[Path, Path], statement: str, which: str
+    five_players: tuple[Path, Path], statement: str, which: str
 ) -> None:
-    with closing(sqlite3.connect(club[1])) as connection:
+    with closing(sqlite3.connect(five_players[1])) as connection:
         connection.execute(statement)
-    (falsehood,) = verify_names(*map(str, club)).falsehoods
+    (falsehood,) = verify_names(*map(str, five_players)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("people schema", which)
 
 
-def test_an_index_of_identities_that_does_not_agree_with_the_table_is_found(club: tuple[Path, Path]) -> None:
-    whole = club[1].read_bytes()
-    place = whole.index(b"site:4", index_page(club[1], "sqlite_autoindex_people_1"))
-    club[1].write_bytes(whole[:place] + b"sitf:4" + whole[place + 6 :])
-    verdict = verify_names(*map(str, club))
+def test_an_index_of_identities_that_does_not_agree_with_the_table_is_found(five_players: tuple[Path, Path]) -> None:
+    whole = five_players[1].read_bytes()
+    place = whole.index(b"site:4", index_page(five_players[1], "sqlite_autoindex_people_1"))
+    five_players[1].write_bytes(whole[:place] + b"sitf:4" + whole[place + 6 :])
+    verdict = verify_names(*map(str, five_players))
     assert {(f.table, f.position_or_key) for f in verdict.falsehoods} == {("people file", "integrity")}
 
 
-def test_swapped_names_are_both_found(club: tuple[Path, Path]) -> None:
-    edit(club[1], ("UPDATE people SET name = 'Ñame ' || (6 - player) WHERE player IN (2, 4)",))
-    assert [f.position_or_key for f in verify_names(*map(str, club)).falsehoods] == [2, 4]
+def test_swapped_names_are_both_found(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[1], ("UPDATE people SET name = 'Ñame ' || (6 - player) WHERE player IN (2, 4)",))
+    assert [f.position_or_key for f in verify_names(*map(str, five_players)).falsehoods] == [2, 4]
 
 
-def test_people_swapped_with_identity_salt_and_day_are_both_found(club: tuple[Path, Path]) -> None:
+def test_people_swapped_with_identity_salt_and_day_are_both_found(five_players: tuple[Path, Path]) -> None:
     edit(
-        club[1],
+        five_players[1],
         ("UPDATE people SET player = 99 WHERE player = 2",),
         ("UPDATE people SET player = 2 WHERE player = 4",),
         ("UPDATE people SET player = 4 WHERE player = 99",),
     )
-    falsehoods = verify_names(*map(str, club)).falsehoods
+    falsehoods = verify_names(*map(str, five_players)).falsehoods
     assert [f.position_or_key for f in falsehoods] == [2, 2, 4, 4]
     assert "joined_at is '2024', but entry 3 says '2022'" in str(falsehoods[0])
 
 
-def test_an_erased_person_is_counted_and_no_falsehood(club: tuple[Path, Path]) -> None:
-    edit(club[1], ("UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3",))
-    verdict = verify_names(*map(str, club))
+def test_an_erased_person_is_counted_and_no_falsehood(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[1], ("UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3",))
+    verdict = verify_names(*map(str, five_players))
     assert (verdict.checked, verdict.erased, verdict.falsehoods) == (4, 1, ())
 
 
-def test_a_missing_person_is_found(club: tuple[Path, Path]) -> None:
-    edit(club[1], ("DELETE FROM people WHERE player = 3",))
-    (falsehood,) = verify_names(*map(str, club)).falsehoods
+def test_a_missing_person_is_found(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[1], ("DELETE FROM people WHERE player = 3",))
+    (falsehood,) = verify_names(*map(str, five_players)).falsehoods
     assert "player 3 of entry 4 is missing here" in str(falsehood)
 
 
-def test_a_person_without_an_entry_is_counted_as_unregistered(club: tuple[Path, Path]) -> None:
-    edit(club[1], ("INSERT INTO people VALUES (6, 'site:6', 'Name 6', zeroblob(16), '2026')",))
-    verdict = verify_names(*map(str, club))
+def test_a_person_without_an_entry_is_counted_as_unregistered(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[1], ("INSERT INTO people VALUES (6, 'site:6', 'Name 6', zeroblob(16), '2026')",))
+    verdict = verify_names(*map(str, five_players))
     assert (verdict.checked, verdict.unregistered, verdict.falsehoods) == (5, 1, ())
 
 
-def test_a_person_without_an_entry_must_be_whole_too(club: tuple[Path, Path]) -> None:
-    edit(club[1], ("INSERT INTO people VALUES (6, CAST(x'ff' AS TEXT), 'Name 6', x'06', '2026')",))
-    assert [(f.table, f.position_or_key) for f in verify_names(*map(str, club)).falsehoods] == [("people", 6)]
+def test_a_person_without_an_entry_must_be_whole_too(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[1], ("INSERT INTO people VALUES (6, CAST(x'ff' AS TEXT), 'Name 6', x'06', '2026')",))
+    assert [(f.table, f.position_or_key) for f in verify_names(*map(str, five_players)).falsehoods] == [("people", 6)]
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"null", b'{"facts":1}', b'{"facts":{"player":9,"commitment":""}}', b'{"facts":{"player":"3"}}']
 )
 def test_a_registration_that_cannot_be_compared_is_named_and_the_others_are_compared(
-    club: tuple[Path, Path], body: bytes
+    five_players: tuple[Path, Path], body: bytes
 ) -> None:
-    edit(club[0], ("UPDATE journal SET body = ? WHERE position = 4", body))
-    edit(club[1], ("UPDATE people SET name = 'x' WHERE player = 5",))
-    falsehoods = [(f.table, f.position_or_key) for f in verify_names(*map(str, club)).falsehoods]
+    edit(five_players[0], ("UPDATE journal SET body = ? WHERE position = 4", body))
+    edit(five_players[1], ("UPDATE people SET name = 'x' WHERE player = 5",))
+    falsehoods = [(f.table, f.position_or_key) for f in verify_names(*map(str, five_players)).falsehoods]
     assert falsehoods[0] == ("journal", 4)
     assert ("people", 5) in falsehoods
 
 
-def test_a_registration_under_another_key_is_named_and_compared(club: tuple[Path, Path]) -> None:
-    edit(club[0], ("UPDATE journal SET key = 'player:77' WHERE position = 4",))
-    verdict = verify_names(*map(str, club))
+def test_a_registration_under_another_key_is_named_and_compared(five_players: tuple[Path, Path]) -> None:
+    edit(five_players[0], ("UPDATE journal SET key = 'player:77' WHERE position = 4",))
+    verdict = verify_names(*map(str, five_players))
     assert [(f.table, f.position_or_key) for f in verdict.falsehoods] == [("journal", 4)]
     assert verdict.checked == 5
 
 
-def test_a_player_registered_twice_is_named(club: tuple[Path, Path]) -> None:
+def test_a_player_registered_twice_is_named(five_players: tuple[Path, Path]) -> None:
     body = body_of(7, ("player-registered/1", "player:33", {"player": 3}))
     row = (7, "player-registered/1", "player:33", body, sha(b"\x00", body))
-    edit(club[0], ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", *row))
-    (falsehood,) = verify_names(*map(str, club)).falsehoods
+    edit(five_players[0], ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", *row))
+    (falsehood,) = verify_names(*map(str, five_players)).falsehoods
     assert str(falsehood).startswith("journal entry 7: registers player 3 again after entry 4")
 
 
-def test_a_damaged_people_file_is_named_and_says_after_whom_nothing_can_be_read(club: tuple[Path, Path]) -> None:
-    with closing(sqlite3.connect(club[1])) as connection:
+def test_a_damaged_people_file_is_named_and_says_after_whom_nothing_can_be_read(
+    five_players: tuple[Path, Path],
+) -> None:
+    with closing(sqlite3.connect(five_players[1])) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'people'").fetchone()
-    whole = club[1].read_bytes()
+    whole = five_players[1].read_bytes()
     start = (page - 1) * 4096
-    club[1].write_bytes(whole[:start] + b"\xff" * 4096 + whole[start + 4096 :])
-    falsehoods = verify_names(*map(str, club)).falsehoods
+    five_players[1].write_bytes(whole[:start] + b"\xff" * 4096 + whole[start + 4096 :])
+    falsehoods = verify_names(*map(str, five_players)).falsehoods
     assert str(falsehoods[0]).startswith("people 0: no player after this one can be read")
     assert {f.table for f in falsehoods} == {"people", "people file"}
 
@@ -1092,7 +1098,7 @@ def test_a_damaged_people_file_is_named_and_says_after_whom_nothing_can_be_read(
 
 
 @pytest.fixture
-def with_texts(tmp_path: Path) -> Path:
+def games_with_texts(tmp_path: Path) -> Path:
     """Three games, two of which have a text."""
     path = tmp_path / "club.db"
     texts = [b"1. e4 e5", b"1. d4 " * 50_000]
@@ -1101,8 +1107,8 @@ def with_texts(tmp_path: Path) -> Path:
     return path
 
 
-def test_true_texts_are_counted(with_texts: Path) -> None:
-    verdict = verify_texts(str(with_texts))
+def test_true_texts_are_counted(games_with_texts: Path) -> None:
+    verdict = verify_texts(str(games_with_texts))
     assert (verdict.checked, verdict.references, verdict.falsehoods) == (2, 2, ())
 
 
@@ -1127,15 +1133,15 @@ PACKED: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("packed", PACKED.values(), ids=PACKED)
-def test_a_text_that_does_not_decompress_to_its_hash_is_found(with_texts: Path, packed: bytes) -> None:
-    edit(with_texts, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", packed, sha(b"1. e4 e5")))
-    (falsehood,) = verify_texts(str(with_texts)).falsehoods
+def test_a_text_that_does_not_decompress_to_its_hash_is_found(games_with_texts: Path, packed: bytes) -> None:
+    edit(games_with_texts, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", packed, sha(b"1. e4 e5")))
+    (falsehood,) = verify_texts(str(games_with_texts)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("texts", sha(b"1. e4 e5").hex())
 
 
-def test_a_text_that_says_not_how_long_it_is_is_read(with_texts: Path) -> None:
-    edit(with_texts, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", frame(b"1. e4 e5"), sha(b"1. e4 e5")))
-    assert verify_texts(str(with_texts)).falsehoods == ()
+def test_a_text_that_says_not_how_long_it_is_is_read(games_with_texts: Path) -> None:
+    edit(games_with_texts, ("UPDATE texts SET zstd = ? WHERE sha256 = ?", frame(b"1. e4 e5"), sha(b"1. e4 e5")))
+    assert verify_texts(str(games_with_texts)).falsehoods == ()
 
 
 UNPACK = """
@@ -1148,19 +1154,19 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
-def test_texts_made_to_fill_the_memory_are_refused_without_filling_it(tmp_path: Path, with_texts: Path) -> None:
+def test_texts_made_to_fill_the_memory_are_refused_without_filling_it(tmp_path: Path, games_with_texts: Path) -> None:
     path = tmp_path / "bombs.db"
     write(path, [game(1)])
     bombs = [frame(bytes(size << 20), window_log=log) for size in (64, 200) for log in (20, 23, 27)]
     edit(path, *(("INSERT INTO texts VALUES (?, ?)", sha(bomb), bomb) for bomb in bombs))
-    command = [sys.executable, "-c", UNPACK, str(with_texts), str(path)]
+    command = [sys.executable, "-c", UNPACK, str(games_with_texts), str(path)]
     megabytes = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert int(megabytes) < 64
 
 
-def test_a_reference_to_a_missing_text_is_found(with_texts: Path) -> None:
-    edit(with_texts, ("DELETE FROM texts WHERE sha256 = ?", sha(b"1. e4 e5")))
-    verdict = verify_texts(str(with_texts))
+def test_a_reference_to_a_missing_text_is_found(games_with_texts: Path) -> None:
+    edit(games_with_texts, ("DELETE FROM texts WHERE sha256 = ?", sha(b"1. e4 e5")))
+    verdict = verify_texts(str(games_with_texts))
     assert [(f.table, f.position_or_key) for f in verdict.falsehoods] == [("journal", 2)]
     assert sha(b"1. e4 e5").hex() in str(verdict.falsehoods[0])
 

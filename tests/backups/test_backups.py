@@ -32,7 +32,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, restoring
-from tests.kit.clubs import NOW, open_ledger
+from tests.kit.clubs import NOW, copied, open_ledger, take_made_up_games
 from tests.kit.commands import Run
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
@@ -42,35 +42,30 @@ NAMES = ("club.db", "club.people.db", "club.views.db")
 ERASED = "Player 3"
 
 
-@pytest.fixture(scope="module", name="sound")
-def _sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", name="folder_of_120_games")
+def _folder_of_120_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a ledger of 120 games with its views, to be copied."""
-    folder = tmp_path_factory.mktemp("sound")
-    with open_ledger(folder / "club.db") as ledger:
-        ledger.import_games(frames(source_games(120), 60))
-        ledger.catch_up()
-    return folder
+    return take_made_up_games(tmp_path_factory.mktemp("sound"), 120, 60)
 
 
-@pytest.fixture(scope="module", name="kept")
-def _kept(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", name="kept_backup")
+def _kept_backup(folder_of_120_games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of it, never to be changed."""
     folder = tmp_path_factory.mktemp("kept")
-    shutil.copytree(sound, folder / "ledger")
+    shutil.copytree(folder_of_120_games, folder / "ledger")
     return backup(folder / "ledger" / "club.db", folder / "backup").folder
 
 
-@pytest.fixture(name="club")
-def _club(sound: Path, tmp_path: Path) -> Path:
+@pytest.fixture(name="club_of_120_games")
+def _club_of_120_games(folder_of_120_games: Path, tmp_path: Path) -> Path:
     """A copy of the ledger, to be worked with."""
-    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
+    return copied(folder_of_120_games, tmp_path)
 
 
-@pytest.fixture(name="spoilt")
-def _spoilt(kept: Path, tmp_path: Path) -> Path:
+@pytest.fixture(name="spoilt_backup")
+def _spoilt_backup(kept_backup: Path, tmp_path: Path) -> Path:
     """A copy of the backup, to be spoilt."""
-    return Path(shutil.copytree(kept, tmp_path / "spoilt"))
+    return Path(shutil.copytree(kept_backup, tmp_path / "spoilt"))
 
 
 def record(path: Path, first: int, last: int) -> None:
@@ -108,12 +103,12 @@ def run_sql(path: Path, *statements: str) -> None:
 # --- making a backup ----------------------------------------------------------------------------------------
 
 
-def test_a_backup_is_the_three_files_and_what_is_said_of_them(club: Path, tmp_path: Path) -> None:
+def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games: Path, tmp_path: Path) -> None:
     made_at = datetime(2024, 5, 1, 12, tzinfo=UTC)
-    made = backup(club, tmp_path / "b", clock=lambda: made_at)
+    made = backup(club_of_120_games, tmp_path / "b", clock=lambda: made_at)
     assert sorted(path.name for path in made.folder.iterdir()) == ["backup.json", *NAMES]
     said = manifest.read(made.folder)
-    assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of(club))
+    assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of(club_of_120_games))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
     for role, name, layout in zip(manifest.ROLES, NAMES, (1, 1, views_file.LAYOUT), strict=True):
         whole = (made.folder / name).read_bytes()
@@ -121,37 +116,37 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club: Path, tmp_pa
     assert made.bytes == sum((made.folder / name).stat().st_size for name in NAMES)
 
 
-def test_the_copied_people_are_for_their_owner_alone(club: Path, tmp_path: Path) -> None:
-    made = backup(club, tmp_path / "b")
+def test_the_copied_people_are_for_their_owner_alone(club_of_120_games: Path, tmp_path: Path) -> None:
+    made = backup(club_of_120_games, tmp_path / "b")
     assert (made.folder / "club.people.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_backup_is_a_ledger_that_the_audit_proves(club: Path, tmp_path: Path) -> None:
-    made = backup(club, tmp_path / "b")
+def test_a_backup_is_a_ledger_that_the_audit_proves(club_of_120_games: Path, tmp_path: Path) -> None:
+    made = backup(club_of_120_games, tmp_path / "b")
     assert_true(made.folder / "club.db")
 
 
-def test_what_is_not_yet_written_back_from_the_logs_is_in_the_backup(club: Path, tmp_path: Path) -> None:
-    with Ledger.open(club, clock=lambda: NOW) as ledger:
+def test_what_is_not_yet_written_back_from_the_logs_is_in_the_backup(club_of_120_games: Path, tmp_path: Path) -> None:
+    with Ledger.open(club_of_120_games, clock=lambda: NOW) as ledger:
         ledger.register("made:new", "New")
         ledger.catch_up()
-        assert Path(f"{club}-wal").stat().st_size
-        made = backup(club, tmp_path / "b")
+        assert Path(f"{club_of_120_games}-wal").stat().st_size
+        made = backup(club_of_120_games, tmp_path / "b")
         assert made.head == ledger.head()
         assert made.names == 6
 
 
-def test_a_ledger_without_views_has_a_backup_without_them(club: Path, tmp_path: Path) -> None:
-    beside(club, "views").unlink()
-    made = backup(club, tmp_path / "b")
+def test_a_ledger_without_views_has_a_backup_without_them(club_of_120_games: Path, tmp_path: Path) -> None:
+    beside(club_of_120_games, "views").unlink()
+    made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, made.left_out) == (None, "")
     assert set(manifest.read(made.folder).files) == {"journal", "people"}
     assert not restore(made.folder, tmp_path / "again.db").views
     assert_true(tmp_path / "again.db")
 
 
-def test_views_may_be_left_out(club: Path, tmp_path: Path) -> None:
-    made = backup(club, tmp_path / "b", with_views=False)
+def test_views_may_be_left_out(club_of_120_games: Path, tmp_path: Path) -> None:
+    made = backup(club_of_120_games, tmp_path / "b", with_views=False)
     assert sorted(path.name for path in made.folder.iterdir()) == ["backup.json", *NAMES[:2]]
 
 
@@ -172,10 +167,10 @@ def _damage(path: Path) -> None:
     ],
 )
 def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
-    spoil: Callable[[Path], None], why: str, club: Path, tmp_path: Path
+    spoil: Callable[[Path], None], why: str, club_of_120_games: Path, tmp_path: Path
 ) -> None:
-    spoil(beside(club, "views"))
-    made = backup(club, tmp_path / "b")
+    spoil(beside(club_of_120_games, "views"))
+    made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, why in made.left_out) == (None, True), made.left_out
     assert "\n" not in made.left_out
     assert set(manifest.read(made.folder).files) == {"journal", "people"}
@@ -184,30 +179,30 @@ def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
 
 @pytest.mark.parametrize("moment", ["copy club.views.db", "copy club.db", "journal"])
 def test_what_is_recorded_while_the_files_are_copied_never_makes_them_disagree(
-    moment: str, club: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moment: str, club_of_120_games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Games of new players come in, and somebody is erased, between any two pages and between any two files."""
     monkeypatch.setattr(making, "PAGES", 9)
-    before, steps = head_of(club).size, [0]
+    before, steps = head_of(club_of_120_games).size, [0]
 
     def meanwhile(what: str, done: int, total: int) -> None:
         if what == moment and steps[0] < 3:
             steps[0] += 1
-            with Ledger.open(club, clock=lambda: NOW) as ledger:
+            with Ledger.open(club_of_120_games, clock=lambda: NOW) as ledger:
                 ledger.import_games(frames(source_games(20, seed=7 + steps[0])))
                 ledger.register(f"made:{steps[0]}", f"New {steps[0]}")
                 ledger.catch_up()
                 with suppress(StorageError):  # a copy being made may keep the old bytes in the log
                     ledger.erase(1 + steps[0])
 
-    made = backup(club, tmp_path / "b", progress=meanwhile)
+    made = backup(club_of_120_games, tmp_path / "b", progress=meanwhile)
     assert steps[0] == (3 if moment != "journal" else 1)
     assert made.views is not None
     assert before <= made.views <= made.head.size
     assert (made.head.size > made.views) == (moment == "copy club.views.db")
     restored = restore(made.folder, tmp_path / "again.db")
     assert restored.head == made.head
-    assert audit(club, since=made.head).falsehoods == ()
+    assert audit(club_of_120_games, since=made.head).falsehoods == ()
 
 
 @pytest.mark.parametrize(
@@ -223,65 +218,65 @@ def test_what_is_recorded_while_the_files_are_copied_never_makes_them_disagree(
     ],
 )
 def test_no_backup_is_made_of_a_ledger_that_is_false(
-    file: str, statements: tuple[str, ...], words: str, club: Path, tmp_path: Path
+    file: str, statements: tuple[str, ...], words: str, club_of_120_games: Path, tmp_path: Path
 ) -> None:
     run_sql(tmp_path / file, *statements)
     with pytest.raises(CorruptError, match=words):
-        backup(club, tmp_path / "b")
+        backup(club_of_120_games, tmp_path / "b")
     assert not list(tmp_path.glob("b*"))
 
 
-def test_a_damaged_page_is_named_with_the_file(club: Path, tmp_path: Path) -> None:
-    people = beside(club, "people")
+def test_a_damaged_page_is_named_with_the_file(club_of_120_games: Path, tmp_path: Path) -> None:
+    people = beside(club_of_120_games, "people")
     whole = people.read_bytes()
     people.write_bytes(whole[:4096] + bytes(512) + whole[4608:])
     with pytest.raises(CorruptError, match=r"club\.people\.db"):
-        backup(club, tmp_path / "b")
+        backup(club_of_120_games, tmp_path / "b")
     assert not list(tmp_path.glob("b*"))
 
 
-def test_a_folder_that_holds_something_is_never_written_over(club: Path, tmp_path: Path) -> None:
+def test_a_folder_that_holds_something_is_never_written_over(club_of_120_games: Path, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    first = backup(club, tmp_path / "b")  # an empty one is taken
+    first = backup(club_of_120_games, tmp_path / "b")  # an empty one is taken
     before = contents(first.folder)
     for folder in (tmp_path / "b", tmp_path):
         with pytest.raises(StorageError, match="holds something already"):
-            backup(club, folder)
+            backup(club_of_120_games, folder)
     with pytest.raises(StorageError, match="is a file"):
-        backup(club, club)
+        backup(club_of_120_games, club_of_120_games)
     with pytest.raises(StorageError, match="there is no folder"):
-        backup(club, tmp_path / "no" / "such")
+        backup(club_of_120_games, tmp_path / "no" / "such")
     assert contents(first.folder) == before
     assert not list(tmp_path.glob("*.making"))
 
 
-def test_what_a_killed_backup_left_is_cleaned_by_the_next(club: Path, tmp_path: Path) -> None:
+def test_what_a_killed_backup_left_is_cleaned_by_the_next(club_of_120_games: Path, tmp_path: Path) -> None:
     left = tmp_path / "b.making" / "set"
     left.mkdir(parents=True)
     (left / "club.db").write_bytes(b"half")
     (left / "other").write_bytes(b"half")
-    made = backup(club, tmp_path / "b")
+    made = backup(club_of_120_games, tmp_path / "b")
     assert sorted(path.name for path in made.folder.iterdir()) == ["backup.json", *NAMES]
     assert not (tmp_path / "b.making").exists()
 
 
-def test_two_backups_into_one_folder_at_once_are_one_backup(club: Path, tmp_path: Path) -> None:
+def test_two_backups_into_one_folder_at_once_are_one_backup(club_of_120_games: Path, tmp_path: Path) -> None:
     refusals: list[object] = []
 
     def meanwhile(what: str, done: int, total: int) -> None:
         if not refusals:
             with pytest.raises(StorageError, match="another process is at the same work") as refusal:
-                backup(club, tmp_path / "b")
+                backup(club_of_120_games, tmp_path / "b")
             refusals.append(refusal)
 
-    made = backup(club, tmp_path / "b", progress=meanwhile)
+    made = backup(club_of_120_games, tmp_path / "b", progress=meanwhile)
     assert refusals
     assert manifest.read(made.folder).head == made.head
 
 
-def test_a_linked_ledger_is_backed_up_with_the_files_beside_the_target(club: Path, tmp_path: Path) -> None:
+def test_a_linked_ledger_is_backed_up_with_the_files_beside_the_target(club_of_120_games: Path, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
-    (tmp_path / "links" / "link.db").symlink_to(club)
+    (tmp_path / "links" / "link.db").symlink_to(club_of_120_games)
     made = backup(tmp_path / "links" / "link.db", tmp_path / "b")
     assert sorted(path.name for path in made.folder.iterdir()) == ["backup.json", *NAMES]
     assert [path.name for path in (tmp_path / "links").iterdir()] == ["link.db"]
@@ -297,12 +292,12 @@ def test_a_ledger_of_any_name_is_backed_up(tmp_path: Path) -> None:
         assert restore(made.folder, tmp_path / "again" / name).head == made.head
 
 
-def test_a_missing_file_is_named(club: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_named(club_of_120_games: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="there is no such ledger"):
         backup(tmp_path / "no.db", tmp_path / "b")
-    beside(club, "people").unlink()
+    beside(club_of_120_games, "people").unlink()
     with pytest.raises(StorageError, match="people file is missing"):
-        backup(club, tmp_path / "b")
+        backup(club_of_120_games, tmp_path / "b")
 
 
 def bytes_of(folder: Path) -> bytes:
@@ -326,13 +321,15 @@ def test_remains_of_erased_people_in_free_pages_stay_out_of_the_backup(tmp_path:
 # --- restoring ----------------------------------------------------------------------------------------------
 
 
-def test_a_restored_ledger_is_the_one_that_was_backed_up(kept: Path, sound: Path, tmp_path: Path) -> None:
-    restored = restore(kept, tmp_path / "other.db")
+def test_a_restored_ledger_is_the_one_that_was_backed_up(
+    kept_backup: Path, folder_of_120_games: Path, tmp_path: Path
+) -> None:
+    restored = restore(kept_backup, tmp_path / "other.db")
     path = tmp_path / "other.db"
-    assert restored == Restored(path, head_of(sound / "club.db"), 5, views=True)
+    assert restored == Restored(path, head_of(folder_of_120_games / "club.db"), 5, views=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other.db", "other.people.db", "other.views.db"]
     assert beside(path, "people").stat().st_mode & 0o777 == 0o600
-    with Ledger.open(path) as ledger, Ledger.open(sound / "club.db") as original:
+    with Ledger.open(path) as ledger, Ledger.open(folder_of_120_games / "club.db") as original:
         for table in ("games", "history", "current"):
             assert list(ledger.rows(table)) == list(original.rows(table))
         for file in (path, beside(path, "people"), beside(path, "views")):
@@ -363,11 +360,11 @@ def _flipped(whole: bytes) -> bytes:
     return whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
 
 
-@pytest.fixture(scope="module", name="later")
-def _later(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", name="later_backup")
+def _later_backup(folder_of_120_games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A later backup of the same ledger."""
     folder = tmp_path_factory.mktemp("later")
-    shutil.copytree(sound, folder / "ledger")
+    shutil.copytree(folder_of_120_games, folder / "ledger")
     record(folder / "ledger" / "club.db", 120, 150)
     return backup(folder / "ledger" / "club.db", folder / "backup").folder
 
@@ -375,20 +372,20 @@ def _later(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("file", [*NAMES, manifest.NAME])
 def test_a_damaged_backup_is_refused_by_the_name_of_its_file(
-    file: str, how: str, spoilt: Path, later: Path, club: Path, tmp_path: Path
+    file: str, how: str, spoilt_backup: Path, later_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
-    HOW[how](spoilt / file, later)
+    HOW[how](spoilt_backup / file, later_backup)
     before = contents(tmp_path)
-    for target, replace in ((tmp_path / "new.db", False), (club, True)):
+    for target, replace in ((tmp_path / "new.db", False), (club_of_120_games, True)):
         with pytest.raises(StorageError, match=r"\(?(backup|backed up|damaged|changed)") as refusal:
-            restore(spoilt, target, replace=replace)
+            restore(spoilt_backup, target, replace=replace)
         assert "\n" not in str(refusal.value)
         named = file if how != "of another backup" or file != manifest.NAME else "club.db"
         assert named in str(refusal.value)
         assert contents(tmp_path) == before
     if file == "club.views.db":
         assert "--without-views" in str(refusal.value)
-        assert not restore(spoilt, tmp_path / "new.db", with_views=False).views
+        assert not restore(spoilt_backup, tmp_path / "new.db", with_views=False).views
         assert_true(tmp_path / "new.db")
 
 
@@ -432,22 +429,22 @@ EDITS: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("sealed", [False, True], ids=["", "and sealed anew"])
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_manifest_that_was_edited_is_refused(
-    edit: str, sealed: bool, spoilt: Path, club: Path, tmp_path: Path
+    edit: str, sealed: bool, spoilt_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
-    edited(spoilt, EDITS[edit], sealed=sealed)
+    edited(spoilt_backup, EDITS[edit], sealed=sealed)
     before = contents(tmp_path)
     with pytest.raises(LedgerError) as refusal:
-        restore(spoilt, club, replace=True)
+        restore(spoilt_backup, club_of_120_games, replace=True)
     assert "spoilt" in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"null", b"{", b"\xff\xfe", b'"x"', b"[" * 100_000])
-def test_a_manifest_that_is_none_is_refused(text: bytes, spoilt: Path, tmp_path: Path) -> None:
-    (spoilt / manifest.NAME).write_bytes(text)
+def test_a_manifest_that_is_none_is_refused(text: bytes, spoilt_backup: Path, tmp_path: Path) -> None:
+    (spoilt_backup / manifest.NAME).write_bytes(text)
     with pytest.raises(StorageError, match=r"backup\.json: is damaged"):
-        restore(spoilt, tmp_path / "new.db")
+        restore(spoilt_backup, tmp_path / "new.db")
 
 
 FORGERIES: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -464,19 +461,19 @@ FORGERIES: dict[str, tuple[str, tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("what", FORGERIES)
 def test_a_forged_backup_with_a_manifest_to_match_is_found_by_the_audit(
-    what: str, spoilt: Path, tmp_path: Path
+    what: str, spoilt_backup: Path, tmp_path: Path
 ) -> None:
     name, statements, words = FORGERIES[what]
-    run_sql(spoilt / name, *statements)
-    whole = (spoilt / name).read_bytes()
+    run_sql(spoilt_backup / name, *statements)
+    whole = (spoilt_backup / name).read_bytes()
     role = manifest.ROLES[NAMES.index(name)]
     edited(
-        spoilt,
+        spoilt_backup,
         lambda said: said["files"][role].update(bytes=len(whole), sha256=sha256(whole).hexdigest()),
         sealed=True,
     )
     with pytest.raises(CorruptError, match=f"spoilt: is false: {words}"):
-        restore(spoilt, tmp_path / "new.db")
+        restore(spoilt_backup, tmp_path / "new.db")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spoilt"]
 
 
@@ -487,29 +484,29 @@ def test_a_folder_that_is_no_backup_is_told_so(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_place_must_be_there_and_no_folder(kept: Path, tmp_path: Path) -> None:
+def test_the_place_must_be_there_and_no_folder(kept_backup: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="there is no folder"):
-        restore(kept, tmp_path / "no" / "new.db")
+        restore(kept_backup, tmp_path / "no" / "new.db")
     with pytest.raises(StorageError, match="is a folder"):
-        restore(kept, tmp_path, replace=True)
+        restore(kept_backup, tmp_path, replace=True)
 
 
-def test_a_head_kept_outside_must_be_a_prefix(kept: Path, later: Path, tmp_path: Path) -> None:
-    old, new = manifest.read(kept).head, manifest.read(later).head
+def test_a_head_kept_outside_must_be_a_prefix(kept_backup: Path, later_backup: Path, tmp_path: Path) -> None:
+    old, new = manifest.read(kept_backup).head, manifest.read(later_backup).head
     for head in (new, TreeHead(old.size, bytes(32))):
         with pytest.raises(CorruptError, match=r"(head|root) kept outside"):
-            restore(kept, tmp_path / "new.db", since=head)
-    restore(later, tmp_path / "new.db", since=old)
+            restore(kept_backup, tmp_path / "new.db", since=head)
+    restore(later_backup, tmp_path / "new.db", since=old)
 
 
 def test_views_of_other_read_models_are_left_to_the_next_command(
-    spoilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spoilt_backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = spoilt / "club.views.db"
+    whole = spoilt_backup / "club.views.db"
     run_sql(whole, "UPDATE projections SET identity = 'history 0 {}' WHERE name = 'history'")
     content = whole.read_bytes()
-    edited(spoilt, lambda said: said["files"]["views"].update(sha256=sha256(content).hexdigest()), sealed=True)
-    restored = restore(spoilt, tmp_path / "new.db")
+    edited(spoilt_backup, lambda said: said["files"]["views"].update(sha256=sha256(content).hexdigest()), sealed=True)
+    restored = restore(spoilt_backup, tmp_path / "new.db")
     assert (restored.views, "read models" in restored.left_out) == (False, True)
     assert_true(tmp_path / "new.db")
 
@@ -523,30 +520,34 @@ LEFT_BEHIND = (
 
 
 @pytest.mark.parametrize("name", LEFT_BEHIND)
-def test_any_file_of_a_ledger_in_the_place_is_refused_or_moved_aside(name: str, kept: Path, tmp_path: Path) -> None:
+def test_any_file_of_a_ledger_in_the_place_is_refused_or_moved_aside(
+    name: str, kept_backup: Path, tmp_path: Path
+) -> None:
     """A log that another journal left would be replayed into the new one, a build would go on with it."""
     (tmp_path / name).write_bytes(b"something else")
     with pytest.raises(StorageError, match=rf"something stands there already \({name}\)"):
-        restore(kept, tmp_path / "club.db")
+        restore(kept_backup, tmp_path / "club.db")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"something else")]
-    restored = restore(kept, tmp_path / "club.db", replace=True)
+    restored = restore(kept_backup, tmp_path / "club.db", replace=True)
     assert restored.replaced == tmp_path / "club.replaced-1"
     assert [(file.name, file.read_bytes()) for file in restored.replaced.iterdir()] == [(name, b"something else")]
     assert_true(tmp_path / "club.db")
 
 
-def test_the_replaced_files_are_kept_in_a_folder_of_their_own_each_time(kept: Path, club: Path) -> None:
-    old, before = head_of(club), {name: club.with_name(name).stat().st_size for name in NAMES}
-    (club.parent / "club.replaced-1").mkdir()
-    (club.parent / "club.replaced-1" / "note").touch()
+def test_the_replaced_files_are_kept_in_a_folder_of_their_own_each_time(
+    kept_backup: Path, club_of_120_games: Path
+) -> None:
+    old, before = head_of(club_of_120_games), {name: club_of_120_games.with_name(name).stat().st_size for name in NAMES}
+    (club_of_120_games.parent / "club.replaced-1").mkdir()
+    (club_of_120_games.parent / "club.replaced-1" / "note").touch()
     for number in (2, 3):
-        aside = restore(kept, club, replace=True).replaced
-        assert aside == club.parent / f"club.replaced-{number}"
+        aside = restore(kept_backup, club_of_120_games, replace=True).replaced
+        assert aside == club_of_120_games.parent / f"club.replaced-{number}"
         assert {name: len(whole or b"") for name, whole in contents(aside).items()} == before
         assert aside.stat().st_mode & 0o777 == 0o700
         assert head_of(aside / "club.db") == old
         assert_true(aside / "club.db")
-        assert_true(club)
+        assert_true(club_of_120_games)
 
 
 def losses(kept: Path, club: Path) -> Loss:
@@ -565,120 +566,130 @@ def losses(kept: Path, club: Path) -> Loss:
     return told[0]
 
 
-def test_what_would_be_lost_is_told_first(kept: Path, later: Path, club: Path, tmp_path: Path) -> None:
-    size = head_of(club).size
-    assert losses(kept, club) == Loss(size, size, size, {})
-    assert losses(kept, club).is_earlier_state
-    newer = manifest.read(later).head.size
-    assert losses(later, club) == Loss(size, newer, size, {})
-    assert not losses(later, club).is_earlier_state  # it is a later one: nothing would be lost
-    record(club, 120, 130)
-    found = losses(kept, club)
+def test_what_would_be_lost_is_told_first(
+    kept_backup: Path, later_backup: Path, club_of_120_games: Path, tmp_path: Path
+) -> None:
+    size = head_of(club_of_120_games).size
+    assert losses(kept_backup, club_of_120_games) == Loss(size, size, size, {})
+    assert losses(kept_backup, club_of_120_games).is_earlier_state
+    newer = manifest.read(later_backup).head.size
+    assert losses(later_backup, club_of_120_games) == Loss(size, newer, size, {})
+    assert not losses(later_backup, club_of_120_games).is_earlier_state  # it is a later one: nothing would be lost
+    record(club_of_120_games, 120, 130)
+    found = losses(kept_backup, club_of_120_games)
     assert (found.entries, found.common, found.is_earlier_state) == (size + 11, size, True)
     assert found.beyond == {"game-recorded/1": 10, "player-registered/1": 1}
 
 
-def test_a_ledger_that_went_another_way_is_told_with_the_place(kept: Path, later: Path, club: Path) -> None:
-    size = head_of(club).size
-    with Ledger.open(club, clock=lambda: NOW) as ledger:
+def test_a_ledger_that_went_another_way_is_told_with_the_place(
+    kept_backup: Path, later_backup: Path, club_of_120_games: Path
+) -> None:
+    size = head_of(club_of_120_games).size
+    with Ledger.open(club_of_120_games, clock=lambda: NOW) as ledger:
         ledger.register("made:elsewhere", "Elsewhere")
-    found = losses(later, club)
+    found = losses(later_backup, club_of_120_games)
     assert (found.entries, found.common, found.is_earlier_state) == (size + 1, size, False)
     assert found.beyond == {"player-registered/1": 1}
 
 
-def test_another_ledger_is_told_to_be_one(kept: Path, tmp_path: Path) -> None:
+def test_another_ledger_is_told_to_be_one(kept_backup: Path, tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", scheme="elo") as ledger:
         ledger.register("made:p1", "Player 1")
-    found = losses(kept, tmp_path / "club.db")
+    found = losses(kept_backup, tmp_path / "club.db")
     assert (found.entries, found.common, found.is_earlier_state) == (2, 0, False)
 
 
 @pytest.mark.parametrize("spoil", [_damage, lambda path: run_sql(path, "DROP TABLE journal"), Path.unlink])
-def test_a_journal_that_cannot_be_read_is_told_to_be_so(spoil: Callable[[Path], None], kept: Path, club: Path) -> None:
-    spoil(club)
-    found = losses(kept, club)
+def test_a_journal_that_cannot_be_read_is_told_to_be_so(
+    spoil: Callable[[Path], None], kept_backup: Path, club_of_120_games: Path
+) -> None:
+    spoil(club_of_120_games)
+    found = losses(kept_backup, club_of_120_games)
     assert (found.entries, found.common) == (None, 0)
-    restore(kept, club, replace=True)
-    assert_true(club)
+    restore(kept_backup, club_of_120_games, replace=True)
+    assert_true(club_of_120_games)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_ledger_that_anybody_has_open_is_not_replaced(
-    name: str, kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader would go on reading the old files for ever, a writer would write where nobody looks."""
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
-    before = contents(club.parent)
-    with closing(sqlite.connect(club.with_name(name), read_only=True)) as reader:
+    before = contents(club_of_120_games.parent)
+    with closing(sqlite.connect(club_of_120_games.with_name(name), read_only=True)) as reader:
         reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         with pytest.raises(StorageError, match=rf"{name}: another process has it open") as refusal:
-            restore(kept, club, replace=True)
+            restore(kept_backup, club_of_120_games, replace=True)
         assert "\n" not in str(refusal.value)
-        assert contents(club.parent) == before
-    with closing(sqlite.connect(club.with_name(name))) as writer:
+        assert contents(club_of_120_games.parent) == before
+    with closing(sqlite.connect(club_of_120_games.with_name(name))) as writer:
         writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match=rf"{name}: another process has it open"):
-            restore(kept, club, replace=True)
-    restore(kept, club, replace=True)
-    assert_true(club)
+            restore(kept_backup, club_of_120_games, replace=True)
+    restore(kept_backup, club_of_120_games, replace=True)
+    assert_true(club_of_120_games)
 
 
 def test_a_ledger_whose_views_are_being_built_is_not_replaced(
-    kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch
+    kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_120_games) as ledger:
         views_of = ledger.views
     with views_of._alone(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
-        restore(kept, club, replace=True)
+        restore(kept_backup, club_of_120_games, replace=True)
 
 
 def test_who_was_about_to_open_the_old_file_can_write_neither_there_nor_into_the_new_one(
-    kept: Path, club: Path
+    kept_backup: Path, club_of_120_games: Path
 ) -> None:
-    opened = {name: sqlite.connect(club.with_name(name)) for name in NAMES}  # no byte is read yet
-    restored = restore(kept, club, replace=True)
+    opened = {name: sqlite.connect(club_of_120_games.with_name(name)) for name in NAMES}  # no byte is read yet
+    restored = restore(kept_backup, club_of_120_games, replace=True)
     for name, connection in opened.items():
         with pytest.raises(sqlite.sqlite3.OperationalError, match="readonly"):
             connection.execute("CREATE TABLE stray(x)")
         connection.close()
-        assert not club.with_name(f"{name}-wal").exists()
-    assert_true(club)
+        assert not club_of_120_games.with_name(f"{name}-wal").exists()
+    assert_true(club_of_120_games)
     assert restored.replaced is not None
     assert_true(restored.replaced / "club.db")
 
 
-def test_the_restored_files_have_the_permissions_of_those_that_they_replace(kept: Path, club: Path) -> None:
+def test_the_restored_files_have_the_permissions_of_those_that_they_replace(
+    kept_backup: Path, club_of_120_games: Path
+) -> None:
     for name, mode in zip(NAMES, (0o640, 0o660, 0o604), strict=True):
-        club.with_name(name).chmod(mode)
-    restore(kept, club, replace=True)
-    assert [club.with_name(name).stat().st_mode & 0o777 for name in NAMES] == [0o640, 0o660, 0o604]
+        club_of_120_games.with_name(name).chmod(mode)
+    restore(kept_backup, club_of_120_games, replace=True)
+    assert [club_of_120_games.with_name(name).stat().st_mode & 0o777 for name in NAMES] == [0o640, 0o660, 0o604]
 
 
-def test_a_link_to_the_ledger_stays_one(kept: Path, club: Path, tmp_path: Path) -> None:
+def test_a_link_to_the_ledger_stays_one(kept_backup: Path, club_of_120_games: Path, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "link.db"
-    link.symlink_to(club)
-    assert restore(kept, link, replace=True).replaced == tmp_path / "club.replaced-1"
+    link.symlink_to(club_of_120_games)
+    assert restore(kept_backup, link, replace=True).replaced == tmp_path / "club.replaced-1"
     assert link.is_symlink()
     assert [path.name for path in (tmp_path / "links").iterdir()] == ["link.db"]
-    assert_true(club)
+    assert_true(club_of_120_games)
 
 
 # --- people who were erased since ---------------------------------------------------------------------------
 
 
-def test_who_was_erased_since_the_backup_is_erased_in_it_again(kept: Path, club: Path, tmp_path: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_who_was_erased_since_the_backup_is_erased_in_it_again(
+    kept_backup: Path, club_of_120_games: Path, tmp_path: Path
+) -> None:
+    with Ledger.open(club_of_120_games) as ledger:
         player = ledger.player(ERASED).player
         ledger.erase(player)
-    restored = restore(kept, club, replace=True)
+    restored = restore(kept_backup, club_of_120_games, replace=True)
     assert (restored.erased, restored.erased_unknown, restored.names) == ((player,), False, 4)
     assert ERASED.encode() not in bytes_of(tmp_path)
-    verdict = audit(club)
+    verdict = audit(club_of_120_games)
     assert (verdict.falsehoods, verdict.names_erased) == ((), 1)
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_120_games) as ledger:
         assert [row["name"] for row in _ranking(ledger) if row["player"] == player] == [f"(erased) {player}"]
 
 
@@ -690,44 +701,44 @@ def _ranking(ledger: Ledger) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("spoil", [_damage, Path.unlink])
 def test_the_people_alone_tell_who_was_erased_where_the_journal_cannot(
-    spoil: Callable[[Path], None], kept: Path, club: Path, tmp_path: Path
+    spoil: Callable[[Path], None], kept_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_120_games) as ledger:
         ledger.erase(2)
-    spoil(club)
-    assert restore(kept, club, replace=True).erased == (2,)
+    spoil(club_of_120_games)
+    assert restore(kept_backup, club_of_120_games, replace=True).erased == (2,)
 
 
-def test_erased_people_of_another_ledger_mean_nobody_here(kept: Path, tmp_path: Path) -> None:
+def test_erased_people_of_another_ledger_mean_nobody_here(kept_backup: Path, tmp_path: Path) -> None:
     """There number 2 is somebody else."""
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         for i in range(5):
             ledger.register(f"other:{i}", f"Other {i}")
         ledger.erase(2)
-    restored = restore(kept, tmp_path / "club.db", replace=True)
+    restored = restore(kept_backup, tmp_path / "club.db", replace=True)
     assert (restored.erased, restored.erased_unknown) == ((), False)
     assert audit(tmp_path / "club.db").names_erased == 0
 
 
 def test_a_number_given_anew_after_the_backup_is_not_taken_for_the_person_of_before(
-    kept: Path, later: Path, club: Path
+    kept_backup: Path, later_backup: Path, club_of_120_games: Path
 ) -> None:
     """The ledger was set back once and went on: its player 6 is not the backup's."""
-    restore(kept, club, replace=True)
-    with Ledger.open(club, clock=lambda: NOW) as ledger:
+    restore(kept_backup, club_of_120_games, replace=True)
+    with Ledger.open(club_of_120_games, clock=lambda: NOW) as ledger:
         player = ledger.register("made:elsewhere", "Elsewhere")
         ledger.erase(player)
-    with closing(sqlite.connect(later / "club.people.db", read_only=True)) as people:
+    with closing(sqlite.connect(later_backup / "club.people.db", read_only=True)) as people:
         known = {number for (number,) in people.execute("SELECT player FROM people")}
-    assert player not in known or restore(later, club, replace=True).erased == ()
+    assert player not in known or restore(later_backup, club_of_120_games, replace=True).erased == ()
 
 
 @pytest.mark.parametrize("spoil", [_damage, Path.unlink, lambda path: run_sql(path, "DROP TABLE people")])
 def test_it_is_said_where_nobody_can_tell_who_was_erased(
-    spoil: Callable[[Path], None], kept: Path, club: Path, run: Run
+    spoil: Callable[[Path], None], kept_backup: Path, club_of_120_games: Path, run: Run
 ) -> None:
-    spoil(beside(club, "people"))
-    done = run("restore", kept, club, "--replace", "--yes")
+    spoil(beside(club_of_120_games, "people"))
+    done = run("restore", kept_backup, club_of_120_games, "--replace", "--yes")
     assert (done.code, "erase them again" in done.err) == (0, True), done
 
 
@@ -753,84 +764,91 @@ def half_way(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 
 @pytest.mark.parametrize("moves", range(6))
 def test_wherever_a_restore_was_stopped_the_same_command_completes_it(
-    moves: int, kept: Path, club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record(club, 120, 130)
-    old, new = head_of(club), manifest.read(kept).head
-    half_way(kept, club, monkeypatch, moves, replace=True)
+    record(club_of_120_games, 120, 130)
+    old, new = head_of(club_of_120_games), manifest.read(kept_backup).head
+    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
     if moves:
-        for words in (("ratings", club), ("head", club), ("init", club), ("backup", club, club.with_name("b"))):
+        for words in (
+            ("ratings", club_of_120_games),
+            ("head", club_of_120_games),
+            ("init", club_of_120_games),
+            ("backup", club_of_120_games, club_of_120_games.with_name("b")),
+        ):
             done = run(*words)
             assert (done.code, "a restore was stopped half-way; run it again" in done.err) == (REFUSED, True), done
     else:
-        assert head_of(club) == old
-    done = run("restore", kept, club, "--replace", "--yes")
+        assert head_of(club_of_120_games) == old
+    done = run("restore", kept_backup, club_of_120_games, "--replace", "--yes")
     assert (done.code, "it was undone first" in done.err) == (0, moves > 0), done
-    assert head_of(club) == new
-    assert_true(club)
-    assert not restoring(club).exists()
-    assert head_of(club.parent / "club.replaced-1" / "club.db") == old
-    assert not (club.parent / "club.replaced-2").exists()
+    assert head_of(club_of_120_games) == new
+    assert_true(club_of_120_games)
+    assert not restoring(club_of_120_games).exists()
+    assert head_of(club_of_120_games.parent / "club.replaced-1" / "club.db") == old
+    assert not (club_of_120_games.parent / "club.replaced-2").exists()
 
 
 @pytest.mark.parametrize("moves", range(1, 6))
 def test_a_stopped_restore_can_be_given_up(
-    moves: int, kept: Path, club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run without --replace, or with a backup that is damaged, it brings back what stood there."""
-    record(club, 120, 130)
-    before = head_of(club)
-    half_way(kept, club, monkeypatch, moves, replace=True)
-    done = run("restore", kept if moves % 2 else club.parent, club)
+    record(club_of_120_games, 120, 130)
+    before = head_of(club_of_120_games)
+    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
+    done = run("restore", kept_backup if moves % 2 else club_of_120_games.parent, club_of_120_games)
     assert done.code == REFUSED
     assert ("a restore that was stopped is undone" in done.err) == bool(moves % 2)
-    assert head_of(club) == before
-    assert_true(club)
+    assert head_of(club_of_120_games) == before
+    assert_true(club_of_120_games)
     for name in NAMES:
-        with closing(sqlite.connect(club.with_name(name))) as connection:
+        with closing(sqlite.connect(club_of_120_games.with_name(name))) as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert not list(club.parent.glob("club.re*"))
+    assert not list(club_of_120_games.parent.glob("club.re*"))
 
 
 @pytest.mark.parametrize("moves", range(3))
 def test_a_restore_into_an_empty_place_that_was_stopped_is_completed(
-    moves: int, kept: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    moves: int, kept_backup: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     club = tmp_path / "club.db"
-    half_way(kept, club, monkeypatch, moves, replace=False)
+    half_way(kept_backup, club, monkeypatch, moves, replace=False)
     assert not club.exists()
     assert "a restore was stopped half-way" in run("ratings", club).err
-    done = run("restore", kept, club)
+    done = run("restore", kept_backup, club)
     assert (done.code, "undone first" in done.err) == (0, True), done
     assert_true(club)
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".db") == sorted(NAMES)
     assert not restoring(club).exists()
 
 
-def test_whatever_a_killed_restore_left_in_its_folder_is_no_obstacle(kept: Path, club: Path) -> None:
-    (restoring(club) / "set").mkdir(parents=True)
+def test_whatever_a_killed_restore_left_in_its_folder_is_no_obstacle(
+    kept_backup: Path, club_of_120_games: Path
+) -> None:
+    (restoring(club_of_120_games) / "set").mkdir(parents=True)
     for name in ("lock", "plan.json.making", "set/club.db", "set/other"):
-        (restoring(club) / name).write_bytes(b"half")
-    restore(kept, club, replace=True)
-    assert_true(club)
-    assert not restoring(club).exists()
+        (restoring(club_of_120_games) / name).write_bytes(b"half")
+    restore(kept_backup, club_of_120_games, replace=True)
+    assert_true(club_of_120_games)
+    assert not restoring(club_of_120_games).exists()
 
 
-def test_a_damaged_plan_is_told_with_the_way_out(kept: Path, tmp_path: Path, run: Run) -> None:
+def test_a_damaged_plan_is_told_with_the_way_out(kept_backup: Path, tmp_path: Path, run: Run) -> None:
     club = tmp_path / "club.db"
     restoring(club).mkdir()
     for text in (b"", b"{}", b"[]", b"{"):
         (restoring(club) / "plan.json").write_bytes(text)
-        done = run("restore", kept, club)
+        done = run("restore", kept_backup, club)
         assert (done.code, "move back by hand" in done.err, len(done.err.splitlines())) == (REFUSED, True, 1), done
     shutil.rmtree(restoring(club))
-    assert run("restore", kept, club).code == 0
+    assert run("restore", kept_backup, club).code == 0
 
 
 def test_a_disk_that_refuses_half_way_leaves_the_old_ledger(
-    kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch
+    kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = head_of(club)
+    before = head_of(club_of_120_games)
     for moves in range(1, 7):
         move, left = files.move, [moves]
 
@@ -843,14 +861,14 @@ def test_a_disk_that_refuses_half_way_leaves_the_old_ledger(
         with monkeypatch.context() as patched:
             patched.setattr(files, "move", refusing)
             with pytest.raises(StorageError, match="Input/output error"):
-                restore(kept, club, replace=True)
-        assert head_of(club) == before, moves
-        assert not list(club.parent.glob("club.re*")), moves
-    assert_true(club)
+                restore(kept_backup, club_of_120_games, replace=True)
+        assert head_of(club_of_120_games) == before, moves
+        assert not list(club_of_120_games.parent.glob("club.re*")), moves
+    assert_true(club_of_120_games)
 
 
 def test_a_ledger_made_in_the_place_meanwhile_is_left_alone(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept_backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     club = tmp_path / "club.db"
 
@@ -859,7 +877,7 @@ def test_a_ledger_made_in_the_place_meanwhile_is_left_alone(
             Ledger.create(club, scheme="elo").close()
 
     with pytest.raises(StorageError, match="was made by another process meanwhile"):
-        restore(kept, club, progress=meanwhile)
+        restore(kept_backup, club, progress=meanwhile)
     with Ledger.open(club) as ledger:
         assert ledger.first_scheme().scheme == "elo"
 
@@ -883,37 +901,37 @@ def remount(folder: Path, options: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
 
 
-def test_a_backup_may_go_to_another_file_system(club: Path, disk: Path) -> None:
-    assert_true(backup(club, disk / "b").folder / "club.db")
+def test_a_backup_may_go_to_another_file_system(club_of_120_games: Path, disk: Path) -> None:
+    assert_true(backup(club_of_120_games, disk / "b").folder / "club.db")
     with pytest.raises(StorageError, match="give a folder inside it"):
-        backup(club, disk)
+        backup(club_of_120_games, disk)
 
 
-def test_a_full_disk_leaves_no_backup_and_no_ledger(club: Path, kept: Path, disk: Path) -> None:
+def test_a_full_disk_leaves_no_backup_and_no_ledger(club_of_120_games: Path, kept_backup: Path, disk: Path) -> None:
     for size in ("60k", "100k", "180k"):
         remount(disk, f"size={size}")
-        for work in (lambda: backup(club, disk / "b"), lambda: restore(kept, disk / "club.db")):
+        for work in (lambda: backup(club_of_120_games, disk / "b"), lambda: restore(kept_backup, disk / "club.db")):
             with pytest.raises(StorageError, match=r"full|space") as refusal:
                 work()
             assert "\n" not in str(refusal.value)
             assert str(disk) in str(refusal.value)
             assert list(disk.iterdir()) == []
     remount(disk, "size=9m")
-    assert_true(restore(backup(club, disk / "b").folder, disk / "club.db").path)
+    assert_true(restore(backup(club_of_120_games, disk / "b").folder, disk / "club.db").path)
 
 
-def test_a_read_only_disk_is_named(club: Path, kept: Path, disk: Path) -> None:
+def test_a_read_only_disk_is_named(club_of_120_games: Path, kept_backup: Path, disk: Path) -> None:
     remount(disk, "ro")
     try:
-        for work in (lambda: backup(club, disk / "b"), lambda: restore(kept, disk / "club.db")):
+        for work in (lambda: backup(club_of_120_games, disk / "b"), lambda: restore(kept_backup, disk / "club.db")):
             with pytest.raises(StorageError, match="Read-only file system"):
                 work()
     finally:
         remount(disk, "rw")
 
 
-def test_a_backup_on_a_read_only_disk_is_restored(kept: Path, disk: Path, tmp_path: Path) -> None:
-    shutil.copytree(kept, disk / "b")
+def test_a_backup_on_a_read_only_disk_is_restored(kept_backup: Path, disk: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept_backup, disk / "b")
     remount(disk, "ro")
     try:
         assert_true(restore(disk / "b", tmp_path / "new.db").path)
@@ -922,12 +940,14 @@ def test_a_backup_on_a_read_only_disk_is_restored(kept: Path, disk: Path, tmp_pa
 
 
 @pytest.mark.parametrize("limit", [4_000, 90_000])
-def test_a_file_that_may_not_grow_leaves_nothing(limit: int, club: Path, kept: Path, tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_leaves_nothing(
+    limit: int, club_of_120_games: Path, kept_backup: Path, tmp_path: Path
+) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     (tmp_path / "b").mkdir()
-    for words in (("backup", str(club), "b/b"), ("restore", str(kept), "b/club.db")):
+    for words in (("backup", str(club_of_120_games), "b/b"), ("restore", str(kept_backup), "b/club.db")):
         done = subprocess.run(
             [sys.executable, "-m", "tools.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False,
             preexec_fn=limited, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -940,32 +960,34 @@ def test_a_file_that_may_not_grow_leaves_nothing(limit: int, club: Path, kept: P
 # --- the commands -------------------------------------------------------------------------------------------
 
 
-def test_the_commands_tell_what_they_did(club: Path, tmp_path: Path, run: Run) -> None:
-    head = str(head_of(club))
-    done = run("backup", club, tmp_path / "b")
+def test_the_commands_tell_what_they_did(club_of_120_games: Path, tmp_path: Path, run: Run) -> None:
+    head = str(head_of(club_of_120_games))
+    done = run("backup", club_of_120_games, tmp_path / "b")
     assert (done.code, done.out) == (0, f"{head}\n")
     assert "126 entries, 5 names, views at 126; " in done.err
     (tmp_path / "heads.txt").write_text(done.out)
     done = run("restore", tmp_path / "b", tmp_path / "new.db", "--since", tmp_path / "heads.txt")
     assert (done.code, done.out) == (0, f"{head}\n")
     assert "restored, 126 entries, 5 names, with its views" in done.err
-    assert run("backup", club, tmp_path / "b").code == REFUSED
-    assert run("restore", tmp_path / "b", club).code == REFUSED
-    assert run("restore", tmp_path / "b", club, "--since", "nonsense").code == USAGE
+    assert run("backup", club_of_120_games, tmp_path / "b").code == REFUSED
+    assert run("restore", tmp_path / "b", club_of_120_games).code == REFUSED
+    assert run("restore", tmp_path / "b", club_of_120_games, "--since", "nonsense").code == USAGE
 
 
-def test_nothing_is_replaced_unasked(kept: Path, club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    record(club, 120, 125)
-    before = contents(club.parent)
-    done = run("restore", kept, club, "--replace")
+def test_nothing_is_replaced_unasked(
+    kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(club_of_120_games, 120, 125)
+    before = contents(club_of_120_games.parent)
+    done = run("restore", kept_backup, club_of_120_games, "--replace")
     assert (done.code, "give --yes" in done.err) == (USAGE, True)
     assert "an earlier state of it; its last 6 entries would be lost: 5 game-recorded/1, 1 player-" in done.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
-    assert run("restore", kept, club, "--replace").code == REFUSED
-    assert contents(club.parent) == before
+    assert run("restore", kept_backup, club_of_120_games, "--replace").code == REFUSED
+    assert contents(club_of_120_games.parent) == before
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "y")
-    done = run("restore", kept, club, "--replace")
+    done = run("restore", kept_backup, club_of_120_games, "--replace")
     assert (done.code, "club.replaced-1" in done.err) == (0, True)
 
 
@@ -993,7 +1015,7 @@ def test_the_results_are_documented() -> None:
         assert all(f"    {field.name}: " in (result.__doc__ or "") for field in attrs.fields(result))
 
 
-def test_the_manifest_can_be_read_by_people(kept: Path) -> None:
-    text = (kept / manifest.NAME).read_text(encoding="utf-8")
+def test_the_manifest_can_be_read_by_people(kept_backup: Path) -> None:
+    text = (kept_backup / manifest.NAME).read_text(encoding="utf-8")
     assert json.loads(text)["files"]["journal"]["name"] == "club.db"
     assert len(text.splitlines()) > 10

@@ -20,7 +20,7 @@ from ledger.backups import Backup, backup, manifest, restore
 from ledger.errors import StorageError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from tests.kit.clubs import open_ledger
+from tests.kit.clubs import open_ledger, take_made_up_games
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
@@ -28,17 +28,12 @@ CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 BACKUPS = 20
 
 
-@pytest.fixture(scope="module", name="scene")
-def _scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", name="backed_up_folder")
+def _backed_up_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 80 games, and in ``kept`` a backup of it when it had 50."""
-    folder = tmp_path_factory.mktemp("scene")
-    with open_ledger(folder / "club.db") as ledger:
-        ledger.import_games(frames(source_games(50), 25))
-        ledger.catch_up()
-        backup(folder / "club.db", folder / "kept")
-        ledger.import_games(frames(source_games(80), 40))
-        ledger.catch_up()
-    return folder
+    folder = take_made_up_games(tmp_path_factory.mktemp("scene"), 50, 25)
+    backup(folder / "club.db", folder / "kept")
+    return take_made_up_games(folder, 80, 40)
 
 
 def driven(folder: Path, work: str, die_at: int) -> subprocess.CompletedProcess[str]:
@@ -61,10 +56,10 @@ def moments(steps: int, kills: int, seed: str) -> list[int]:
     return [random.randint(1 if kill % 2 else steps - steps // 3, steps) for kill in range(kills)]
 
 
-def test_a_killed_backup_leaves_no_folder_or_a_whole_one(scene: Path, tmp_path: Path) -> None:
-    steps = steps_of(scene, "backup", tmp_path / "undisturbed")
+def test_a_killed_backup_leaves_no_folder_or_a_whole_one(backed_up_folder: Path, tmp_path: Path) -> None:
+    steps = steps_of(backed_up_folder, "backup", tmp_path / "undisturbed")
     for die_at in moments(steps, max(2, CRASHES // 4), "backup"):
-        folder = Path(shutil.copytree(scene, tmp_path / "killed"))
+        folder = Path(shutil.copytree(backed_up_folder, tmp_path / "killed"))
         assert driven(folder, "backup", die_at).returncode == -9
         if not (folder / "b").exists():
             backup(folder / "club.db", folder / "b")
@@ -75,15 +70,17 @@ def test_a_killed_backup_leaves_no_folder_or_a_whole_one(scene: Path, tmp_path: 
         shutil.rmtree(folder)
 
 
-def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_do(scene: Path, tmp_path: Path) -> None:
+def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_do(
+    backed_up_folder: Path, tmp_path: Path
+) -> None:
     """Never a mixture; and the same command completes it, with the old files kept."""
-    new = manifest.read(scene / "kept").head
-    with Ledger.open(scene / "club.db") as ledger:
+    new = manifest.read(backed_up_folder / "kept").head
+    with Ledger.open(backed_up_folder / "club.db") as ledger:
         old = ledger.head()
-    steps = steps_of(scene, "restore", tmp_path / "undisturbed")
+    steps = steps_of(backed_up_folder, "restore", tmp_path / "undisturbed")
     seen = set()
     for die_at in moments(steps, max(4, CRASHES // 2), "restore"):
-        folder = Path(shutil.copytree(scene, tmp_path / "killed"))
+        folder = Path(shutil.copytree(backed_up_folder, tmp_path / "killed"))
         club = folder / "club.db"
         assert driven(folder, "restore", die_at).returncode == -9
         try:

@@ -30,6 +30,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests.kit import strategies
+from tests.kit.games import game_recorded
 from tests.kit.golden_entries import FOLDER, GOLDEN
 
 RECORDED_AT = "2026-11-21T03:15:13.123Z"
@@ -113,17 +114,8 @@ def problems_of(refused: bytes) -> tuple[str, ...]:
 
 
 def a_game(**changes: Any) -> GameRecorded:
-    plain: dict[str, Any] = {
-        "game": "r1-b1",
-        "pool": "standard",
-        "white": 1,
-        "black": 2,
-        "outcome": Outcome.WHITE,
-        "termination": Termination.RESIGNATION,
-        "ended_at": "2013-06-04",
-        "rated": True,
-    }
-    return GameRecorded(**{**plain, **changes})
+    """The game of ``ENTRY`` with these facts instead."""
+    return game_recorded("r1-b1", **{"ended_at": "2013-06-04", **changes})
 
 
 # --- the bytes ----------------------------------------------------------------------------------------------

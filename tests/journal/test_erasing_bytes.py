@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import signal
 import subprocess
 import sys
@@ -26,7 +25,8 @@ from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.journal.test_people import everybody
+from tests.kit.games import source_game
+from tests.kit.people import everybody, marked
 from tests.kit.places import ROOT
 
 LONG = os.environ.get("LEDGER_CRASHES", "12") != "12"
@@ -38,17 +38,7 @@ def games_of(names: Sequence[str], seed: int) -> Iterator[SourceGame]:
     order = list(names)
     Random(seed).shuffle(order)
     for i, (white, black) in enumerate(zip(order[::2], [*order[1::2], order[0]], strict=False)):
-        yield SourceGame(
-            line=i + 1, key=f"made:{seed}-{i}", white_id=f"name:{white.lower()}", white_name=white,
-            black_id=f"name:{black.lower()}", black_name=black, outcome="white", termination="checkmate",
-            half_moves=40, started_at=None, ended_at="2020-01-01", tournament=None, round=None, rated=True,
-            white_rating=None, black_rating=None, speed=None, variant="standard", text=f"e4 e5 {i}",
-        )  # fmt: skip
-
-
-def marked(count: int, tail: str = "") -> list[str]:
-    """Names of so many people, each with a mark of its own."""
-    return [f"Qz{secrets.token_hex(5)}, Anna{tail}" for _ in range(count)]
+        yield source_game(f"made:{seed}-{i}", white, black, line=i + 1, text=f"e4 e5 {i}")
 
 
 def imported(path: Path, names: Sequence[str], frame: int = 2_000) -> None:

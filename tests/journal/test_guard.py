@@ -21,12 +21,10 @@ from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.journal.test_erasing_bytes import marked
-from tests.journal.test_people import everybody
-from tests.journal.test_rules import game as game_of_2026
-from tests.kit.clubs import open_ledger
+from tests.kit.clubs import copied, open_ledger
 from tests.kit.commands import Run
-from tests.kit.games import source_games
+from tests.kit.games import game_recorded, source_games
+from tests.kit.people import everybody, marked
 from tests.kit.tampering import execute
 
 NAMES = marked(3)
@@ -35,25 +33,24 @@ NEVER_UPDATES, NEVER_DELETES = (
 )
 
 
-def game(key: str) -> GameRecorded:
-    return game_of_2026(key, ended_at="2020-01-01")
+def game_of_2020(key: str) -> GameRecorded:
+    return game_recorded(key, ended_at="2020-01-01")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("guard")
     with open_ledger(folder / "club.db") as ledger:
         for name in NAMES:
             ledger.register(f"name:{name}", name)
-        ledger.append(game("r1-b1"))
+        ledger.append(game_of_2020("r1-b1"))
     return folder
 
 
-@pytest.fixture(name="club")
-def _club(made: Path, tmp_path: Path) -> Path:
+@pytest.fixture(name="club_of_three")
+def _club_of_three(folder_of_three: Path, tmp_path: Path) -> Path:
     """Three players and a game."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
+    return copied(folder_of_three, tmp_path)
 
 
 def strict_import(ledger: Ledger) -> None:
@@ -62,8 +59,8 @@ def strict_import(ledger: Ledger) -> None:
 
 # How a ledger is written; each has something new to write.
 WRITERS: dict[str, Callable[[Ledger], object]] = {
-    "append": lambda ledger: ledger.append(game("r2")),
-    "append many": lambda ledger: ledger.append_many([game("r2"), game("r3")]),
+    "append": lambda ledger: ledger.append(game_of_2020("r2")),
+    "append many": lambda ledger: ledger.append_many([game_of_2020("r2"), game_of_2020("r3")]),
     "register": lambda ledger: ledger.register("name:new", "New"),
     "import": lambda ledger: ledger.import_games(frames(source_games(30))),
     "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite_store.MANY + 200))),
@@ -166,40 +163,44 @@ def refused(club: Path, writer: str) -> str:
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_named(stranger: str, club: Path) -> None:
+def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_named(
+    stranger: str, club_of_three: Path
+) -> None:
     file, statement, kind = STRANGERS[stranger]
     if "kept" in statement:
-        execute(club.with_name(file), "CREATE TABLE kept(name)")
-    execute(club.with_name(file), statement)
+        execute(club_of_three.with_name(file), "CREATE TABLE kept(name)")
+    execute(club_of_three.with_name(file), statement)
     table = re.search(r" ON (\w+)", statement)
     assert table is not None
     for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
-        told = refused(club, writer)
+        told = refused(club_of_three, writer)
         assert f"{file}: {kind} " in told
         assert f"on table '{table[1]}' is not of this program" in told
         assert "then run 'audit'" in told
     drop = re.search(r"remove it with '(.*?)', then", told)
     assert drop is not None
-    execute(club.with_name(file), drop[1])
-    with open_ledger(club) as ledger:
+    execute(club_of_three.with_name(file), drop[1])
+    with open_ledger(club_of_three) as ledger:
         for act in WRITERS.values():
             act(ledger)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(change: str, club: Path) -> None:
+def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(
+    change: str, club_of_three: Path
+) -> None:
     file, statements, words = CHANGES[change]
-    execute(club.with_name(file), *statements)
+    execute(club_of_three.with_name(file), *statements)
     for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
-        told = refused(club, writer)
+        told = refused(club_of_three, writer)
         assert f"{file}: {words}" in told
     mend = re.search(r"put it back with '(.*)'; nothing", told)
     assert (mend is None) == ("guard" not in change)
     if mend is not None:
-        with closing(sqlite.sqlite3.connect(club)) as connection:
+        with closing(sqlite.sqlite3.connect(club_of_three)) as connection:
             connection.executescript(mend[1])
-        with open_ledger(club) as ledger:
-            ledger.append(game("r2"))
+        with open_ledger(club_of_three) as ledger:
+            ledger.append(game_of_2020("r2"))
 
 
 @pytest.mark.parametrize(
@@ -214,57 +215,57 @@ def test_a_guard_that_is_missing_and_a_table_that_was_changed_stop_every_writer(
     ],
 )
 @pytest.mark.parametrize("file", ["club.db", "club.people.db"])
-def test_what_touches_none_of_our_tables_stops_nobody(statements: list[str], file: str, club: Path) -> None:
-    with closing(sqlite.sqlite3.connect(club.with_name(file), isolation_level=None)) as connection:
+def test_what_touches_none_of_our_tables_stops_nobody(statements: list[str], file: str, club_of_three: Path) -> None:
+    with closing(sqlite.sqlite3.connect(club_of_three.with_name(file), isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement.replace("FROM journal", "FROM sqlite_master").replace("position, kind", "*"))
-    with open_ledger(club) as ledger:
+    with open_ledger(club_of_three) as ledger:
         for act in WRITERS.values():
             act(ledger)
 
 
-def test_the_same_text_with_other_blanks_is_ours(club: Path) -> None:
+def test_the_same_text_with_other_blanks_is_ours(club_of_three: Path) -> None:
     execute(
-        club,
+        club_of_three,
         "DROP TRIGGER journal_never_updates",
         "CREATE TRIGGER journal_never_updates\n  BEFORE UPDATE ON journal\n\nBEGIN SELECT raise(ABORT, "
         "'the journal is append-only: correct a fact by a new entry'); END",
     )
-    with open_ledger(club) as ledger:
-        ledger.append(game("r2"))
+    with open_ledger(club_of_three) as ledger:
+        ledger.append(game_of_2020("r2"))
 
 
 @pytest.mark.parametrize("writer", OF_THE_JOURNAL)
-def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, club: Path) -> None:
-    with open_ledger(club) as ledger:
-        ledger.append(game("before"))
-        execute(club, STRANGERS["swallows entries"][1])
+def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger:
+        ledger.append(game_of_2020("before"))
+        execute(club_of_three, STRANGERS["swallows entries"][1])
         with pytest.raises(StorageError, match="trigger 't' on table 'journal' is not of this program"):
             WRITERS[writer](ledger)
-        execute(club, "DROP TRIGGER t")
+        execute(club_of_three, "DROP TRIGGER t")
         WRITERS[writer](ledger)
 
 
-def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club: Path) -> None:
-    with open_ledger(club) as ledger, open_ledger(club) as other:
+def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger, open_ledger(club_of_three) as other:
         for turn in range(3):
             ledger.import_games(frames(source_games(1_500, seed=turn), 1_200))
-            other.append(game(f"t{turn}"))
+            other.append(game_of_2020(f"t{turn}"))
             other.import_games(frames(source_games(1_500, seed=turn + 10), 1_200))
-    with closing(sqlite.sqlite3.connect(club)) as connection:
+    with closing(sqlite.sqlite3.connect(club_of_three)) as connection:
         assert list(guard.faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
 
 
-def test_the_schema_is_looked_at_once_and_again_when_it_changed(club: Path) -> None:
-    with open_ledger(club) as ledger:
+def test_the_schema_is_looked_at_once_and_again_when_it_changed(club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger:
         asked: list[str] = []
         ledger.journal._connection.set_trace_callback(asked.append)
         for number in range(5):
-            ledger.append(game(f"a{number}"))
+            ledger.append(game_of_2020(f"a{number}"))
         assert sum("sqlite_master" in statement for statement in asked) == 1
-        execute(club, "CREATE TABLE x(a)")
+        execute(club_of_three, "CREATE TABLE x(a)")
         for number in range(5):
-            ledger.append(game(f"b{number}"))
+            ledger.append(game_of_2020(f"b{number}"))
         assert sum("sqlite_master" in statement for statement in asked) == 2
         assert sum("schema_version" in statement for statement in asked) == 10
 
@@ -274,58 +275,58 @@ def test_the_schema_is_looked_at_once_and_again_when_it_changed(club: Path) -> N
 
 @pytest.mark.parametrize("how", ["replaced", "deleted"])
 @pytest.mark.parametrize("file", ["club.db", "club.people.db"])
-def test_a_file_that_was_moved_away_is_not_written_any_more(file: str, how: str, club: Path) -> None:
-    with open_ledger(club) as ledger:
+def test_a_file_that_was_moved_away_is_not_written_any_more(file: str, how: str, club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger:
         ledger.register("name:before", "Before")
-        moved = club.with_name(file).rename(club.with_name("away"))
+        moved = club_of_three.with_name(file).rename(club_of_three.with_name("away"))
         if how == "replaced":
-            shutil.copy(moved, club.with_name(file))
+            shutil.copy(moved, club_of_three.with_name(file))
         for writer in OF_THE_JOURNAL if file == "club.db" else OF_THE_PEOPLE:
             with pytest.raises(StorageError, match=rf"{file}: was moved, deleted or replaced while it was open"):
                 WRITERS[writer](ledger)
 
 
 @pytest.mark.parametrize("writer", OF_THE_JOURNAL)
-def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club: Path) -> None:
+def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club_of_three: Path) -> None:
     """In its place, byte by byte, so that it is the same file to the system."""
-    with open_ledger(club) as ledger:
+    with open_ledger(club_of_three) as ledger:
         ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        older = club.read_bytes()
-        ledger.append_many([game("a"), game("b")])
+        older = club_of_three.read_bytes()
+        ledger.append_many([game_of_2020("a"), game_of_2020("b")])
         ledger.journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with club.open("r+b") as file:
+        with club_of_three.open("r+b") as file:
             file.truncate(0)
             file.write(older)
-        execute(club, "CREATE TABLE x(a)")  # any writer beside makes it look again
+        execute(club_of_three, "CREATE TABLE x(a)")  # any writer beside makes it look again
         with pytest.raises(LedgerError, match=r"stood there while the file was open and is gone|malformed"):
             WRITERS[writer](ledger)
 
 
-def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club: Path) -> None:
-    with open_ledger(club) as ledger:
-        ledger.append(game("last"))
-        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
+def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger:
+        ledger.append(game_of_2020("last"))
+        with closing(sqlite.sqlite3.connect(club_of_three)) as connection, connection:
             connection.execute("DROP TRIGGER journal_never_deletes")
             connection.execute("DELETE FROM journal WHERE key = 'game:last'")
             connection.execute(NEVER_DELETES)
-        for act in (ledger.head, lambda: ledger.append(game("more"))):
+        for act in (ledger.head, lambda: ledger.append(game_of_2020("more"))):
             with pytest.raises(CorruptError, match="entry 6: stood there while the file was open and is gone"):
                 act()
 
 
-def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(club: Path) -> None:
-    with open_ledger(club) as ledger:
-        ledger.append(game("last"))
-        with closing(sqlite.sqlite3.connect(club)) as connection, connection:
+def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger:
+        ledger.append(game_of_2020("last"))
+        with closing(sqlite.sqlite3.connect(club_of_three)) as connection, connection:
             connection.execute("DROP TRIGGER journal_never_updates")
             connection.execute("UPDATE journal SET leaf = zeroblob(32) WHERE key = 'game:last'")
             connection.execute(NEVER_UPDATES)
         with pytest.raises(CorruptError, match="entry 6: stood there while"):
-            ledger.append(game("more"))
-        with open_ledger(club) as other:
-            other.append(game("others"))  # which does not know it to be false
+            ledger.append(game_of_2020("more"))
+        with open_ledger(club_of_three) as other:
+            other.append(game_of_2020("others"))  # which does not know it to be false
         with pytest.raises(CorruptError, match="entry 6: stood there while"):
-            ledger.append(game("more"))
+            ledger.append(game_of_2020("more"))
 
 
 # --- what is counted ----------------------------------------------------------------------------------------
@@ -364,44 +365,47 @@ def _swallowed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("count", [1, 2, 300, 1_500])
-def test_rows_that_the_journal_did_not_take_are_no_success(count: int, swallowed: str, club: Path) -> None:
+def test_rows_that_the_journal_did_not_take_are_no_success(count: int, swallowed: str, club_of_three: Path) -> None:
     if swallowed == "nodes" and count < 256:
         return
-    before = heads(club)
-    with open_ledger(club) as ledger, pytest.raises(CorruptError, match=rf"rows into table {swallowed}: run 'audit'"):
-        ledger.append_many([game(f"n{i}") for i in range(count)])
-    assert heads(club) == before
+    before = heads(club_of_three)
+    with (
+        open_ledger(club_of_three) as ledger,
+        pytest.raises(CorruptError, match=rf"rows into table {swallowed}: run 'audit'"),
+    ):
+        ledger.append_many([game_of_2020(f"n{i}") for i in range(count)])
+    assert heads(club_of_three) == before
 
 
-def test_rows_that_the_people_file_did_not_take_are_no_success(club: Path) -> None:
-    before = heads(club)
-    with closing(People(beside(club, "people"))) as people:
+def test_rows_that_the_people_file_did_not_take_are_no_success(club_of_three: Path) -> None:
+    before = heads(club_of_three)
+    with closing(People(beside(club_of_three, "people"))) as people:
         swallowing: Any = Swallowing(people._connection, "people")
         people._connection = swallowing
         with pytest.raises(StorageError, match="took 1 of 2 new rows"):
             people.number({"name:x": "X", "name:y": "Y"}, "2020")
-    assert heads(club) == before
+    assert heads(club_of_three) == before
 
 
-def test_an_erase_that_changed_nothing_is_no_success(club: Path) -> None:
+def test_an_erase_that_changed_nothing_is_no_success(club_of_three: Path) -> None:
     """Whatever undid it: the row is read back."""
-    with open_ledger(club) as ledger:
+    with open_ledger(club_of_three) as ledger:
         file = ledger._people
         clean = file._clean
 
         def clean_and_undo() -> None:
             clean()
-            execute(beside(club, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
+            execute(beside(club_of_three, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
 
         file._clean = clean_and_undo  # type: ignore[method-assign]
         with pytest.raises(StorageError, match="still tells who player 2 is"):
             ledger.erase(2)
 
 
-def test_an_import_counts_what_was_committed(club: Path) -> None:
+def test_an_import_counts_what_was_committed(club_of_three: Path) -> None:
     """Nothing is told of a transaction that was undone, neither games nor players nor pools."""
     games = [*source_games(30), next(source_games(1, seed=5))._replace(line=99, ended_at="2999-01-01")]
-    with open_ledger(club) as ledger:
+    with open_ledger(club_of_three) as ledger:
         undone = ledger.import_games(frames(games), choice=PoolChoice(pool="rapid"), strict=True)
         assert (undone.recorded, undone.repeated, undone.players, undone.new_pools) == (0, 0, 0, [])
         assert [fault.line for fault in undone.faults] == [99]
@@ -414,15 +418,15 @@ def test_an_import_counts_what_was_committed(club: Path) -> None:
 
 
 def test_the_trigger_of_the_issue_makes_no_command_say_that_games_were_recorded(
-    club: Path, tmp_path: Path, run: Run
+    club_of_three: Path, tmp_path: Path, run: Run
 ) -> None:
-    execute(club, STRANGERS["swallows entries"][1])
+    execute(club_of_three, STRANGERS["swallows entries"][1])
     (tmp_path / "games.csv").write_text("key,white,black,result,half_moves,ended_at\n1,Xan,Yul,1-0,40,2021-03-01\n")
-    done = run("import", club, tmp_path / "games.csv")
+    done = run("import", club_of_three, tmp_path / "games.csv")
     assert (done.code, "games recorded" in done.out + done.err) == (1, False)
     assert 'DROP TRIGGER "t"' in done.err
 
 
-def test_a_text_that_cannot_be_kept_is_an_error(club: Path) -> None:
-    with open_ledger(club) as ledger, pytest.raises(StorageError), ledger.journal.writing() as writer:
+def test_a_text_that_cannot_be_kept_is_an_error(club_of_three: Path) -> None:
+    with open_ledger(club_of_three) as ledger, pytest.raises(StorageError), ledger.journal.writing() as writer:
         writer.keep_texts([(b"short", b"frame")])

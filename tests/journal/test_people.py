@@ -19,9 +19,9 @@ from ledger.journal.people import SALT_BYTES, People, Person, commitment
 from ledger.journal.sealed_names import is_sealed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_games
+from tests.kit.people import everybody
 from tests.kit.places import ROOT
 from tests.kit.tampering import edit
 
@@ -34,11 +34,6 @@ def _file(tmp_path: Path) -> Iterator[People]:
 
 def named(*words: str) -> dict[str, str]:
     return {f"name:{word.lower()}": word for word in words}
-
-
-def everybody(path: Path) -> list[Person]:
-    with closing(sqlite.connect(path, read_only=True)) as connection:
-        return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

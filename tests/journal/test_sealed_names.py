@@ -24,8 +24,10 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
-from tests.journal.test_people import everybody
+from tests.kit.clubs import copied
 from tests.kit.commands import Run
+from tests.kit.games import source_game
+from tests.kit.people import everybody
 from tests.kit.tampering import execute
 from tools.commands import REFUSED, USAGE
 
@@ -35,12 +37,7 @@ WAY_OUT = "'rating-ledger accept-lost-names DB'"
 def played(*pairs: tuple[str, str]) -> Iterable[SourceGame]:
     """The first of each pair wins."""
     for line, (white, black) in enumerate(pairs, 1):
-        yield SourceGame(
-            line=line, key=f"made:{white}-{black}", white_id=f"name:{white.lower()}", white_name=white,
-            black_id=f"name:{black.lower()}", black_name=black, outcome="white", termination="checkmate",
-            half_moves=40, started_at=None, ended_at="2020-01-01", tournament=None, round=None, rated=True,
-            white_rating=None, black_rating=None, speed=None, variant="standard", text=None,
-        )  # fmt: skip
+        yield source_game(f"made:{white}-{black}", white, black, line=line)
 
 
 def imports(path: Path, *pairs: tuple[str, str]) -> None:
@@ -57,7 +54,7 @@ def put(copy: Path, path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_four(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what ``club`` and ``foreign`` begin with."""
     folder = tmp_path_factory.mktemp("names")
     path = folder / "club.db"
@@ -72,18 +69,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(name="club")
-def _club(made: Path, tmp_path: Path) -> Path:
+@pytest.fixture(name="club_of_four")
+def _club_of_four(folder_of_four: Path, tmp_path: Path) -> Path:
     """Ann has beaten Bob, then Carl has beaten Dora; beside it the people file before and after that."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
+    return copied(folder_of_four, tmp_path)
 
 
-@pytest.fixture(name="older")
-def _older(club: Path) -> Path:
+@pytest.fixture(name="club_with_older_names")
+def _club_with_older_names(club_of_four: Path) -> Path:
     """The same ledger with the older copy of its people file."""
-    put(club.with_name("older"), club)
-    return club
+    put(club_of_four.with_name("older"), club_of_four)
+    return club_of_four
 
 
 def head(path: Path) -> str:
@@ -97,50 +93,50 @@ def head(path: Path) -> str:
 @pytest.mark.parametrize("pairs", [[("Mallory", "Oscar")], [("Ann", "Bob")], [("Carl", "Mallory")], [("Ann", "Carl")]])
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journal(
-    older: Path, pairs: Sequence[tuple[str, str]], strict: bool
+    club_with_older_names: Path, pairs: Sequence[tuple[str, str]], strict: bool
 ) -> None:
-    before, people = head(older), everybody(beside(older, "people"))
-    with Ledger.open(older) as ledger, pytest.raises(StorageError) as caught:
+    before, people = head(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError) as caught:
         ledger.import_games(frames(played(*pairs)), strict=strict)
     told = str(caught.value)
     assert "club.people.db: knows nothing of 2 players whom the journal registered: 3 (entry 5), 4 (entry 6)" in told
     assert "put the newest copy in its place" in told
     assert WAY_OUT in told
-    assert head(older) == before
-    assert everybody(beside(older, "people")) == people  # nobody was given a number
+    assert head(club_with_older_names) == before
+    assert everybody(beside(club_with_older_names, "people")) == people  # nobody was given a number
 
 
 @pytest.mark.parametrize("name", ["Mallory", "Carl", "Ann"])
-def test_registering_refuses_it_too(older: Path, name: str) -> None:
-    before, people = head(older), everybody(beside(older, "people"))
-    with Ledger.open(older) as ledger, pytest.raises(StorageError, match="knows nothing of 2 players"):
+def test_registering_refuses_it_too(club_with_older_names: Path, name: str) -> None:
+    before, people = head(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError, match="knows nothing of 2 players"):
         ledger.register(f"name:{name.lower()}", name)
-    assert head(older) == before
-    assert everybody(beside(older, "people")) == people
+    assert head(club_with_older_names) == before
+    assert everybody(beside(club_with_older_names, "people")) == people
 
 
-def test_with_the_newest_copy_back_in_its_place_all_goes_on(older: Path) -> None:
+def test_with_the_newest_copy_back_in_its_place_all_goes_on(club_with_older_names: Path) -> None:
     with pytest.raises(StorageError):
-        imports(older, ("Mallory", "Oscar"))
-    put(older.with_name("newest"), older)
-    imports(older, ("Mallory", "Carl"))
-    with Ledger.open(older) as ledger:
+        imports(club_with_older_names, ("Mallory", "Oscar"))
+    put(club_with_older_names.with_name("newest"), club_with_older_names)
+    imports(club_with_older_names, ("Mallory", "Carl"))
+    with Ledger.open(club_with_older_names) as ledger:
         games = [entry["facts"] for entry in ledger.entries("game-recorded")]
         assert [(game["white"], game["black"]) for game in games] == [(1, 2), (3, 4), (5, 3)]
         assert ledger.player("Mallory").player == 5
-    assert audit(older).falsehoods == ()
+    assert audit(club_with_older_names).falsehoods == ()
 
 
-def test_what_needs_no_names_goes_on_with_an_older_copy(older: Path, run: Run) -> None:
-    assert run("head", older).out.strip() == head(older)
-    assert run("log", older).code == 0
-    assert run("rebuild", older).code == 0
-    ranking = json.loads(run("ratings", older).out)
+def test_what_needs_no_names_goes_on_with_an_older_copy(club_with_older_names: Path, run: Run) -> None:
+    assert run("head", club_with_older_names).out.strip() == head(club_with_older_names)
+    assert run("log", club_with_older_names).code == 0
+    assert run("rebuild", club_with_older_names).code == 0
+    ranking = json.loads(run("ratings", club_with_older_names).out)
     lost = {player: f"(not in the people file) {player}" for player in (3, 4)}  # nobody erased them
     assert {row["player"]: row["name"] for row in ranking} == {1: "Ann", 2: "Bob", **lost}
-    assert json.loads(run("show", older, "3").out)["player"] == 3  # by number
-    assert run("show", older, "Carl").code == REFUSED
-    with Ledger.open(older) as ledger:
+    assert json.loads(run("show", club_with_older_names, "3").out)["player"] == 3  # by number
+    assert run("show", club_with_older_names, "Carl").code == REFUSED
+    with Ledger.open(club_with_older_names) as ledger:
         ledger.append(PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST))
 
 
@@ -154,24 +150,24 @@ def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path
         imports(path, ("New", "Newer"))
 
 
-def test_one_row_that_was_lost_in_the_middle_is_found(club: Path) -> None:
-    execute(beside(club, "people"), "DELETE FROM people WHERE player = 2")
+def test_one_row_that_was_lost_in_the_middle_is_found(club_of_four: Path) -> None:
+    execute(beside(club_of_four, "people"), "DELETE FROM people WHERE player = 2")
     with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 2 \(entry 3\)"):
-        imports(club, ("Ann", "Mallory"))
+        imports(club_of_four, ("Ann", "Mallory"))
 
 
-def test_people_whom_no_entry_registered_are_no_loss(club: Path) -> None:
+def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None:
     """A crash between the two files leaves them: their numbers are used when they come again."""
-    with closing(People(beside(club, "people"))) as people:
+    with closing(People(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
-    imports(club, ("Finn", "Gus"))
-    with Ledger.open(club) as ledger:
+    imports(club_of_four, ("Finn", "Gus"))
+    with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Finn").player == 6
         assert ledger.register("name:eve", "Eve") == 5
-    assert audit(club).falsehoods == ()
+    assert audit(club_of_four).falsehoods == ()
 
 
-def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_register_looks_at_the_whole_file_once(club_of_four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     counts, keys = People.counts, SqliteJournal.keys
 
@@ -185,7 +181,7 @@ def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatc
 
     monkeypatch.setattr(People, "counts", seen_counts)
     monkeypatch.setattr(SqliteJournal, "keys", seen_keys)
-    with Ledger.open(club) as ledger, Ledger.open(club) as other:
+    with Ledger.open(club_of_four) as ledger, Ledger.open(club_of_four) as other:
         for i in range(20):
             ledger.register(f"id:{i}", f"Name {i}")
         assert sorted(looked) == ["journal", "people"]
@@ -196,10 +192,10 @@ def test_a_repeated_register_looks_at_the_whole_file_once(club: Path, monkeypatc
         assert looked == ["people"]  # somebody else has written; the journal's numbers are known
 
 
-def test_a_row_that_another_process_loses_meanwhile_is_found(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_a_row_that_another_process_loses_meanwhile_is_found(club_of_four: Path) -> None:
+    with Ledger.open(club_of_four) as ledger:
         ledger.register("id:1", "One")
-        execute(beside(club, "people"), "DELETE FROM people WHERE player = 3")
+        execute(beside(club_of_four, "people"), "DELETE FROM people WHERE player = 3")
         with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 3 \(entry 5\)"):
             ledger.register("id:2", "Two")
 
@@ -216,58 +212,58 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club: Path, what: str) -> None:
-    execute(beside(club, "people"), CHANGES[what])
+def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Path, what: str) -> None:
+    execute(beside(club_of_four, "people"), CHANGES[what])
     name = "name:carla" if what == "identity" else "name:carl"
-    before = head(club)
+    before = head(club_of_four)
     game = next(iter(played(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
     for strict in (False, True):
-        with Ledger.open(club) as ledger, pytest.raises(StorageError) as caught:
+        with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError) as caught:
             ledger.import_games(frames([game]), strict=strict)
         assert f"player 3 ('{name}') is not whom entry 5 of the journal registered" in str(caught.value)
         assert "'rating-ledger erase DB 3'" in str(caught.value)
-    with Ledger.open(club) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
+    with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
         ledger.register(name, "Carl")
-    assert head(club) == before
-    with Ledger.open(club) as ledger:
+    assert head(club_of_four) == before
+    with Ledger.open(club_of_four) as ledger:
         with pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
             ledger.player(name)
         assert ledger.player("Bob").player == 2
 
 
-def test_two_players_who_changed_places_are_not_used(club: Path) -> None:
+def test_two_players_who_changed_places_are_not_used(club_of_four: Path) -> None:
     execute(
-        beside(club, "people"),
+        beside(club_of_four, "people"),
         "UPDATE people SET player = 99 WHERE player = 2",
         "UPDATE people SET player = 2 WHERE player = 3",
         "UPDATE people SET player = 3 WHERE player = 99",
     )
-    before = head(club)
+    before = head(club_of_four)
     for pair in (("Bob", "Ann"), ("Ann", "Carl"), ("Bob", "Carl")):
         with pytest.raises(StorageError, match=r"player [23] \('name:(bob|carl)'\) is not whom entry [35]"):
-            imports(club, pair)
-    assert head(club) == before
+            imports(club_of_four, pair)
+    assert head(club_of_four) == before
 
 
-def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club: Path, run: Run) -> None:
-    execute(beside(club, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
-    assert run("erase", club, "3").code == USAGE  # it asks: there is something to forget
-    assert "is forgotten" in run("erase", club, "3", "--yes").err
-    assert everybody(beside(club, "people"))[2][1:4] == (None, None, None)
+def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club_of_four: Path, run: Run) -> None:
+    execute(beside(club_of_four, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
+    assert run("erase", club_of_four, "3").code == USAGE  # it asks: there is something to forget
+    assert "is forgotten" in run("erase", club_of_four, "3", "--yes").err
+    assert everybody(beside(club_of_four, "people"))[2][1:4] == (None, None, None)
 
 
-def test_the_name_that_was_changed_may_be_given_up_alone(club: Path, run: Run) -> None:
+def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run: Run) -> None:
     """Also where it stands at an end, so that nothing with names can be read."""
     for player in (4, 1):
-        execute(beside(club, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
-        done = run("ratings", club)
+        execute(beside(club_of_four, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
+        done = run("ratings", club_of_four)
         assert (done.code, f"erase DB {player}'" in done.err) == (REFUSED, True)
-        assert run("erase", club, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
-        assert run("erase", club, str(player), "--yes").code == 0
-    imports(club, ("Dora", "Ann"), ("Bob", "Carl"))
-    with Ledger.open(club) as ledger:
+        assert run("erase", club_of_four, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
+        assert run("erase", club_of_four, str(player), "--yes").code == 0
+    imports(club_of_four, ("Dora", "Ann"), ("Bob", "Carl"))
+    with Ledger.open(club_of_four) as ledger:
         assert [ledger.player(name).player for name in ("Bob", "Carl", "Dora", "Ann")] == [2, 3, 5, 6]
-    assert audit(club).falsehoods == ()
+    assert audit(club_of_four).falsehoods == ()
 
 
 def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
@@ -279,11 +275,11 @@ def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() ->
 # --- a foreign file -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(name="foreign")
-def _foreign(club: Path) -> Path:
+@pytest.fixture(name="club_with_foreign_names")
+def _club_with_foreign_names(club_of_four: Path) -> Path:
     """The same ledger with the people file of another one, which knows more players."""
-    put(club.with_name("other.people.db"), club)
-    return club
+    put(club_of_four.with_name("other.people.db"), club_of_four)
+    return club_of_four
 
 
 @pytest.mark.parametrize(
@@ -291,60 +287,70 @@ def _foreign(club: Path) -> Path:
     [["ratings"], ["show", "1"], ["show", "Zoe"], ["games", "1"], ["graph", "1"], ["predict", "1", "2"],
      ["explain", "1", "made:Ann-Bob"], ["erase", "Zoe", "--yes"]],
 )  # fmt: skip
-def test_a_foreign_people_file_is_refused_for_reading_too(foreign: Path, words: list[str], run: Run) -> None:
-    held = everybody(beside(foreign, "people"))
-    done = run(words[0], foreign, *words[1:])
+def test_a_foreign_people_file_is_refused_for_reading_too(
+    club_with_foreign_names: Path, words: list[str], run: Run
+) -> None:
+    held = everybody(beside(club_with_foreign_names, "people"))
+    done = run(words[0], club_with_foreign_names, *words[1:])
     assert (done.code, done.out) == (REFUSED, "")
     assert "player 1 ('name:zoe') is not whom entry 2 of the journal registered" in done.err
     assert "move" in done.err
     assert "accept-lost-names" in done.err
-    assert everybody(beside(foreign, "people")) == held
+    assert everybody(beside(club_with_foreign_names, "people")) == held
 
 
 @pytest.mark.parametrize("pairs", [[("Zoe", "Yan")], [("Ann", "Bob")], [("New", "Newer")]])
 def test_a_foreign_people_file_is_refused_for_writing_whoever_plays(
-    foreign: Path, pairs: Sequence[tuple[str, str]]
+    club_with_foreign_names: Path, pairs: Sequence[tuple[str, str]]
 ) -> None:
-    before, held = head(foreign), everybody(beside(foreign, "people"))
+    before, held = head(club_with_foreign_names), everybody(beside(club_with_foreign_names, "people"))
     with pytest.raises(StorageError, match="is not whom entry 2"):
-        imports(foreign, *pairs)
-    with Ledger.open(foreign) as ledger, pytest.raises(StorageError, match="is not whom entry 2"):
+        imports(club_with_foreign_names, *pairs)
+    with Ledger.open(club_with_foreign_names) as ledger, pytest.raises(StorageError, match="is not whom entry 2"):
         ledger.register("name:new", "New")
-    assert head(foreign) == before
-    assert everybody(beside(foreign, "people")) == held
+    assert head(club_with_foreign_names) == before
+    assert everybody(beside(club_with_foreign_names, "people")) == held
 
 
-def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(foreign: Path, run: Run) -> None:
+def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(
+    club_with_foreign_names: Path, run: Run
+) -> None:
     for words in (["head"], ["log"], ["pools"], ["rebuild"]):
-        assert run(words[0], foreign, *words[1:]).code == 0
-    with Ledger.open(foreign, read_only=True) as ledger:
+        assert run(words[0], club_with_foreign_names, *words[1:]).code == 0
+    with Ledger.open(club_with_foreign_names, read_only=True) as ledger:
         assert len(list(ledger.rows("history"))) == 4
-    found = {(falsehood.table, falsehood.position_or_key) for falsehood in audit(foreign).falsehoods}
+    found = {(falsehood.table, falsehood.position_or_key) for falsehood in audit(club_with_foreign_names).falsehoods}
     assert found == {("people", player) for player in (1, 2, 3, 4)}  # name, and when the player joined
 
 
-def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(older: Path) -> None:
+def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(club_with_older_names: Path) -> None:
     """Two ledgers that were one: their first players are the same."""
-    with closing(People(beside(older, "people"))) as people:
+    with closing(People(beside(club_with_older_names, "people"))) as people:
         people.number({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
-    with Ledger.open(older) as ledger, pytest.raises(StorageError, match=r"player 4 .'name:yan'. is not whom entry 6"):
+    with (
+        Ledger.open(club_with_older_names) as ledger,
+        pytest.raises(StorageError, match=r"player 4 .'name:yan'. is not whom entry 6"),
+    ):
         ledger.player("Ann")
     with pytest.raises(StorageError, match="player 4 "):
-        imports(older, ("Ann", "Bob"))
+        imports(club_with_older_names, ("Ann", "Bob"))
 
 
-def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_four: Path) -> None:
+    with Ledger.open(club_of_four) as ledger:
         ledger.erase(1)
         ledger.erase(4)
-    with closing(People(beside(club, "people"))) as people:
+    with closing(People(beside(club_of_four, "people"))) as people:
         people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
     for player, entry in ((2, 3), (3, 5)):
-        execute(beside(club, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
-        with Ledger.open(club) as ledger, pytest.raises(StorageError, match=f"player {player} .* entry {entry} "):
+        execute(beside(club_of_four, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
+        with (
+            Ledger.open(club_of_four) as ledger,
+            pytest.raises(StorageError, match=f"player {player} .* entry {entry} "),
+        ):
             ledger.player("Bob")
-        execute(beside(club, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
-    with Ledger.open(club) as ledger:
+        execute(beside(club_of_four, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
+    with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Bob").player == 2
 
 
@@ -373,10 +379,10 @@ def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, r
     assert audit(path).falsehoods == ()
 
 
-def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club: Path) -> None:
-    with closing(People(beside(club, "people"))) as people:
+def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
+    with closing(People(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
-    with Ledger.open(club) as ledger:
+    with Ledger.open(club_of_four) as ledger:
         before = ledger.head()
         with pytest.raises(StorageError, match="player 5 is 'name:eve' here"):
             ledger.append_many([registration(6), registration(5)])
@@ -387,89 +393,92 @@ def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_an
 
 
 def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_it(
-    club: Path, monkeypatch: pytest.MonkeyPatch
+    club_of_four: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program registers the number between the look at the whole file and the giving out."""
     check = sealed_names.SealedNames._check_all_there
 
     def check_then_other(self: sealed_names.SealedNames) -> None:
         check(self)
-        with Ledger.open(club) as other:
+        with Ledger.open(club_of_four) as other:
             other.append(registration(5))
 
     monkeypatch.setattr(sealed_names.SealedNames, "_check_all_there", check_then_other)
-    with Ledger.open(club) as ledger, pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"):
+    with (
+        Ledger.open(club_of_four) as ledger,
+        pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
+    ):
         ledger.register("name:eve", "Eve")
-    assert {person.player for person in everybody(beside(club, "people"))} == {1, 2, 3, 4}
+    assert {person.player for person in everybody(beside(club_of_four, "people"))} == {1, 2, 3, 4}
 
 
 # --- going on without names ---------------------------------------------------------------------------------
 
 
-def test_lost_names_are_given_up_and_all_goes_on(older: Path, run: Run) -> None:
-    before = head(older)
-    done = run("accept-lost-names", older, "--yes")
+def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, run: Run) -> None:
+    before = head(club_with_older_names)
+    done = run("accept-lost-names", club_with_older_names, "--yes")
     assert (done.code, done.out) == (0, "")
     assert "club.people.db: 2 players go on as numbers without a name" in done.err
-    assert head(older) == before  # nothing is appended
-    with Ledger.open(older) as ledger:
+    assert head(club_with_older_names) == before  # nothing is appended
+    with Ledger.open(club_with_older_names) as ledger:
         facts = [entry["facts"] for entry in ledger.entries("player-registered")]
     joined = {registered["player"]: registered["joined_at"] for registered in facts}
-    assert everybody(beside(older, "people"))[2:] == [
+    assert everybody(beside(club_with_older_names, "people"))[2:] == [
         Person(3, None, None, None, joined[3]), Person(4, None, None, None, joined[4]),
     ]  # fmt: skip
-    imports(older, ("Carl", "Ann"))
-    with Ledger.open(older) as ledger:
+    imports(club_with_older_names, ("Carl", "Ann"))
+    with Ledger.open(club_with_older_names) as ledger:
         assert ledger.player("Carl").player == 5
-    assert audit(older).falsehoods == ()
-    again = run("accept-lost-names", older)
+    assert audit(club_with_older_names).falsehoods == ()
+    again = run("accept-lost-names", club_with_older_names)
     assert (again.code, "no name is lost" in again.err) == (0, True)
 
 
-def test_a_people_file_that_is_missing_is_made_anew(club: Path, run: Run) -> None:
-    for leftover in club.parent.glob("club.people.db*"):
+def test_a_people_file_that_is_missing_is_made_anew(club_of_four: Path, run: Run) -> None:
+    for leftover in club_of_four.parent.glob("club.people.db*"):
         leftover.unlink()
-    done = run("show", club, "1")
+    done = run("show", club_of_four, "1")
     assert (done.code, "accept-lost-names DB" in done.err) == (REFUSED, True)
-    assert "4 players go on as numbers" in run("accept-lost-names", club, "--yes").err
-    assert json.loads(run("show", club, "1").out)["player"] == 1
-    imports(club, ("Ann", "Mallory"))
-    with Ledger.open(club) as ledger:
+    assert "4 players go on as numbers" in run("accept-lost-names", club_of_four, "--yes").err
+    assert json.loads(run("show", club_of_four, "1").out)["player"] == 1
+    imports(club_of_four, ("Ann", "Mallory"))
+    with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Ann").player == 5
-    assert audit(club).falsehoods == ()
-    assert list(club.parent.glob("*.making*")) == []
+    assert audit(club_of_four).falsehoods == ()
+    assert list(club_of_four.parent.glob("*.making*")) == []
 
 
-def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club: Path, run: Run) -> None:
-    with Ledger.open(club) as ledger:
+def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club_of_four: Path, run: Run) -> None:
+    with Ledger.open(club_of_four) as ledger:
         ledger.register("name:eve", "Eve")
-        log = beside(club, "people").with_name("club.people.db-wal").read_bytes()
+        log = beside(club_of_four, "people").with_name("club.people.db-wal").read_bytes()
     assert log
-    for leftover in club.parent.glob("club.people.db*"):
+    for leftover in club_of_four.parent.glob("club.people.db*"):
         leftover.unlink()
-    club.with_name("club.people.db-wal").write_bytes(log)
+    club_of_four.with_name("club.people.db-wal").write_bytes(log)
     for _ in range(2):
-        done = run("accept-lost-names", club, "--yes")
+        done = run("accept-lost-names", club_of_four, "--yes")
         assert (done.code, "move the log aside" in done.err) == (REFUSED, True)
-        assert club.with_name("club.people.db-wal").read_bytes() == log
-        assert not beside(club, "people").exists()
+        assert club_of_four.with_name("club.people.db-wal").read_bytes() == log
+        assert not beside(club_of_four, "people").exists()
 
 
-def test_a_foreign_people_file_is_not_filled_in(foreign: Path, run: Run) -> None:
-    held = beside(foreign, "people").read_bytes()
-    done = run("accept-lost-names", foreign, "--yes")
+def test_a_foreign_people_file_is_not_filled_in(club_with_foreign_names: Path, run: Run) -> None:
+    held = beside(club_with_foreign_names, "people").read_bytes()
+    done = run("accept-lost-names", club_with_foreign_names, "--yes")
     assert done.code == REFUSED
     assert "4 in it are not whom the journal registered, first player 1 ('name:zoe', entry 2)" in done.err
     assert "move it aside" in done.err
-    assert beside(foreign, "people").read_bytes() == held
-    beside(foreign, "people").rename(foreign.with_name("aside"))
-    assert run("accept-lost-names", foreign, "--yes").code == 0
-    assert everybody(beside(foreign, "people"))[0][1:4] == (None, None, None)
+    assert beside(club_with_foreign_names, "people").read_bytes() == held
+    beside(club_with_foreign_names, "people").rename(club_with_foreign_names.with_name("aside"))
+    assert run("accept-lost-names", club_with_foreign_names, "--yes").code == 0
+    assert everybody(beside(club_with_foreign_names, "people"))[0][1:4] == (None, None, None)
 
 
-def test_nothing_is_given_up_unasked(older: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = everybody(beside(older, "people"))
-    done = run("accept-lost-names", older)
+def test_nothing_is_given_up_unasked(club_with_older_names: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = everybody(beside(club_with_older_names, "people"))
+    done = run("accept-lost-names", club_with_older_names)
     assert (done.code, "give --yes" in done.err) == (USAGE, True)
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
@@ -479,41 +488,41 @@ def test_nothing_is_given_up_unasked(older: Path, run: Run, monkeypatch: pytest.
         return "n"
 
     monkeypatch.setattr("click.termui.visible_prompt_func", answer)
-    assert run("accept-lost-names", older).code == 1
+    assert run("accept-lost-names", club_with_older_names).code == 1
     assert "without the names of 2 players?" in asked[0]
-    assert everybody(beside(older, "people")) == held
+    assert everybody(beside(club_with_older_names, "people")) == held
 
 
-def test_names_are_given_up_whole_or_not_at_all(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for leftover in club.parent.glob("club.people.db*"):
+def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for leftover in club_of_four.parent.glob("club.people.db*"):
         leftover.unlink()
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with closing(SqliteJournal(club)) as journal:
+    with closing(SqliteJournal(club_of_four)) as journal:
         with monkeypatch.context() as patch:
             patch.setattr(People, "add_nameless", stop)
             with pytest.raises(KeyboardInterrupt):
-                sealed_names.accept_lost_names(journal, beside(club, "people"))
-        assert not beside(club, "people").exists()
-        assert sealed_names.lost_names(journal, beside(club, "people")) == 4
-        assert sealed_names.accept_lost_names(journal, beside(club, "people")) == 4
-        assert sealed_names.lost_names(journal, beside(club, "people")) == 0
+                sealed_names.accept_lost_names(journal, beside(club_of_four, "people"))
+        assert not beside(club_of_four, "people").exists()
+        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 4
+        assert sealed_names.accept_lost_names(journal, beside(club_of_four, "people")) == 4
+        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 0
 
 
 # --- any store ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(name="names")
-def _names(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]]:
+@pytest.fixture(name="journal_and_people")
+def _journal_and_people(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]]:
     journal = MemoryJournal()
     with closing(People.create(tmp_path / "people.db")) as people:
         yield journal, people
 
 
-def test_names_are_compared_over_any_store_of_the_journal(names: tuple[MemoryJournal, People]) -> None:
-    journal, people = names
+def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tuple[MemoryJournal, People]) -> None:
+    journal, people = journal_and_people
     sealed = sealed_names.SealedNames(journal, people)
     numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)
     assert numbered.registered == set()
@@ -528,15 +537,15 @@ def test_names_are_compared_over_any_store_of_the_journal(names: tuple[MemoryJou
         sealed_names.SealedNames(journal, people).number({"name:bob": "Bob"}, "2020", journal.find)
 
 
-def test_keys_of_changes_are_no_registrations(names: tuple[MemoryJournal, People]) -> None:
-    journal, people = names
+def test_keys_of_changes_are_no_registrations(journal_and_people: tuple[MemoryJournal, People]) -> None:
+    journal, people = journal_and_people
     record(journal, [registration(3), PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST)])
     record(journal, [PlayerChanged(player=3, effective_at="2022-01-01", standing=Standing.GUEST)])
     assert sealed_names.lost_players(journal, people) == {3: 1}
 
 
-def test_the_registered_numbers_are_read_from_the_index_alone(club: Path) -> None:
-    with closing(sqlite.connect(club)) as connection:
+def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:
+    with closing(sqlite.connect(club_of_four)) as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_store._KEYS}", ("player:", "player;")).fetchall()
     assert [row[3] for row in plan] == [
         "SEARCH journal USING COVERING INDEX sqlite_autoindex_journal_1 (key>? AND key<?)"

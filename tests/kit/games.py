@@ -14,10 +14,10 @@ PLAYERS = 40
 GAMES_A_NEWCOMER = 30
 
 
-def game_recorded(game: str, **facts: Any) -> GameRecorded:
+def game_recorded(key: str, **facts: Any) -> GameRecorded:
     """Player 1 has beaten player 2, who resigned, on 20 November 2026; *facts* are set instead."""
     return GameRecorded(**{
-        "game": game, "pool": "standard", "white": 1, "black": 2, "outcome": Outcome.WHITE,
+        "game": key, "pool": "standard", "white": 1, "black": 2, "outcome": Outcome.WHITE,
         "termination": Termination.RESIGNATION, "ended_at": "2026-11-20", "rated": True, **facts,
     })  # fmt: skip
 

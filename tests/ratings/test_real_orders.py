@@ -70,7 +70,7 @@ def files() -> dict[str, list[SourceGame]]:
 
 
 @pytest.fixture(scope="module")
-def expected(files: dict[str, list[SourceGame]]) -> dict[str, Any]:
+def taken_at_once(files: dict[str, list[SourceGame]]) -> dict[str, Any]:
     """One import of everything, one rebuild."""
     with new_ledger() as ledger:
         take(ledger, [game for games in files.values() for game in games], 5_000)
@@ -78,32 +78,34 @@ def expected(files: dict[str, list[SourceGame]]) -> dict[str, Any]:
         return derived(ledger)
 
 
-def test_there_are_games_to_speak_of(expected: dict[str, Any]) -> None:
-    assert len(expected["games"]) > 4_000
-    assert len(expected["history"]) > 7_000
+def test_there_are_games_to_speak_of(taken_at_once: dict[str, Any]) -> None:
+    assert len(taken_at_once["games"]) > 4_000
+    assert len(taken_at_once["history"]) > 7_000
 
 
 @pytest.mark.parametrize("batch", [700, 5_000])
-def test_file_by_file_newest_first(files: dict[str, list[SourceGame]], expected: dict[str, Any], batch: int) -> None:
+def test_file_by_file_newest_first(
+    files: dict[str, list[SourceGame]], taken_at_once: dict[str, Any], batch: int
+) -> None:
     with new_ledger() as ledger:
         for games in reversed(files.values()):
             take(ledger, games, batch)
             ledger.catch_up()
-        assert derived(ledger) == expected
+        assert derived(ledger) == taken_at_once
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_all_games_shuffled(files: dict[str, list[SourceGame]], expected: dict[str, Any], seed: int) -> None:
+def test_all_games_shuffled(files: dict[str, list[SourceGame]], taken_at_once: dict[str, Any], seed: int) -> None:
     games = [game for one in files.values() for game in one]
     random.Random(seed).shuffle(games)
     with new_ledger() as ledger, patch.object(views, "FEW_ENTRIES", 0 if seed == 1 else 2_000):
         for start in range(0, len(games), 900):
             take(ledger, games[start : start + 900], 450)
             ledger.catch_up()
-        assert derived(ledger) == expected
+        assert derived(ledger) == taken_at_once
 
 
-def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]], expected: dict[str, Any]) -> None:
+def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]], taken_at_once: dict[str, Any]) -> None:
     with new_ledger() as ledger:
         for games in files.values():
             take(ledger, games, 1_000)
@@ -113,7 +115,7 @@ def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]],
             assert ledger.import_games(frames(games)).recorded == 0
         assert ledger.catch_up() == head.size
         assert ledger.head() == head
-        assert derived(ledger) == expected
+        assert derived(ledger) == taken_at_once
 
 
 def test_an_older_file_rates_again_only_from_its_place_on(files: dict[str, list[SourceGame]]) -> None:

@@ -23,6 +23,7 @@ from ledger.ratings.projection import PoolProjection
 from ledger.schemes import named
 from ledger.schemes.scheme import Newcomer
 from ledger.testing import in_terms_of_facts
+from tests.kit.games import scheme_adopted
 from tests.kit.places import OTB, SAMPLE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -44,14 +45,14 @@ def taken(path: Path, scheme: str, *later: Any, before: bool = False) -> Ledger:
     return ledger
 
 
-def adopted(scheme: str, carry: Carry | None = None, *ranges: ConversionRange, since: str = CHANGE) -> SchemeAdopted:
-    return SchemeAdopted(
-        pool="standard", scheme=scheme, settings={}, effective_from=since, carry=carry, conversion=ranges or None
-    )
+def adopted_since(
+    scheme: str, carry: Carry | None = None, *ranges: ConversionRange, since: str = CHANGE
+) -> SchemeAdopted:
+    return scheme_adopted(scheme, effective_from=since, carry=carry, conversion=ranges or None)
 
 
-@pytest.fixture(name="made")
-def _made(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
+@pytest.fixture(name="sample_ledger")
+def _sample_ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
     opened: list[Ledger] = []
 
     def make(*arguments: Any, **words: Any) -> Ledger:
@@ -70,18 +71,18 @@ def rows_of(ledger: Ledger, player: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("scheme", ["chessworld", "glicko2", "uschess", "lichess"])
 @pytest.mark.parametrize("carry", [None, *Carry])
 def test_a_scheme_adopted_late_gives_the_rows_of_one_adopted_early(
-    made: Callable[..., Ledger], scheme: str, carry: Carry | None
+    sample_ledger: Callable[..., Ledger], scheme: str, carry: Carry | None
 ) -> None:
     ranges = [ConversionRange(factor="1.05", offset="-20")] if carry is Carry.CONVERT else []
-    event = adopted(scheme, carry, *ranges)
-    late, early = made("elo", event), made("elo", event, before=True)
+    event = adopted_since(scheme, carry, *ranges)
+    late, early = sample_ledger("elo", event), sample_ledger("elo", event, before=True)
     assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
 
 
 def test_only_games_from_the_date_on_are_rated_again(
-    made: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
+    sample_ledger: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = made("elo")
+    ledger = sample_ledger("elo")
     before = list(ledger.rows("history", "ended_ms < ?", (instant_ms(CHANGE),)))
     rated: list[int] = []
     whole = PoolProjection.update
@@ -91,33 +92,33 @@ def test_only_games_from_the_date_on_are_rated_again(
         return rated[-1]
 
     monkeypatch.setattr(PoolProjection, "update", counting)
-    ledger.append(adopted("chessworld"))
+    ledger.append(adopted_since("chessworld"))
     ledger.catch_up()
     assert rated == [sum(1 for _ in ledger.rows("games", "reason IS NULL AND ended_ms >= ?", (instant_ms(CHANGE),)))]
     now = ledger.rows("history", "ended_ms < ?", (instant_ms(CHANGE),))
     assert [{name: row[name] for name in before[0]} for row in now] == before
 
 
-def test_who_keeps_the_rating_goes_on_from_it_and_goes_on_counting(made: Callable[..., Ledger]) -> None:
-    ledger = made("elo", adopted("chessworld", Carry.KEEP))
+def test_who_keeps_the_rating_goes_on_from_it_and_goes_on_counting(sample_ledger: Callable[..., Ledger]) -> None:
+    ledger = sample_ledger("elo", adopted_since("chessworld", Carry.KEEP))
     rows = rows_of(ledger, "ann")
     first = next(i for i, row in enumerate(rows) if row["ended_ms"] >= instant_ms(CHANGE))
     assert rows[first]["games"] == first + 1
     assert abs(rows[first]["rating"] - rows[first - 1]["rating"]) <= 32.0
 
 
-def test_who_begins_anew_begins_as_a_newcomer_of_the_new_scheme(made: Callable[..., Ledger]) -> None:
-    ledger = made("elo", adopted("chessworld", Carry.RESTART))
+def test_who_begins_anew_begins_as_a_newcomer_of_the_new_scheme(sample_ledger: Callable[..., Ledger]) -> None:
+    ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
     rows = rows_of(ledger, "ann")
     first = next(row for row in rows if row["ended_ms"] >= instant_ms(CHANGE))
     assert first["games"] == 1.0
     assert first["n"] > 1
 
 
-def test_a_converted_rating_follows_the_map_of_its_range(made: Callable[..., Ledger]) -> None:
+def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable[..., Ledger]) -> None:
     low = ConversionRange(factor="0.5", offset="700")
     ranges = (low, ConversionRange(from_rating="1500", factor="2", offset="-1500"))
-    plain, ledger = made("elo"), made("elo", adopted("nothingbutchess", Carry.CONVERT, *ranges))
+    plain, ledger = sample_ledger("elo"), sample_ledger("elo", adopted_since("nothingbutchess", Carry.CONVERT, *ranges))
     ms, checked = instant_ms(CHANGE), 0
     pool = ledger.pool()
     for person in ledger.people.by_number(range(1, 17)).values():
@@ -133,8 +134,8 @@ def test_a_converted_rating_follows_the_map_of_its_range(made: Callable[..., Led
     assert checked
 
 
-def test_a_hera_and_a_graph_say_which_system_they_belong_to(made: Callable[..., Ledger]) -> None:
-    ledger = made("elo", adopted("chessworld", Carry.RESTART))
+def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Callable[..., Ledger]) -> None:
+    ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
     told = {row["scheme"] for row in players.graph(ledger, ledger.player("emma"))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
@@ -143,9 +144,9 @@ def test_a_hera_and_a_graph_say_which_system_they_belong_to(made: Callable[..., 
             assert summary["hera_scheme"] == ("elo" if summary["hera_date"] < CHANGE else "chessworld")
 
 
-def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(made: Callable[..., Ledger]) -> None:
+def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(sample_ledger: Callable[..., Ledger]) -> None:
     since = "2006-09-05"
-    ledger = made("elo", adopted("chessworld", Carry.RESTART, since=since))
+    ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
     assert 0 < len(played) < 16
     assert {row["player"] for row in rankings.ranking(ledger)} == played
@@ -153,10 +154,12 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(made: 
     assert players.summary(ledger, absent)["rank"] is None
 
 
-def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rating(made: Callable[..., Ledger]) -> None:
+def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rating(
+    sample_ledger: Callable[..., Ledger],
+) -> None:
     since = "2006-09-05"
     half = ConversionRange(factor="0.5", offset="700")
-    plain, ledger = made("elo"), made("elo", adopted("elo", Carry.CONVERT, half, since=since))
+    plain, ledger = sample_ledger("elo"), sample_ledger("elo", adopted_since("elo", Carry.CONVERT, half, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
     before = {row["player"]: row["rating"] for row in rankings.ranking(plain)}
     ranked = {row["player"]: row for row in rankings.ranking(ledger)}
@@ -168,22 +171,25 @@ def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rati
     assert [row["rating"] for row in ranked.values()] == sorted((r["rating"] for r in ranked.values()), reverse=True)
 
 
-def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(made: Callable[..., Ledger]) -> None:
-    plain, ledger = made("elo"), made("elo", adopted("glicko2", Carry.RESTART, since="2030-01-01"))
+def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Callable[..., Ledger]) -> None:
+    plain, ledger = (
+        sample_ledger("elo"),
+        sample_ledger("elo", adopted_since("glicko2", Carry.RESTART, since="2030-01-01")),
+    )
     assert rankings.ranking(ledger) == rankings.ranking(plain)
     assert pools.pools(ledger)[0]["scheme"] == "elo"
     assert [era["scheme"] for era in pools.eras(ledger)] == ["elo", "glicko2"]
 
 
-def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(made: Callable[..., Ledger]) -> None:
+def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_ledger: Callable[..., Ledger]) -> None:
     facts = (
         SchemeAdopted(pool="standard", scheme="glicko", settings={"by_runs": True}, effective_from="2005"),
-        adopted("uschess", Carry.KEEP),
+        adopted_since("uschess", Carry.KEEP),
         RatingRunClosed(pool="standard", as_of="2005-06-30"),
         RatingRunClosed(pool="standard", as_of="2005-03"),
         TournamentClosed(pool="standard", tournament="Club evening", ended_at="2006-09-30"),
     )
-    late, early = made("elo", *facts), made("elo", *facts, before=True)
+    late, early = sample_ledger("elo", *facts), sample_ledger("elo", *facts, before=True)
     assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
 
 
@@ -194,7 +200,7 @@ def test_a_million_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a
         with open_source(str(OTB)) as source:
             ledger.import_games(csv_games.frames(source.stream(), source.reading))
         ledger.catch_up()
-        ledger.append(adopted("chessworld", Carry.KEEP))
+        ledger.append(adopted_since("chessworld", Carry.KEEP))
         ledger.catch_up()
         adopted_late = table_digests(ledger.views.connection)
         assert sum(1 for _ in ledger.views.connection.execute("SELECT DISTINCT scheme FROM eras")) == 2

@@ -39,8 +39,8 @@ def csv(path: Path, *lines: str) -> Path:
     return path
 
 
-@pytest.fixture(name="small")
-def _small(tmp_path: Path, run: Run) -> Path:
+@pytest.fixture(name="club_of_six_games")
+def _club_of_six_games(tmp_path: Path, run: Run) -> Path:
     """A ledger of six games in a folder of its own."""
     folder = tmp_path / "small"
     folder.mkdir()
@@ -49,7 +49,7 @@ def _small(tmp_path: Path, run: Run) -> Path:
     return folder / "c.db"
 
 
-def kept(path: Path, folder: Path) -> Path:
+def copy_of(path: Path, folder: Path) -> Path:
     """A copy of all files of a ledger, as they stand when nobody has it open."""
     shutil.copytree(path.parent, folder)
     return folder / path.name
@@ -77,7 +77,7 @@ def foreign(small: Path, run: Run, tmp_path: Path) -> None:
 
 def grown_from_an_older_copy(small: Path, run: Run, tmp_path: Path) -> None:
     """An older journal was restored and went another way, past the entries that the views know."""
-    old = kept(small, tmp_path / "old")
+    old = copy_of(small, tmp_path / "old")
     run("import", small, csv(tmp_path / "a.csv", *(line(n) for n in range(7, 10))))
     shutil.copy(old, small)
     with Ledger.open(small) as ledger, closing(SqliteJournal(small)):
@@ -88,7 +88,7 @@ def grown_from_an_older_copy(small: Path, run: Run, tmp_path: Path) -> None:
 
 def cut(small: Path, run: Run, tmp_path: Path) -> None:
     """An older journal was restored, the views are ahead of it."""
-    old = kept(small, tmp_path / "old")
+    old = copy_of(small, tmp_path / "old")
     run("import", small, csv(tmp_path / "a.csv", *(line(n) for n in range(7, 10))))
     shutil.copy(old, small)
 
@@ -105,42 +105,50 @@ MISFITS: dict[str, Callable[[Path, Run, Path], None]] = {
 
 @pytest.mark.parametrize("misfit", MISFITS)
 def test_views_of_another_journal_are_refused_by_every_command_and_rebuild_mends(
-    small: Path, misfit: str, run: Run, tmp_path: Path
+    club_of_six_games: Path, misfit: str, run: Run, tmp_path: Path
 ) -> None:
-    MISFITS[misfit](small, run, tmp_path)
-    before = small.read_bytes()
+    MISFITS[misfit](club_of_six_games, run, tmp_path)
+    before = club_of_six_games.read_bytes()
     for command in READING:
-        done = run(*words_of(command, small))
+        done = run(*words_of(command, club_of_six_games))
         assert (done.code, done.out) == (1, ""), command
-        assert done.err.startswith(f"error: {beside(small, 'views')}: ")
+        assert done.err.startswith(f"error: {beside(club_of_six_games, 'views')}: ")
         assert "rebuild" in done.err
         assert done.err.count("\n") == 1
-    done = run("import", small, csv(tmp_path / "more.csv", line(27)))
-    assert (done.code, small.read_bytes()) == (1, before)
-    assert run("rebuild", small).code == 0
-    assert [run(*words_of(command, small)).code for command in READING if command[-1] != "bob"][:2] == [0, 0]
+    done = run("import", club_of_six_games, csv(tmp_path / "more.csv", line(27)))
+    assert (done.code, club_of_six_games.read_bytes()) == (1, before)
+    assert run("rebuild", club_of_six_games).code == 0
+    assert [run(*words_of(command, club_of_six_games)).code for command in READING if command[-1] != "bob"][:2] == [
+        0,
+        0,
+    ]
 
 
-def test_views_may_lag_behind_their_own_journal(small: Path, run: Run) -> None:
-    with Ledger.open(small) as ledger:
+def test_views_may_lag_behind_their_own_journal(club_of_six_games: Path, run: Run) -> None:
+    with Ledger.open(club_of_six_games) as ledger:
         ledger.register("name:zoe", "Zoe")
-    assert run("ratings", small).code == 0
+    assert run("ratings", club_of_six_games).code == 0
 
 
-def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(small: Path, run: Run, tmp_path: Path) -> None:
+def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
+    club_of_six_games: Path, run: Run, tmp_path: Path
+) -> None:
     def check() -> None:
-        with closing(SqliteJournal(small)) as journal, closing(sqlite.connect(beside(small, "views"))) as connection:
+        with (
+            closing(SqliteJournal(club_of_six_games)) as journal,
+            closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection,
+        ):
             assert views_file.checkpoint(connection) == views_file.Checkpoint(journal.size(), journal.head().root)
 
     check()
-    with Ledger.open(small) as ledger:
+    with Ledger.open(club_of_six_games) as ledger:
         for number in range(300):
             ledger.register(f"name:{number}", f"N{number}")
             if number % 50 == 0:
                 ledger.catch_up()
         ledger.catch_up()
     check()
-    assert run("rebuild", small).code == 0
+    assert run("rebuild", club_of_six_games).code == 0
     check()
 
 
@@ -172,19 +180,21 @@ SPOILS = {
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
-def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(small: Path, spoil: str, run: Run) -> None:
-    with closing(sqlite.connect(beside(small, "views"))) as connection:
+def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
+    club_of_six_games: Path, spoil: str, run: Run
+) -> None:
+    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
         before = table_digests(connection)
-    edit(beside(small, "views"), *SPOILS[spoil])
+    edit(beside(club_of_six_games, "views"), *SPOILS[spoil])
     for command in READING:
-        done = run(*words_of(command, small))
+        done = run(*words_of(command, club_of_six_games))
         assert done.err.count("\n") <= 1, command
         if done.code:
             assert (done.code, done.out) == (1, "")
             assert "run 'rebuild'" in done.err
-    assert run("ratings", small).code == run("show", small, "ann").code == 1
-    assert run("rebuild", small).code == 0
-    with closing(sqlite.connect(beside(small, "views"))) as connection:
+    assert run("ratings", club_of_six_games).code == run("show", club_of_six_games, "ann").code == 1
+    assert run("rebuild", club_of_six_games).code == 0
+    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
         assert table_digests(connection) == before
 
 
@@ -212,7 +222,7 @@ def stopped_build(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("spoil", ["foreign", "damaged", "no database", "empty"])
 def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
-    small: Path, spoil: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    club_of_six_games: Path, spoil: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other" / "c.db"
     other.parent.mkdir()
@@ -222,23 +232,23 @@ def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
     if spoil == "damaged":
         content = content[:9000] + b"\xff" * (len(content) - 9000)
     content = {"no database": b"x" * 5000, "empty": b""}.get(spoil, content)
-    with Ledger.open(small) as ledger:
+    with Ledger.open(club_of_six_games) as ledger:
         expected = table_digests(ledger.views.connection)
-    for old in beside(small, "views").parent.glob("c.views.db*"):
+    for old in beside(club_of_six_games, "views").parent.glob("c.views.db*"):
         old.unlink()
-    Path(f"{beside(small, 'views')}.building").write_bytes(content)
-    assert run("ratings", small).code == 0
-    with Ledger.open(small) as ledger:
+    Path(f"{beside(club_of_six_games, 'views')}.building").write_bytes(content)
+    assert run("ratings", club_of_six_games).code == 0
+    with Ledger.open(club_of_six_games) as ledger:
         assert table_digests(ledger.views.connection) == expected
 
 
 def test_a_stopped_build_of_the_same_journal_goes_on(
-    small: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+    club_of_six_games: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    stopped_build(small, monkeypatch)
-    with Ledger.open(small) as ledger:
+    stopped_build(club_of_six_games, monkeypatch)
+    with Ledger.open(club_of_six_games) as ledger:
         expected = table_digests(ledger.views.connection)
-    beside(small, "views").unlink()
+    beside(club_of_six_games, "views").unlink()
     read: list[tuple[int, int | None]] = []
     plain = SqliteJournal.read
 
@@ -247,7 +257,7 @@ def test_a_stopped_build_of_the_same_journal_goes_on(
         return plain(journal, after, until)
 
     monkeypatch.setattr(SqliteJournal, "read", watched)
-    with Ledger.open(small) as ledger:
+    with Ledger.open(club_of_six_games) as ledger:
         ledger.catch_up()
         assert table_digests(ledger.views.connection) == expected
     assert read[0] == (9, 9)  # everything had been folded in already
@@ -257,14 +267,14 @@ def test_a_stopped_build_of_the_same_journal_goes_on(
 
 
 def test_a_ledger_behind_a_symbolic_link_finds_its_neighbours_beside_the_target(
-    small: Path, run: Run, tmp_path: Path
+    club_of_six_games: Path, run: Run, tmp_path: Path
 ) -> None:
     link = tmp_path / "elsewhere" / "link.db"
     link.parent.mkdir()
-    link.symlink_to(small)
-    assert run("show", link, "ann").out == run("show", small, "ann").out
+    link.symlink_to(club_of_six_games)
+    assert run("show", link, "ann").out == run("show", club_of_six_games, "ann").out
     assert run("import", link, csv(tmp_path / "more.csv", line(27))).code == 0
-    assert run("head", link).out == run("head", small).out
+    assert run("head", link).out == run("head", club_of_six_games).out
     assert sorted(path.name for path in link.parent.iterdir()) == ["link.db"]
 
 
@@ -302,12 +312,12 @@ def as_reader(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(name="locked")
-def _locked(small: Path) -> Iterator[Path]:
+def _locked(club_of_six_games: Path) -> Iterator[Path]:
     """The small ledger; ``lock`` makes it read-only."""
     if os.geteuid() == 0 and (shutil.which("setpriv") is None or as_reader("--version").returncode):
         pytest.skip("root cannot give up its right to write anywhere here (setpriv is missing or refused)")
-    yield small
-    for folder in (small.parent, small.parent.with_name("torn")):
+    yield club_of_six_games
+    for folder in (club_of_six_games.parent, club_of_six_games.parent.with_name("torn")):
         if folder.exists():
             folder.chmod(0o755)
 
@@ -357,9 +367,9 @@ def test_a_log_that_cannot_be_read_in_a_read_only_folder_is_told(locked: Path) -
 # --- the object itself -----------------------------------------------------------------------------------------
 
 
-def test_views_are_checked_by_whoever_reads_them_directly(small: Path, run: Run, tmp_path: Path) -> None:
-    foreign(small, run, tmp_path)
-    with Ledger.open(small) as ledger:
+def test_views_are_checked_by_whoever_reads_them_directly(club_of_six_games: Path, run: Run, tmp_path: Path) -> None:
+    foreign(club_of_six_games, run, tmp_path)
+    with Ledger.open(club_of_six_games) as ledger:
         with pytest.raises(CorruptError, match="derived from another journal"):
             list(ledger.rows("history"))
         with pytest.raises(CorruptError, match="derived from another journal"):
@@ -369,12 +379,12 @@ def test_views_are_checked_by_whoever_reads_them_directly(small: Path, run: Run,
 
 
 def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
-    small: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    club_of_six_games: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "BUILD_FROM", 2)
-    foreign(small, run, tmp_path)
-    with closing(SqliteJournal(small)) as journal:
+    foreign(club_of_six_games, run, tmp_path)
+    with closing(SqliteJournal(club_of_six_games)) as journal:
         with pytest.raises(CorruptError, match="derived from another journal"):
-            Views(beside(small, "views"), DEFAULT, journal).catch_up()
+            Views(beside(club_of_six_games, "views"), DEFAULT, journal).catch_up()
         with pytest.raises(StorageError, match="no views yet"):
             _ = Views(tmp_path / "none.db", DEFAULT, journal).connection

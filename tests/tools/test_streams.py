@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from ledger.facts.events import GameRecorded
-from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.commands import Done, Run
+from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tools import cli, running
 from tools.commands import FALSE, REFUSED, USAGE
@@ -127,11 +126,7 @@ def test_a_poor_encoding_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "small.db"
     with Ledger.create(path) as ledger:
         lev, habu = ledger.register("id:1", "Лев"), ledger.register("id:2", "羽生")
-        game = GameRecorded(
-            game="g1", pool="standard", white=lev, black=habu, outcome=Outcome.WHITE, half_moves=40, rated=True,
-            termination=Termination.RESIGNATION, ended_at="2021-03-01",
-        )  # fmt: skip
-        ledger.append(game)
+        ledger.append(game_recorded("g1", white=lev, black=habu, half_moves=40, ended_at="2021-03-01"))
         ledger.catch_up()
     variables = {"PYTHONIOENCODING": "ascii:strict"}
     assert [row["name"] for row in json.loads(shell(f"ledger ratings {path}", variables).out)] == ["Лев", "羽生"]
