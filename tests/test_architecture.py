@@ -7,8 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 import ledger
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
+from tests.kit.code import imported_names, sources, tree_of
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 
@@ -47,39 +47,6 @@ BANNED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (r"\bprint\(", "a value that the caller prints", ()),
     (r"\brandom\.", "no chance at all; secrets for salts", ("ledger.runtime.sqlite", "ledger.testing")),
 )
-
-
-@cache
-def sources(*packages: str) -> dict[str, Path]:
-    """Every module of the packages by its dotted name."""
-    found = {}
-    for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found[name.removesuffix(".__init__")] = path
-    return found
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
-
-
-def imported_names(tree: ast.AST, package: str = "") -> Iterator[str]:
-    """Dotted names of what is imported anywhere in the tree: ``from a import b`` gives ``a.b``.
-
-    Only the tools import relative to their own *package*: they stand elsewhere when installed.
-    """
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = node.module or ""
-            if node.level:
-                assert package.startswith("tools"), "the library's imports are absolute"
-                parts = package.split(".")
-                start = ".".join([*parts[: len(parts) + 1 - node.level], *([node.module] if node.module else [])])
-            yield from (f"{start}.{alias.name}" for alias in node.names)
 
 
 def imports_of(module: str) -> set[str]:

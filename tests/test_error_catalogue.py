@@ -28,8 +28,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import sqlite
-from tests.facts.test_codec import FIRST_RANGE, LATER_RANGE, converting
 from tests.kit.clubs import NOON, ClubOfTwo
+from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
 from tests.kit.places import TESTS
 from tests.kit.refusals import CASES, is_named
@@ -231,13 +231,15 @@ CATALOGUE: dict[str, Provoke] = {
     "ended-in-the-future-closing": last_case("ended-in-the-future"),
     "bad-carry-first-scheme": last_case("bad-carry"),
     "malformed-conversion": lambda _: decode(
-        converting({"offset": "800"}, "1:0", LATER_RANGE, {**LATER_RANGE, "factor": 1})
+        conversion_body({"offset": "800"}, "1:0", LATER_RANGE, {**LATER_RANGE, "factor": 1})
     ),
-    "malformed-conversion-no-list": lambda _: decode(converting().replace(b'"conversion":[]', b'"conversion":"1:0"')),
+    "malformed-conversion-no-list": lambda _: decode(
+        conversion_body().replace(b'"conversion":[]', b'"conversion":"1:0"')
+    ),
     "malformed-conversion-order": lambda _: decode(
-        converting(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"})
+        conversion_body(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"})
     ),
-    "malformed-carry": lambda _: decode(converting(FIRST_RANGE).replace(b'"convert"', b'"halve"')),
+    "malformed-carry": lambda _: decode(conversion_body(FIRST_RANGE).replace(b'"convert"', b'"halve"')),
     "malformed-not-canonical": lambda scene: decode(
         next(scene.ledger.journal.read())[0].replace(b'{"actor"', b'{"actor":"eve","actor"')
     ),

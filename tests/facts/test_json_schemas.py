@@ -14,8 +14,8 @@ from ledger.errors import MalformedError
 from ledger.facts import codec
 from ledger.facts.events import EVENTS, Event
 from ledger.facts.json_schemas import documents, entry_schema
-from tests.facts.test_codec import REFUSED
 from tests.kit import strategies
+from tests.kit.entries import REFUSED
 from tests.kit.golden_entries import FOLDER, GOLDEN
 from tools.schemas import PUBLISHED, main
 

@@ -16,12 +16,11 @@ from ledger.facts.source_games import KEPT_FAULTS, MAX_MESSAGE
 from ledger.imports import jsonl, lichess
 from ledger.imports.json_lines import json_objects
 from ledger.imports.reading import Reading
-from tests.imports.test_jsonl import SMALLEST
-from tests.imports.test_lichess_lines import GAME
 from tests.kit.commands import Run
+from tests.kit.source_files import LICHESS_GAME, OUR_GAME
 
-OWN = orjson.dumps(SMALLEST)
-LICHESS = orjson.dumps(GAME)
+OWN = orjson.dumps(OUR_GAME)
+LICHESS = orjson.dumps(LICHESS_GAME)
 
 
 def read(*lines: bytes) -> tuple[list[Any], list[str]]:
@@ -126,7 +125,7 @@ def test_a_name_that_is_no_word_is_quoted_in_its_path(name: str, path: str) -> N
     line = json.dumps({name: 1})[:-1].encode() + b"," + json.dumps({name: 2})[1:].encode()
     assert read(line)[1] == [f"the key is given twice @ ${path}"]
     reading = Reading("test")
-    assert list(jsonl.games([json.dumps({**SMALLEST, name: 1}).encode()], reading)) == []
+    assert list(jsonl.games([json.dumps({**OUR_GAME, name: 1}).encode()], reading)) == []
     assert reading.faults[0].message.endswith(f"@ ${path}")
 
 
@@ -152,8 +151,8 @@ def test_lines_that_are_nested_too_deeply_are_a_fault(line: bytes, read_games: A
 def test_values_are_quoted_in_bounded_length(field: str, value: object) -> None:
     own = {"id": "key", "players": "white", "winner": "outcome", "createdAt": "ended_at", "moves": "text"}
     for read_games, line in (
-        (lichess.games, {**GAME, field: value}),
-        (jsonl.games, {**SMALLEST, own.get(field, field): value}),
+        (lichess.games, {**LICHESS_GAME, field: value}),
+        (jsonl.games, {**OUR_GAME, own.get(field, field): value}),
     ):
         reading = Reading("test")
         list(read_games([orjson.dumps(line)], reading))
@@ -182,8 +181,8 @@ BAD_VARIANTS = ["we ird", "", "x" * 33, "x" * 10_000, "Zh", "蝶", "a\n", "a-b",
 @pytest.mark.parametrize("variant", BAD_VARIANTS)
 def test_a_variant_that_is_no_word_is_a_fault_of_its_line(variant: object) -> None:
     for read_games, line in (
-        (lichess.games, {**GAME, "variant": variant}),
-        (jsonl.games, {**SMALLEST, "variant": variant}),
+        (lichess.games, {**LICHESS_GAME, "variant": variant}),
+        (jsonl.games, {**OUR_GAME, "variant": variant}),
     ):
         reading = Reading("test")
         assert list(read_games(io.BytesIO(b"\n" + orjson.dumps(line)), reading)) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 import pytest
 from hypothesis import given
@@ -14,12 +12,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
 from ledger.imports.reading import Reading
-
-SMALLEST: dict[str, Any] = {
-    "key": "club:1", "white": {"id": "name:ann", "name": "Ann"},
-    "black": {"id": "fide:1503014", "name": "Bob"},
-    "outcome": "white", "termination": "resignation", "ended_at": "2013", "rated": True,
-}  # fmt: skip
+from tests.kit.source_files import OUR_GAME
 
 
 def read(*lines: object) -> tuple[list[SourceGame], Reading]:
@@ -29,7 +22,7 @@ def read(*lines: object) -> tuple[list[SourceGame], Reading]:
 
 
 def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
-    (game,), reading = read(SMALLEST)
+    (game,), reading = read(OUR_GAME)
     assert reading.faults == []
     assert game == SourceGame(
         line=1, key="club:1", white_id="name:ann", white_name="Ann",
@@ -41,7 +34,7 @@ def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
 
 
 def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
-    bad = {**SMALLEST, "colour": 1, "white": {"id": 5, "nick": "x"}, "rated": "yes", "half_moves": True}
+    bad = {**OUR_GAME, "colour": 1, "white": {"id": 5, "nick": "x"}, "rated": "yes", "half_moves": True}
     games, reading = read(b"\n", {**bad, "round": None})
     assert games == []
     assert {fault.line for fault in reading.faults} == {2}
@@ -66,15 +59,15 @@ def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
     ],
 )  # fmt: skip
 def test_nothing_is_taken_for_something_else(field: str, value: object) -> None:
-    games, reading = read({**SMALLEST, field: value})
+    games, reading = read({**OUR_GAME, field: value})
     assert games == []
     assert len(reading.faults) == 1
     assert f"@ $.{field}" in reading.faults[0].message
 
 
-@pytest.mark.parametrize("field", sorted(SMALLEST))
+@pytest.mark.parametrize("field", sorted(OUR_GAME))
 def test_needed_fields_are_asked_for(field: str) -> None:
-    _, reading = read({name: value for name, value in SMALLEST.items() if name != field})
+    _, reading = read({name: value for name, value in OUR_GAME.items() if name != field})
     assert [fault.message for fault in reading.faults] == [f"required field missing @ $.{field}"]
 
 

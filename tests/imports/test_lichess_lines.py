@@ -13,16 +13,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports import lichess
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
-
-GAME: dict[str, Any] = {
-    "id": "aaaaBBBB", "rated": True, "variant": "standard", "speed": "blitz", "perf": "blitz",
-    "createdAt": 1633082400000, "lastMoveAt": 1633082440250, "status": "mate", "source": "pool",
-    "players": {
-        "white": {"user": {"name": "Ann", "id": "ann"}, "rating": 1663, "ratingDiff": 16},
-        "black": {"user": {"name": "Bob_2", "id": "bob_2"}, "rating": 1787, "provisional": True},
-    },
-    "winner": "white", "moves": "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#", "clock": {"initial": 180, "increment": 2},
-}  # fmt: skip
+from tests.kit.source_files import LICHESS_GAME
 
 
 def read(*given_games: object) -> tuple[list[SourceGame], Reading]:
@@ -32,11 +23,11 @@ def read(*given_games: object) -> tuple[list[SourceGame], Reading]:
 
 
 def changed(**fields: object) -> dict[str, Any]:
-    return {name: value for name, value in {**GAME, **fields}.items() if value is not ...}
+    return {name: value for name, value in {**LICHESS_GAME, **fields}.items() if value is not ...}
 
 
 def test_a_game_gives_every_field() -> None:
-    games, reading = read(GAME)
+    games, reading = read(LICHESS_GAME)
     assert reading.faults == []
     assert games == [
         SourceGame(
@@ -98,8 +89,8 @@ def test_unfinished_games_are_counted_not_taken(status: str) -> None:
 
 
 def test_the_machine_is_a_player_and_the_anonymous_are_counted() -> None:
-    machine = {"white": {"aiLevel": 3}, "black": GAME["players"]["black"]}
-    nobody = {"white": {}, "black": GAME["players"]["black"]}
+    machine = {"white": {"aiLevel": 3}, "black": LICHESS_GAME["players"]["black"]}
+    nobody = {"white": {}, "black": LICHESS_GAME["players"]["black"]}
     games, reading = read(changed(players=machine), changed(players=nobody))
     assert [(g.white_id, g.white_name) for g in games] == [("lichess:ai-level-3", "lichess AI level 3")]
     assert (reading.faults, reading.skipped) == ([], {"anonymous": 1})
@@ -122,12 +113,12 @@ def test_moves_left_out_are_unknown_and_no_moves_are_none() -> None:
         (changed(createdAt=-1), "createdAt must be"), (changed(createdAt=10**18), "createdAt must be"),
         (changed(players={}), "white is missing"), (changed(rated="yes"), "rated must be true or false"),
         (changed(moves="e4 " * 20_001), "20001 half-moves"),
-        (changed(players={**GAME["players"], "white": {"user": {"id": "no such"}}}), "players.white.user"),
-        (changed(players={**GAME["players"], "black": {"user": {"id": "x"}, "rating": 9999}}), "0 to 5000"),
+        (changed(players={**LICHESS_GAME["players"], "white": {"user": {"id": "no such"}}}), "players.white.user"),
+        (changed(players={**LICHESS_GAME["players"], "black": {"user": {"id": "x"}, "rating": 9999}}), "0 to 5000"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_line_and_what_is_wrong(line: object, part: str) -> None:
-    games, reading = read(GAME, b"\n", line, GAME)
+    games, reading = read(LICHESS_GAME, b"\n", line, LICHESS_GAME)
     assert len(games) == 2
     assert [fault.line for fault in reading.faults] == [3]
     assert part in reading.faults[0].message
@@ -140,9 +131,9 @@ INNER = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(NAMES, LEAF, max_siz
 JSON = INNER | st.dictionaries(NAMES, INNER, max_size=3)
 
 
-@given(st.dictionaries(st.sampled_from([*GAME, "clocks", "tournament"]), JSON, max_size=5))
+@given(st.dictionaries(st.sampled_from([*LICHESS_GAME, "clocks", "tournament"]), JSON, max_size=5))
 def test_no_object_raises(fields: dict[str, Any]) -> None:
-    games, reading = read({**GAME, **fields})
+    games, reading = read({**LICHESS_GAME, **fields})
     assert len(games) + len(reading.faults) + reading.skipped.total() == 1
 
 

@@ -33,12 +33,9 @@ from ledger.imports.reading import MAX_TEXT, Reading, frames
 from ledger.imports.trf import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
-from tests.imports.test_lichess_lines import GAME
 from tests.kit.commands import Run
-
-MIB = 2**20
-TAGS = b'[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
-HEADER = b"game_id,white,black,result,date,plies\n"
+from tests.kit.floods import HEADER, MIB, TAGS, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.source_files import LICHESS_GAME
 
 
 @pytest.fixture(autouse=True)
@@ -62,24 +59,6 @@ def read_csv(data: bytes, size: int = csv_rows.BATCH_CSV) -> tuple[list[SourceGa
     source = opened(data)
     read = csv_games.frames(source.stream(), source.reading, size)
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()], source.reading
-
-
-# --- unpacking --------------------------------------------------------------------------------------------------
-
-
-def zeros_bz2(mib: int) -> bytes:
-    return bz2.compress(bytes(45 * MIB)) * (mib // 45)
-
-
-def zstd_frame(blocks: int, window: int = 0x48) -> bytes:
-    """A frame of *blocks* blocks of 128 KiB of zeros each, 4 bytes a block; *window* is the descriptor of RFC 8878."""
-    head, one = b"\x28\xb5\x2f\xfd\x00" + bytes([window]), (2**17 << 3) | 2
-    return head + (one.to_bytes(3, "little") + b"\0") * (blocks - 1) + (one | 1).to_bytes(3, "little") + b"\0"
-
-
-def zeros_gzip(mib: int) -> bytes:
-    packer = zlib.compressobj(1, wbits=31)
-    return b"".join([packer.compress(bytes(MIB)) for _ in range(mib)]) + packer.flush()
 
 
 BOMBS: dict[str, Callable[[], bytes]] = {
@@ -245,12 +224,12 @@ def test_clocks_of_a_million_digits_are_no_clocks() -> None:
 def test_the_text_of_a_game_is_bounded() -> None:
     long_moves = " ".join(["x" * 100] * (MAX_TEXT // 100))
     reading = Reading("test")
-    assert list(lichess.games([orjson.dumps({**GAME, "moves": long_moves})], reading)) == []
+    assert list(lichess.games([orjson.dumps({**LICHESS_GAME, "moves": long_moves})], reading)) == []
     assert "characters" in reading.faults[0].message
 
 
 def test_frames_are_small_where_the_texts_are_long() -> None:
-    (game,) = lichess.games([orjson.dumps(GAME)], Reading("test"))
+    (game,) = lichess.games([orjson.dumps(LICHESS_GAME)], Reading("test"))
     heights = [frame.height for frame in frames([game._replace(text="x" * MAX_TEXT)] * 100)]
     assert heights == [32, 32, 32, 4]
     assert [frame.height for frame in frames([game] * 100, size=30)] == [30, 30, 30, 10]
@@ -351,7 +330,7 @@ def test_player_lines_are_bounded() -> None:
 
 
 def lichess_line(n: int, variant: Any) -> bytes:
-    return orjson.dumps({**GAME, "id": f"{n:08}", "variant": variant}) + b"\n"
+    return orjson.dumps({**LICHESS_GAME, "id": f"{n:08}", "variant": variant}) + b"\n"
 
 
 def import_of(tmp_path: Path, run: Run, lines: list[bytes], *options: str) -> tuple[int, str]:

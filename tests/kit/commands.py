@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -15,3 +17,11 @@ class Done(NamedTuple):
 
 
 Run = Callable[..., Done]
+
+
+SAMPLE_ENTRIES = 917  # the scheme, 16 players, 900 games
+
+
+def latest_game(run: Run, club: Path, player: str) -> str:
+    """The key of a player's latest rated game."""
+    return str(json.loads(run("games", club, player, "--last", "1").out)[0]["game"])

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.test_architecture import sources, tree_of
+from tests.kit.code import sources, tree_of
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
 from tools.visible import MOST_MARKS, in_cell, in_json, visible
