@@ -12,8 +12,6 @@ from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed
 from tests.kit.refusals import source
 
-# --- the clock ----------------------------------------------------------------------------------------------
-
 
 def record(club: ClubOfTwo, key: str) -> str:
     receipt = club.ledger.append(game_recorded(key))

@@ -18,8 +18,6 @@ from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
 from tests.kit.refusals import CONVERSION, adoption, later, source
 
-# --- repeats ------------------------------------------------------------------------------------------------
-
 
 def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
     first = club_of_two.ledger.append(game_recorded("r2"))

@@ -89,8 +89,6 @@ def tournament_body(**changes: object) -> bytes:
     return body(kind="tournament-closed/1", key=f"tournament:standard:{CAFE_KOEK}@1999-06-30", facts=given)
 
 
-# --- refusals when read -------------------------------------------------------------------------------------
-
 REFUSED: dict[str, tuple[bytes, str]] = {
     "text for a whole number": (game_body(white="5"), "expected int, got '5' @ $.facts.white"),
     "a float": (game_body(white=5.9), "expected int, got 5.9 @ $.facts.white"),

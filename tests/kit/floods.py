@@ -10,9 +10,6 @@ TAGS = b'[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-
 HEADER = b"game_id,white,black,result,date,plies\n"
 
 
-# --- unpacking --------------------------------------------------------------------------------------------------
-
-
 def zeros_bz2(mib: int) -> bytes:
     return bz2.compress(bytes(45 * MIB)) * (mib // 45)
 

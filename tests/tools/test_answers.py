@@ -14,8 +14,6 @@ from ledger.ledger import Ledger
 from tests.kit.commands import SAMPLE_ENTRIES, Run, latest_game
 from tools.commands import REFUSED, USAGE
 
-# --- answers ------------------------------------------------------------------------------------------------
-
 ANSWERS = {
     "ratings": ["--limit", "3"], "show": ["ann"], "games": ["ann", "--last", "3"], "predict": ["ann", "bob"],
 }  # fmt: skip

@@ -14,8 +14,6 @@ from tests.kit.source_files import CSV, written
 from tests.kit.tampering import edit
 from tools.commands import FALSE, REFUSED, USAGE
 
-# --- audit --------------------------------------------------------------------------------------------------
-
 
 def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, run: Run) -> None:
     done = run("audit", sample_club)
