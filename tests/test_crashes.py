@@ -34,6 +34,7 @@ from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
 from tests.kit.clubs import NOW, open_ledger, take_made_up_games
+from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
@@ -250,19 +251,8 @@ def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own, of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=777", "none", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("a file system can be mounted by root only")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def remount(folder: Path, options: str) -> None:
-    subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
+    with mounted(tmp_path / "disk", megabytes=1) as folder:
+        yield folder
 
 
 def assert_one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -> None:

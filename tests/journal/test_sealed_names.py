@@ -4,87 +4,30 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.errors import RejectedError, StorageError
-from ledger.facts.events import PlayerChanged, PlayerRegistered
-from ledger.facts.source_games import SourceGame
+from ledger.errors import StorageError
+from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
-from ledger.journal import Stored, sealed_names, sqlite_store
+from ledger.journal import Stored, sealed_names
 from ledger.journal.people import People, Person
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.testing import MemoryJournal
 from ledger.testing.games import record
-from tests.kit.clubs import copied
 from tests.kit.commands import Run
-from tests.kit.games import source_game
-from tests.kit.people import everybody
+from tests.kit.people import everybody, head_text, import_wins, put_people_file, registration_of, won_by_the_first
 from tests.kit.tampering import execute
 from tools.commands import REFUSED, USAGE
 
 WAY_OUT = "'rating-ledger accept-lost-names DB'"
-
-
-def played(*pairs: tuple[str, str]) -> Iterable[SourceGame]:
-    """The first of each pair wins."""
-    for line, (white, black) in enumerate(pairs, 1):
-        yield source_game(f"made:{white}-{black}", white, black, line=line)
-
-
-def imports(path: Path, *pairs: tuple[str, str]) -> None:
-    with Ledger.open(path) as ledger:
-        assert ledger.import_games(frames(played(*pairs))).faults == []
-        ledger.catch_up()
-
-
-def put(copy: Path, path: Path) -> None:
-    """Put a copy of the people file in place, without the log of the present one."""
-    for leftover in path.parent.glob("club.people.db*"):
-        leftover.unlink()
-    shutil.copy(copy, beside(path, "people"))
-
-
-@pytest.fixture(scope="module")
-def folder_of_four(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what ``club`` and ``foreign`` begin with."""
-    folder = tmp_path_factory.mktemp("names")
-    path = folder / "club.db"
-    Ledger.create(path).close()
-    imports(path, ("Ann", "Bob"))
-    shutil.copy(beside(path, "people"), folder / "older")
-    imports(path, ("Carl", "Dora"))
-    shutil.copy(beside(path, "people"), folder / "newest")
-    other = folder / "other.db"
-    Ledger.create(other).close()
-    imports(other, ("Zoe", "Yan"), ("Xia", "Wim"), ("Vic", "Uma"))
-    return folder
-
-
-@pytest.fixture(name="club_of_four")
-def _club_of_four(folder_of_four: Path, tmp_path: Path) -> Path:
-    """Ann has beaten Bob, then Carl has beaten Dora; beside it the people file before and after that."""
-    return copied(folder_of_four, tmp_path)
-
-
-@pytest.fixture(name="club_with_older_names")
-def _club_with_older_names(club_of_four: Path) -> Path:
-    """The same ledger with the older copy of its people file."""
-    put(club_of_four.with_name("older"), club_of_four)
-    return club_of_four
-
-
-def head(path: Path) -> str:
-    with closing(SqliteJournal(path)) as journal:
-        return str(journal.head())
 
 
 # --- an older copy ------------------------------------------------------------------------------------------
@@ -95,31 +38,31 @@ def head(path: Path) -> str:
 def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journal(
     club_with_older_names: Path, pairs: Sequence[tuple[str, str]], strict: bool
 ) -> None:
-    before, people = head(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    before, people = head_text(club_with_older_names), everybody(beside(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError) as caught:
-        ledger.import_games(frames(played(*pairs)), strict=strict)
+        ledger.import_games(frames(won_by_the_first(*pairs)), strict=strict)
     told = str(caught.value)
     assert "club.people.db: knows nothing of 2 players whom the journal registered: 3 (entry 5), 4 (entry 6)" in told
     assert "put the newest copy in its place" in told
     assert WAY_OUT in told
-    assert head(club_with_older_names) == before
+    assert head_text(club_with_older_names) == before
     assert everybody(beside(club_with_older_names, "people")) == people  # nobody was given a number
 
 
 @pytest.mark.parametrize("name", ["Mallory", "Carl", "Ann"])
 def test_registering_refuses_it_too(club_with_older_names: Path, name: str) -> None:
-    before, people = head(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    before, people = head_text(club_with_older_names), everybody(beside(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError, match="knows nothing of 2 players"):
         ledger.register(f"name:{name.lower()}", name)
-    assert head(club_with_older_names) == before
+    assert head_text(club_with_older_names) == before
     assert everybody(beside(club_with_older_names, "people")) == people
 
 
 def test_with_the_newest_copy_back_in_its_place_all_goes_on(club_with_older_names: Path) -> None:
     with pytest.raises(StorageError):
-        imports(club_with_older_names, ("Mallory", "Oscar"))
-    put(club_with_older_names.with_name("newest"), club_with_older_names)
-    imports(club_with_older_names, ("Mallory", "Carl"))
+        import_wins(club_with_older_names, ("Mallory", "Oscar"))
+    put_people_file(club_with_older_names.with_name("newest"), club_with_older_names)
+    import_wins(club_with_older_names, ("Mallory", "Carl"))
     with Ledger.open(club_with_older_names) as ledger:
         games = [entry["facts"] for entry in ledger.entries("game-recorded")]
         assert [(game["white"], game["black"]) for game in games] == [(1, 2), (3, 4), (5, 3)]
@@ -128,7 +71,7 @@ def test_with_the_newest_copy_back_in_its_place_all_goes_on(club_with_older_name
 
 
 def test_what_needs_no_names_goes_on_with_an_older_copy(club_with_older_names: Path, run: Run) -> None:
-    assert run("head", club_with_older_names).out.strip() == head(club_with_older_names)
+    assert run("head", club_with_older_names).out.strip() == head_text(club_with_older_names)
     assert run("log", club_with_older_names).code == 0
     assert run("rebuild", club_with_older_names).code == 0
     ranking = json.loads(run("ratings", club_with_older_names).out)
@@ -144,23 +87,23 @@ def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path
     path = tmp_path / "club.db"
     Ledger.create(path).close()
     shutil.copy(beside(path, "people"), tmp_path / "empty")
-    imports(path, *((f"A{i}", f"B{i}") for i in range(600)))
-    put(tmp_path / "empty", path)
+    import_wins(path, *((f"A{i}", f"B{i}") for i in range(600)))
+    put_people_file(tmp_path / "empty", path)
     with pytest.raises(StorageError, match=r"nothing of 1,200 players .*: 1 \(entry 2\), (\d \(.{7}\), ){4}\.\.\.; "):
-        imports(path, ("New", "Newer"))
+        import_wins(path, ("New", "Newer"))
 
 
 def test_one_row_that_was_lost_in_the_middle_is_found(club_of_four: Path) -> None:
     execute(beside(club_of_four, "people"), "DELETE FROM people WHERE player = 2")
     with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 2 \(entry 3\)"):
-        imports(club_of_four, ("Ann", "Mallory"))
+        import_wins(club_of_four, ("Ann", "Mallory"))
 
 
 def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None:
     """A crash between the two files leaves them: their numbers are used when they come again."""
     with closing(People(beside(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
-    imports(club_of_four, ("Finn", "Gus"))
+    import_wins(club_of_four, ("Finn", "Gus"))
     with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Finn").player == 6
         assert ledger.register("name:eve", "Eve") == 5
@@ -215,8 +158,8 @@ CHANGES = {
 def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Path, what: str) -> None:
     execute(beside(club_of_four, "people"), CHANGES[what])
     name = "name:carla" if what == "identity" else "name:carl"
-    before = head(club_of_four)
-    game = next(iter(played(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
+    before = head_text(club_of_four)
+    game = next(iter(won_by_the_first(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
     for strict in (False, True):
         with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError) as caught:
             ledger.import_games(frames([game]), strict=strict)
@@ -224,7 +167,7 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Pat
         assert "'rating-ledger erase DB 3'" in str(caught.value)
     with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
         ledger.register(name, "Carl")
-    assert head(club_of_four) == before
+    assert head_text(club_of_four) == before
     with Ledger.open(club_of_four) as ledger:
         with pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
             ledger.player(name)
@@ -238,11 +181,11 @@ def test_two_players_who_changed_places_are_not_used(club_of_four: Path) -> None
         "UPDATE people SET player = 2 WHERE player = 3",
         "UPDATE people SET player = 3 WHERE player = 99",
     )
-    before = head(club_of_four)
+    before = head_text(club_of_four)
     for pair in (("Bob", "Ann"), ("Ann", "Carl"), ("Bob", "Carl")):
         with pytest.raises(StorageError, match=r"player [23] \('name:(bob|carl)'\) is not whom entry [35]"):
-            imports(club_of_four, pair)
-    assert head(club_of_four) == before
+            import_wins(club_of_four, pair)
+    assert head_text(club_of_four) == before
 
 
 def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club_of_four: Path, run: Run) -> None:
@@ -260,7 +203,7 @@ def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run
         assert (done.code, f"erase DB {player}'" in done.err) == (REFUSED, True)
         assert run("erase", club_of_four, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
         assert run("erase", club_of_four, str(player), "--yes").code == 0
-    imports(club_of_four, ("Dora", "Ann"), ("Bob", "Carl"))
+    import_wins(club_of_four, ("Dora", "Ann"), ("Bob", "Carl"))
     with Ledger.open(club_of_four) as ledger:
         assert [ledger.player(name).player for name in ("Bob", "Carl", "Dora", "Ann")] == [2, 3, 5, 6]
     assert audit(club_of_four).falsehoods == ()
@@ -270,16 +213,6 @@ def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() ->
     person = Person(3, "name:carl", "Carl", bytes(16), "2020")
     assert not sealed_names.is_sealed(person, Stored(5, b"{}", b""))
     assert not sealed_names.is_sealed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
-
-
-# --- a foreign file -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(name="club_with_foreign_names")
-def _club_with_foreign_names(club_of_four: Path) -> Path:
-    """The same ledger with the people file of another one, which knows more players."""
-    put(club_of_four.with_name("other.people.db"), club_of_four)
-    return club_of_four
 
 
 @pytest.mark.parametrize(
@@ -303,12 +236,12 @@ def test_a_foreign_people_file_is_refused_for_reading_too(
 def test_a_foreign_people_file_is_refused_for_writing_whoever_plays(
     club_with_foreign_names: Path, pairs: Sequence[tuple[str, str]]
 ) -> None:
-    before, held = head(club_with_foreign_names), everybody(beside(club_with_foreign_names, "people"))
+    before, held = head_text(club_with_foreign_names), everybody(beside(club_with_foreign_names, "people"))
     with pytest.raises(StorageError, match="is not whom entry 2"):
-        imports(club_with_foreign_names, *pairs)
+        import_wins(club_with_foreign_names, *pairs)
     with Ledger.open(club_with_foreign_names) as ledger, pytest.raises(StorageError, match="is not whom entry 2"):
         ledger.register("name:new", "New")
-    assert head(club_with_foreign_names) == before
+    assert head_text(club_with_foreign_names) == before
     assert everybody(beside(club_with_foreign_names, "people")) == held
 
 
@@ -333,7 +266,7 @@ def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(club_
     ):
         ledger.player("Ann")
     with pytest.raises(StorageError, match="player 4 "):
-        imports(club_with_older_names, ("Ann", "Bob"))
+        import_wins(club_with_older_names, ("Ann", "Bob"))
 
 
 def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_four: Path) -> None:
@@ -354,163 +287,6 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
         assert ledger.player("Bob").player == 2
 
 
-# --- registered by number -----------------------------------------------------------------------------------
-
-
-def registration(player: int) -> PlayerRegistered:
-    return PlayerRegistered(player=player, joined_at="2020", standing=Standing.FULL, commitment=f"{player:064x}")
-
-
-def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, run: Run) -> None:
-    path = tmp_path / "club.db"
-    with Ledger.create(path) as ledger:
-        ledger.append_many([registration(7), registration(9)])
-        ledger.append(registration(7))  # the same fact again
-        ledger.catch_up()
-        assert ledger.player("7") == Person(7, None, None, None, "2020")
-        with pytest.raises(StorageError, match=r"nothing of 2 players .*: 7 \(entry 2\), 9 \(entry 3\)"):
-            ledger.register("name:ann", "Ann")
-    with pytest.raises(StorageError, match="nothing of 2 players"):
-        imports(path, ("Ann", "Bob"))
-    assert run("accept-lost-names", path, "--yes").code == 0
-    imports(path, ("Ann", "Bob"))
-    with Ledger.open(path) as ledger:
-        assert (ledger.player("Ann").player, ledger.player("Bob").player) == (10, 11)
-    assert audit(path).falsehoods == ()
-
-
-def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
-    with closing(People(beside(club_of_four, "people"))) as people:
-        people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
-    with Ledger.open(club_of_four) as ledger:
-        before = ledger.head()
-        with pytest.raises(StorageError, match="player 5 is 'name:eve' here"):
-            ledger.append_many([registration(6), registration(5)])
-        assert ledger.head() == before
-        with pytest.raises(RejectedError, match="exists-with-different-commitment"):
-            ledger.append(registration(4))
-        assert ledger.register("name:eve", "Eve") == 5
-
-
-def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_it(
-    club_of_four: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another program registers the number between the look at the whole file and the giving out."""
-    check = sealed_names.SealedNames._check_all_there
-
-    def check_then_other(self: sealed_names.SealedNames) -> None:
-        check(self)
-        with Ledger.open(club_of_four) as other:
-            other.append(registration(5))
-
-    monkeypatch.setattr(sealed_names.SealedNames, "_check_all_there", check_then_other)
-    with (
-        Ledger.open(club_of_four) as ledger,
-        pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
-    ):
-        ledger.register("name:eve", "Eve")
-    assert {person.player for person in everybody(beside(club_of_four, "people"))} == {1, 2, 3, 4}
-
-
-# --- going on without names ---------------------------------------------------------------------------------
-
-
-def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, run: Run) -> None:
-    before = head(club_with_older_names)
-    done = run("accept-lost-names", club_with_older_names, "--yes")
-    assert (done.code, done.out) == (0, "")
-    assert "club.people.db: 2 players go on as numbers without a name" in done.err
-    assert head(club_with_older_names) == before  # nothing is appended
-    with Ledger.open(club_with_older_names) as ledger:
-        facts = [entry["facts"] for entry in ledger.entries("player-registered")]
-    joined = {registered["player"]: registered["joined_at"] for registered in facts}
-    assert everybody(beside(club_with_older_names, "people"))[2:] == [
-        Person(3, None, None, None, joined[3]), Person(4, None, None, None, joined[4]),
-    ]  # fmt: skip
-    imports(club_with_older_names, ("Carl", "Ann"))
-    with Ledger.open(club_with_older_names) as ledger:
-        assert ledger.player("Carl").player == 5
-    assert audit(club_with_older_names).falsehoods == ()
-    again = run("accept-lost-names", club_with_older_names)
-    assert (again.code, "no name is lost" in again.err) == (0, True)
-
-
-def test_a_people_file_that_is_missing_is_made_anew(club_of_four: Path, run: Run) -> None:
-    for leftover in club_of_four.parent.glob("club.people.db*"):
-        leftover.unlink()
-    done = run("show", club_of_four, "1")
-    assert (done.code, "accept-lost-names DB" in done.err) == (REFUSED, True)
-    assert "4 players go on as numbers" in run("accept-lost-names", club_of_four, "--yes").err
-    assert json.loads(run("show", club_of_four, "1").out)["player"] == 1
-    imports(club_of_four, ("Ann", "Mallory"))
-    with Ledger.open(club_of_four) as ledger:
-        assert ledger.player("Ann").player == 5
-    assert audit(club_of_four).falsehoods == ()
-    assert list(club_of_four.parent.glob("*.making*")) == []
-
-
-def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club_of_four: Path, run: Run) -> None:
-    with Ledger.open(club_of_four) as ledger:
-        ledger.register("name:eve", "Eve")
-        log = beside(club_of_four, "people").with_name("club.people.db-wal").read_bytes()
-    assert log
-    for leftover in club_of_four.parent.glob("club.people.db*"):
-        leftover.unlink()
-    club_of_four.with_name("club.people.db-wal").write_bytes(log)
-    for _ in range(2):
-        done = run("accept-lost-names", club_of_four, "--yes")
-        assert (done.code, "move the log aside" in done.err) == (REFUSED, True)
-        assert club_of_four.with_name("club.people.db-wal").read_bytes() == log
-        assert not beside(club_of_four, "people").exists()
-
-
-def test_a_foreign_people_file_is_not_filled_in(club_with_foreign_names: Path, run: Run) -> None:
-    held = beside(club_with_foreign_names, "people").read_bytes()
-    done = run("accept-lost-names", club_with_foreign_names, "--yes")
-    assert done.code == REFUSED
-    assert "4 in it are not whom the journal registered, first player 1 ('name:zoe', entry 2)" in done.err
-    assert "move it aside" in done.err
-    assert beside(club_with_foreign_names, "people").read_bytes() == held
-    beside(club_with_foreign_names, "people").rename(club_with_foreign_names.with_name("aside"))
-    assert run("accept-lost-names", club_with_foreign_names, "--yes").code == 0
-    assert everybody(beside(club_with_foreign_names, "people"))[0][1:4] == (None, None, None)
-
-
-def test_nothing_is_given_up_unasked(club_with_older_names: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = everybody(beside(club_with_older_names, "people"))
-    done = run("accept-lost-names", club_with_older_names)
-    assert (done.code, "give --yes" in done.err) == (USAGE, True)
-    asked: list[str] = []
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-
-    def answer(question: str) -> str:
-        asked.append(question)
-        return "n"
-
-    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
-    assert run("accept-lost-names", club_with_older_names).code == 1
-    assert "without the names of 2 players?" in asked[0]
-    assert everybody(beside(club_with_older_names, "people")) == held
-
-
-def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for leftover in club_of_four.parent.glob("club.people.db*"):
-        leftover.unlink()
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with closing(SqliteJournal(club_of_four)) as journal:
-        with monkeypatch.context() as patch:
-            patch.setattr(People, "add_nameless", stop)
-            with pytest.raises(KeyboardInterrupt):
-                sealed_names.accept_lost_names(journal, beside(club_of_four, "people"))
-        assert not beside(club_of_four, "people").exists()
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.accept_lost_names(journal, beside(club_of_four, "people")) == 4
-        assert sealed_names.lost_names(journal, beside(club_of_four, "people")) == 0
-
-
 # --- any store ----------------------------------------------------------------------------------------------
 
 
@@ -526,10 +302,10 @@ def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tu
     sealed = sealed_names.SealedNames(journal, people)
     numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)
     assert numbered.registered == set()
-    record(journal, [registration(1)])  # somebody else's commitment
+    record(journal, [registration_of(1)])  # somebody else's commitment
     with pytest.raises(StorageError, match=r"player 1 .* is not whom entry 1"):
         sealed.number({"name:ann": "Ann"}, "2020", journal.find)
-    record(journal, [registration(12)])
+    record(journal, [registration_of(12)])
     with pytest.raises(StorageError, match="is not whom entry 1"):
         sealed_names.SealedNames(journal, people).people()
     people.erase(1)
@@ -539,14 +315,6 @@ def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tu
 
 def test_keys_of_changes_are_no_registrations(journal_and_people: tuple[MemoryJournal, People]) -> None:
     journal, people = journal_and_people
-    record(journal, [registration(3), PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST)])
+    record(journal, [registration_of(3), PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST)])
     record(journal, [PlayerChanged(player=3, effective_at="2022-01-01", standing=Standing.GUEST)])
     assert sealed_names.lost_players(journal, people) == {3: 1}
-
-
-def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:
-    with closing(sqlite.connect(club_of_four)) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_store._KEYS}", ("player:", "player;")).fetchall()
-    assert [row[3] for row in plan] == [
-        "SEARCH journal USING COVERING INDEX sqlite_autoindex_journal_1 (key>? AND key<?)"
-    ]
