@@ -37,6 +37,7 @@ from tests.kit.clubs import NOW, open_ledger, take_made_up_games
 from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
+from tests.kit.processes import run_module
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 FILES = ("club.db", "club.people.db", "club.views.db")
@@ -55,9 +56,7 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 def driven(folder: Path, *options: str, **popen: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(folder, *options), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **popen
-    )
+    return run_module("tests.kit.crash_driver", folder, *options, **popen)
 
 
 def completed(folder: Path, *options: str) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import attrs
 import pytest
@@ -27,12 +26,12 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.projectors.history import HISTORY
-from ledger.runtime import sqlite
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
 from tests.kit.places import TESTS
 from tests.kit.refusals import CASES, is_named
+from tests.kit.tampering import run_sql
 
 FOLDER = TESTS / "errors"
 
@@ -58,13 +57,6 @@ def last_case(rule: str) -> Provoke:
         scene.ledger.append(CASES[rule][-1].event)
 
     return provoke
-
-
-def run_sql(path: Path, *statements: str) -> None:
-    connection = sqlite.connect(path)
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
 
 
 def foreign_database(scene: ClubOfTwo) -> None:

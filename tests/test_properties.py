@@ -43,6 +43,7 @@ from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
+from tests.kit.derived import all_rows
 from tests.kit.games import source_game
 from tests.kit.plugins import WIN_STREAKS
 
@@ -222,17 +223,12 @@ def new_ledger() -> Iterator[Ledger]:
             yield ledger
 
 
-def rows(ledger: Ledger) -> dict[str, Any]:
-    connection = ledger.views.connection
-    return {table: table_rows(connection, table) for table in tables(connection)}
-
-
 def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of one rebuild from all facts: as they are, and in terms of facts."""
     with new_ledger() as ledger:
         ledger.append_many(events)
         ledger.rebuild()
-        return rows(ledger), in_terms_of_facts(ledger.views.connection)
+        return all_rows(ledger), in_terms_of_facts(ledger.views.connection)
 
 
 # --- properties ---------------------------------------------------------------------------------------------
@@ -247,7 +243,7 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
             ledger.append_many(part)
             with forced(data.draw(st.sampled_from(list(WAYS)))):
                 assert ledger.catch_up() == ledger.head().size
-        assert rows(ledger) == expected
+        assert all_rows(ledger) == expected
 
 
 @examples
@@ -260,7 +256,7 @@ def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObj
             writer.append_many(part)
             reader.catch_up()
         one.catch_up()
-        assert rows(one) == rows(other) == expected
+        assert all_rows(one) == all_rows(other) == expected
 
 
 @examples
@@ -286,7 +282,7 @@ def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: li
             other.append_many(part)
             with forced(way):
                 other.catch_up()
-            assert rows(plain) == rows(other)
+            assert all_rows(plain) == all_rows(other)
 
 
 @examples
@@ -315,9 +311,9 @@ def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
         ledger.append_many(club)
         ledger.catch_up()
-        before = rows(ledger)
+        before = all_rows(ledger)
         assert ledger.rebuild() == ledger.catch_up() == len(club) + 1
-        assert rows(ledger) == before
+        assert all_rows(ledger) == before
 
 
 @examples
@@ -326,12 +322,12 @@ def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
         first = ledger.append_many(club)
         ledger.catch_up()
-        head, before = ledger.head(), rows(ledger)
+        head, before = ledger.head(), all_rows(ledger)
         again = ledger.append_many(club)
         assert all(receipt.duplicate for receipt in again)
         assert [(one.position, one.leaf) for one in again] == [(one.position, one.leaf) for one in first]
         ledger.catch_up()
-        assert (ledger.head(), rows(ledger)) == (head, before)
+        assert (ledger.head(), all_rows(ledger)) == (head, before)
 
 
 class _StoppedError(Exception):
@@ -359,7 +355,7 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
             except _StoppedError:
                 assert not ledger.views.path.exists()  # nothing half built is seen
         ledger.catch_up()
-        assert rows(ledger) == expected
+        assert all_rows(ledger) == expected
         leftovers = [path for path in ledger.path.parent.iterdir() if "building" in path.name]
         assert leftovers == []
 

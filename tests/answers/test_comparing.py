@@ -25,6 +25,7 @@ from ledger.ratings import engine
 from ledger.runtime.lazy import np
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
+from tests.kit.packages import Missing
 from tests.kit.places import OTB
 from tools import pictures
 from tools.bench.synthetic import otb_columns
@@ -34,13 +35,6 @@ OPENS = ("Autumn", "Spring", "Winter", None)  # tournaments of the games, in tur
 PLAYERS = 14
 GAMES = 600
 FIRST = datetime(2019, 11, 1, tzinfo=UTC)
-
-
-class Missing:
-    """A package that is not installed."""
-
-    def __getattr__(self, name: str) -> None:
-        raise ModuleNotFoundError(name)
 
 
 def array(*values: float) -> Any:

@@ -23,6 +23,7 @@ from ledger.ledger import Ledger
 from tests.kit.clubs import open_ledger, take_made_up_games
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
+from tests.kit.processes import run_module
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 BACKUPS = 20
@@ -37,8 +38,7 @@ def _backed_up_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def driven(folder: Path, work: str, die_at: int) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "tests.kit.backup_driver", str(folder), "--work", work, "--die-at", str(die_at)]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return run_module("tests.kit.backup_driver", folder, "--work", work, "--die-at", die_at)
 
 
 def steps_of(scene: Path, work: str, folder: Path) -> int:

@@ -14,9 +14,10 @@ from ledger.backups import restore
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.kit.backups import bytes_of, damage, run_sql
+from tests.kit.backups import bytes_of, damage
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
+from tests.kit.tampering import run_sql
 
 ERASED = "Player 3"
 

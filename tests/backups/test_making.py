@@ -21,9 +21,10 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime.ledger_files import beside
-from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, head_of_ledger, run_sql
+from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, head_of_ledger
 from tests.kit.clubs import NOW, open_ledger
 from tests.kit.games import source_games
+from tests.kit.tampering import run_sql
 
 
 def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games: Path, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from ledger.backups import Loss, manifest, replacing, restore
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, damage, head_of_ledger, record, run_sql
+from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, damage, head_of_ledger, record
 from tests.kit.clubs import NOW
-
+from tests.kit.tampering import run_sql
 
 LEFT_BEHIND = (
     *LEDGER_FILES, "club.db-wal", "club.db-shm", "club.db-journal", "club.people.db-wal", "club.people.db-shm",

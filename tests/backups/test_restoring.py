@@ -18,7 +18,8 @@ from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, edited, head_of_ledger, record, run_sql
+from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, edited, head_of_ledger, record
+from tests.kit.tampering import run_sql
 
 
 def test_a_restored_ledger_is_the_one_that_was_backed_up(

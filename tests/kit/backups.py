@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from ledger.backups import manifest
 from ledger.facts.words import TreeHead
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import source_games
 
@@ -46,12 +44,6 @@ def head_of_ledger(path: Path) -> TreeHead:
 
 def assert_true(path: Path) -> None:
     assert audit(path).falsehoods == ()
-
-
-def run_sql(path: Path, *statements: str) -> None:
-    with closing(sqlite.connect(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def damage(path: Path) -> None:

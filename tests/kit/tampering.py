@@ -28,3 +28,9 @@ def execute(path: Path, *statements: Statement) -> None:
     with closing(sqlite.sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))
+
+
+def run_sql(path: Path, *statements: str) -> None:
+    with closing(sqlite.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)

@@ -17,10 +17,9 @@ from ledger.ledger import Ledger
 from ledger.ratings import live_games
 from ledger.ratings.live_games import LiveGames
 from ledger.ratings.projectors import DEFAULT
-from ledger.ratings.queries import tables
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Rhythm
-from ledger.testing import table_rows
+from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
 
@@ -77,14 +76,10 @@ def play(ledger: Ledger, played: list[GameRecorded]) -> None:
         ledger.catch_up()
 
 
-def rows(ledger: Ledger) -> dict[str, Any]:
-    return {table: table_rows(ledger.views.connection, table) for table in tables(ledger.views.connection)}
-
-
 def assert_as_rebuilt(ledger: Ledger) -> None:
-    live = rows(ledger)
+    live = all_rows(ledger)
     ledger.rebuild()
-    assert live == rows(ledger)
+    assert live == all_rows(ledger)
 
 
 @pytest.mark.parametrize("club_without_games", BY_GAME, indirect=True)

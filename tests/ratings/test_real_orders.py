@@ -20,7 +20,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.projection import PoolProjection
-from ledger.testing import in_terms_of_facts
+from tests.kit.derived import rows_by_identity
 from tests.kit.places import DATA
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -49,13 +49,6 @@ def take(ledger: Ledger, games: Sequence[SourceGame], batch: int) -> None:
     assert outcome.recorded + outcome.repeated + sum(outcome.left_out.values()) + len(outcome.faults) == len(games)
 
 
-def derived(ledger: Ledger) -> dict[str, Any]:
-    people = ledger.people.by_number(range(1, 100_000))
-    return in_terms_of_facts(
-        ledger.views.connection, {number: person.identity or "" for number, person in people.items()}
-    )
-
-
 @pytest.fixture(scope="module")
 def files() -> dict[str, list[SourceGame]]:
     """The files by name, round robins first; a game that stands in two files is in the first only."""
@@ -75,7 +68,7 @@ def taken_at_once(files: dict[str, list[SourceGame]]) -> dict[str, Any]:
     with new_ledger() as ledger:
         take(ledger, [game for games in files.values() for game in games], 5_000)
         ledger.rebuild()
-        return derived(ledger)
+        return rows_by_identity(ledger)
 
 
 def test_there_are_games_to_speak_of(taken_at_once: dict[str, Any]) -> None:
@@ -91,7 +84,7 @@ def test_file_by_file_newest_first(
         for games in reversed(files.values()):
             take(ledger, games, batch)
             ledger.catch_up()
-        assert derived(ledger) == taken_at_once
+        assert rows_by_identity(ledger) == taken_at_once
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -102,7 +95,7 @@ def test_all_games_shuffled(files: dict[str, list[SourceGame]], taken_at_once: d
         for start in range(0, len(games), 900):
             take(ledger, games[start : start + 900], 450)
             ledger.catch_up()
-        assert derived(ledger) == taken_at_once
+        assert rows_by_identity(ledger) == taken_at_once
 
 
 def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]], taken_at_once: dict[str, Any]) -> None:
@@ -115,7 +108,7 @@ def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]],
             assert ledger.import_games(frames(games)).recorded == 0
         assert ledger.catch_up() == head.size
         assert ledger.head() == head
-        assert derived(ledger) == taken_at_once
+        assert rows_by_identity(ledger) == taken_at_once
 
 
 def test_an_older_file_rates_again_only_from_its_place_on(files: dict[str, list[SourceGame]]) -> None:

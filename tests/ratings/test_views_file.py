@@ -23,6 +23,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
+from tests.kit.tampering import run_sql
 
 READING = (
     ("ratings",), ("show", "ann"), ("games", "ann"), ("graph", "ann"), ("predict", "ann", "bob"), ("pools",), ("runs",),
@@ -53,12 +54,6 @@ def copy_of(path: Path, folder: Path) -> Path:
     """A copy of all files of a ledger, as they stand when nobody has it open."""
     shutil.copytree(path.parent, folder)
     return folder / path.name
-
-
-def edit(path: Path, *statements: str) -> None:
-    with closing(sqlite.connect(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def words_of(command: tuple[str, ...], path: Path) -> tuple[str | Path, ...]:
@@ -94,7 +89,7 @@ def cut(small: Path, run: Run, tmp_path: Path) -> None:
 
 
 def put_back(position: int) -> Callable[[Path, Run, Path], None]:
-    return lambda small, _run, _folder: edit(beside(small, "views"), f"UPDATE progress SET position = {position}")
+    return lambda small, _run, _folder: run_sql(beside(small, "views"), f"UPDATE progress SET position = {position}")
 
 
 MISFITS: dict[str, Callable[[Path, Run, Path], None]] = {
@@ -185,7 +180,7 @@ def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
 ) -> None:
     with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
         before = table_digests(connection)
-    edit(beside(club_of_six_games, "views"), *SPOILS[spoil])
+    run_sql(beside(club_of_six_games, "views"), *SPOILS[spoil])
     for command in READING:
         done = run(*words_of(command, club_of_six_games))
         assert done.err.count("\n") <= 1, command

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,8 +18,8 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from ledger.testing import in_terms_of_facts
 from ledger.testing.expect import bits
+from tests.kit.derived import rows_by_identity
 from tests.kit.places import SAMPLE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -47,13 +46,6 @@ def _ledger(
         yield ledger
 
 
-def by_identity(ledger: Ledger) -> dict[str, Any]:
-    people = ledger.people.by_number(range(1, 1_000))
-    return in_terms_of_facts(
-        ledger.views.connection, {number: person.identity or "" for number, person in people.items()}
-    )
-
-
 def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[SourceGame], tmp_path: Path) -> None:
     scheme = ledger.pool().scheme.name
     settings = SETTINGS.get(scheme)
@@ -61,17 +53,17 @@ def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[Sourc
         for part in (games[600:], games[:300], games[300:600]):
             other.import_games(frames(part, 500))
             other.catch_up()
-        expected = by_identity(ledger)
-        found = by_identity(other)
+        expected = rows_by_identity(ledger)
+        found = rows_by_identity(other)
         assert {table: found[table] for table in ("games", "history", "current")} == {
             table: expected[table] for table in ("games", "history", "current")
         }
 
 
 def test_a_rebuild_changes_nothing_and_the_audit_holds(ledger: Ledger, tmp_path: Path) -> None:
-    before = by_identity(ledger)
+    before = rows_by_identity(ledger)
     ledger.rebuild()
-    assert by_identity(ledger) == before
+    assert rows_by_identity(ledger) == before
     for file in ledger.path.parent.glob("club*.db*"):
         shutil.copy(file, tmp_path)
     assert audit.audit(tmp_path / "club.db").falsehoods == ()

@@ -16,18 +16,12 @@ from ledger.answers.comparing import comparison
 from ledger.ledger import Ledger
 from ledger.runtime.sqlite import connect
 from tests.kit.commands import Run
+from tests.kit.packages import Missing
 from tools import pictures
 from tools.commands import REFUSED, USAGE
 
 RATED = 888  # of the club's 900 games
 MAIN = ["scheme", "log_loss", "brier", "bias", "games", "players", "mean", "spread", "seconds"]
-
-
-class Missing:
-    """A package that is not installed."""
-
-    def __getattr__(self, name: str) -> None:
-        raise ModuleNotFoundError(name)
 
 
 def test_json_holds_everything(sample_club: Path, run: Run) -> None:
