@@ -7,7 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -207,7 +207,7 @@ def test_no_function_is_longer_than_a_screen(module: str) -> None:
     "file",
     [
         pytest.param(name, marks=[pytest.mark.xfail(reason="to be split")] if name in TO_BE_SPLIT else [])
-        for name in sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools").values())
+        for name in sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools", "tests").values())
     ],
 )
 def test_no_file_is_longer_than_400_lines(file: str) -> None:
@@ -238,3 +238,61 @@ def test_public_names_are_exactly_all_and_sorted() -> None:
 def test_every_public_name_is_documented() -> None:
     names = getattr(ledger, "__all__", [])
     assert [name for name in names if not inspect.getdoc(getattr(ledger, name))] == []
+
+
+# --- the tests themselves -----------------------------------------------------------------------------------
+
+TESTS = list(sources("tests"))
+WITHOUT_A_FOLDER = {"testing"}  # its suites are what test_contracts runs
+FIXTURE = "pytest.fixture"
+
+
+def is_test_module(module: str) -> bool:
+    return module.rpartition(".")[2].startswith("test_")
+
+
+def definitions(module: str) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """Functions and classes at the top of a module of the tests, but for the tests."""
+    for node in tree_of(sources("tests")[module]).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.lower().startswith("test"):
+            yield node
+
+
+def fixture_name(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """The name under which pytest knows the fixture; empty where the node is none."""
+    for decorator in node.decorator_list:
+        if ast.unparse(decorator).startswith(FIXTURE):
+            keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+            given = [ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg == "name"]
+            return str(given[0]) if given else node.name
+    return ""
+
+
+def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
+    rooms = {path.parent.name for path in (ROOT / "ledger").glob("*/__init__.py")}
+    folders = {module.split(".")[1] for module in TESTS if is_test_module(module) and module.count(".") > 1}
+    assert rooms - folders == WITHOUT_A_FOLDER
+
+
+@pytest.mark.parametrize("module", TESTS)
+def test_no_module_imports_a_test_module_or_a_conftest(module: str) -> None:
+    text = sources("tests")[module].read_text("utf-8")  # scripts in it that run in a process of their own, too
+    imports = re.findall(r"^ *(?:from|import) +tests\b.*\b(?:test_\w+|conftest)\b.*$", text, re.MULTILINE)
+    assert imports == [], "what two of them need belongs into tests/kit"
+
+
+def test_no_two_modules_of_tests_have_a_fixture_of_one_name() -> None:
+    named = [(name, module) for module in TESTS for node in definitions(module) if (name := fixture_name(node))]
+    modules = {name: [module for other, module in named if other == name] for name, _ in named}
+    assert {name: found for name, found in modules.items() if len(found) > 1} == {}
+
+
+def test_no_two_modules_of_tests_say_the_same() -> None:
+    """Builders and helpers of the same body; one or two short statements may recur."""
+    said: dict[str, list[str]] = {}
+    for module in TESTS:
+        for node in definitions(module):
+            body = ast.Module(node.body[1:] if ast.get_docstring(node) else node.body, [])
+            if len(list(ast.walk(body))) > 12:
+                said.setdefault(ast.dump(body), []).append(f"{module}.{node.name}")
+    assert [found for found in said.values() if len(found) > 1] == []

@@ -9,8 +9,9 @@ import pytest
 
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
-from tests.kit.clubs import copied
-from tests.kit.people import import_wins, put_people_file
+from tests.kit.clubs import copied, open_ledger
+from tests.kit.games import game_of_2020
+from tests.kit.people import THREE_NAMES, import_wins, put_people_file
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +48,19 @@ def _club_with_foreign_names(club_of_four: Path) -> Path:
     """The same ledger with the people file of another one, which knows more players."""
     put_people_file(club_of_four.with_name("other.people.db"), club_of_four)
     return club_of_four
+
+
+@pytest.fixture(scope="module")
+def folder_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("guard")
+    with open_ledger(folder / "club.db") as ledger:
+        for name in THREE_NAMES:
+            ledger.register(f"name:{name}", name)
+        ledger.append(game_of_2020("r1-b1"))
+    return folder
+
+
+@pytest.fixture(name="club_of_three")
+def _club_of_three(folder_of_three: Path, tmp_path: Path) -> Path:
+    """Three players and a game."""
+    return copied(folder_of_three, tmp_path)

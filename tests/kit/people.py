@@ -57,3 +57,11 @@ def head_text(path: Path) -> str:
 
 def registration_of(player: int) -> PlayerRegistered:
     return PlayerRegistered(player=player, joined_at="2020", standing=Standing.FULL, commitment=f"{player:064x}")
+
+
+THREE_NAMES = marked(3)
+
+
+def heads(club: Path) -> tuple[object, ...]:
+    with closing(SqliteJournal(club)) as journal:
+        return (journal.head(), tuple(everybody(beside(club, "people"))))
