@@ -17,7 +17,7 @@ from ledger.facts.events import MAX_HALF_MOVES, MAX_PLAYER, GameRecorded, is_pla
 from ledger.facts.instants import instant_ms
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import Outcome, Termination, round_order
-from tests import strategies
+from tests.kit import strategies
 
 WHOLE = {"white", "black", "half_moves", "white_rating", "black_rating"}
 SCHEMA: dict[str, Any] = {

@@ -32,9 +32,12 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
-from tests.crash_driver import NOW, open_ledger, source_games
+from tests.kit.clubs import NOW, open_ledger, take_made_up_games
+from tests.kit.disks import mounted, remount
+from tests.kit.games import source_games
+from tests.kit.places import ROOT
+from tests.kit.processes import run_module
 
-ROOT = Path(__file__).parents[1]
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 FILES = ("club.db", "club.people.db", "club.views.db")
 
@@ -48,13 +51,11 @@ SCENARIOS = {
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "tests.crash_driver", str(folder), *options]
+    return [sys.executable, "-m", "tests.kit.crash_driver", str(folder), *options]
 
 
 def driven(folder: Path, *options: str, **popen: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(folder, *options), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **popen
-    )
+    return run_module("tests.kit.crash_driver", folder, *options, **popen)
 
 
 def completed(folder: Path, *options: str) -> None:
@@ -235,36 +236,21 @@ def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 600 games with its views; to be copied before it is hurt."""
-    folder = tmp_path_factory.mktemp("club")
-    with open_ledger(folder / "club.db") as ledger:
-        ledger.import_games(frames(source_games(600), 200))
-        ledger.catch_up()
-    return folder
+    return take_made_up_games(tmp_path_factory.mktemp("club"), 600, 200)
 
 
 @pytest.fixture
-def copy(club: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(club, tmp_path / "copy"))
+def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own, of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=777", "none", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("a file system can be mounted by root only")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def remount(folder: Path, options: str) -> None:
-    subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
+    with mounted(tmp_path / "disk", megabytes=1) as folder:
+        yield folder
 
 
 def assert_one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -309,9 +295,9 @@ def test_a_full_disk_loses_nothing(small_disk: Path, undisturbed: Callable[[str]
     assert derived(small_disk) == derived(expected)
 
 
-def test_a_read_only_disk_is_named(small_disk: Path, club: Path) -> None:
+def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) -> None:
     remount(small_disk, "size=20m")
-    folder = Path(shutil.copytree(club, small_disk / "club"))
+    folder = Path(shutil.copytree(folder_of_600_games, small_disk / "club"))
     before = {name: (folder / name).read_bytes() for name in FILES}
     remount(small_disk, "ro")
     try:
@@ -327,19 +313,23 @@ def test_a_read_only_disk_is_named(small_disk: Path, club: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["folder", *FILES])
-def test_a_file_that_may_not_be_written_is_named(what: str, copy: Path) -> None:
+def test_a_file_that_may_not_be_written_is_named(what: str, copy_of_600_games: Path) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("permissions do not bind root, and there is no setpriv to take that right away")
-    (copy if what == "folder" else copy / what).chmod(0o555 if what == "folder" else 0o444)
+    (copy_of_600_games if what == "folder" else copy_of_600_games / what).chmod(0o555 if what == "folder" else 0o444)
     try:
         bound = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
         done = subprocess.run(
-            [*bound, *command(copy, "--games", "900")], cwd=ROOT, capture_output=True, text=True, check=False
+            [*bound, *command(copy_of_600_games, "--games", "900")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert_one_clear_line(done, "read-only", "readonly", "cannot be opened", "ermission")
     finally:
-        copy.chmod(0o755)
-    assert len(check_journal(copy)) >= 600
+        copy_of_600_games.chmod(0o755)
+    assert len(check_journal(copy_of_600_games)) >= 600
 
 
 # --- locked -------------------------------------------------------------------------------------------------
@@ -356,10 +346,13 @@ def test_a_file_that_may_not_be_written_is_named(what: str, copy: Path) -> None:
     ],
 )
 def test_a_file_that_another_keeps_locked_is_named(
-    file: str, act: Callable[[Ledger], object], copy: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, act: Callable[[Ledger], object], copy_of_600_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
-    with closing(sqlite.connect(copy / file)) as other, open_ledger(copy / "club.db") as ledger:
+    with (
+        closing(sqlite.connect(copy_of_600_games / file)) as other,
+        open_ledger(copy_of_600_games / "club.db") as ledger,
+    ):
         other.execute("BEGIN IMMEDIATE")
         before = ledger.head()
         with pytest.raises(StorageError, match="locked: another process"):
@@ -370,7 +363,7 @@ def test_a_file_that_another_keeps_locked_is_named(
         other.execute("ROLLBACK")
         act(ledger)
         ledger.catch_up()
-    assert audited(copy) == ()
+    assert audited(copy_of_600_games) == ()
 
 
 # --- damaged ------------------------------------------------------------------------------------------------
@@ -404,18 +397,18 @@ def hurt(file: Path, random: Random, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
 @pytest.mark.parametrize("file", FILES)
-def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, club: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(file + how)
     refusals: list[LedgerError] = []
     for attempt in range(9 if how == "truncated" else 3 * CRASHES):
-        folder = Path(shutil.copytree(club, tmp_path / str(attempt)))
+        folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / file, random, how)
         try:
             everything(folder)
         except LedgerError as error:
             refusals.append(error)
         except TypeError:  # a column of another name reads as its name: SQLite takes it for a text
-            assert schema(folder / file) != schema(club / file)
+            assert schema(folder / file) != schema(folder_of_600_games / file)
         for name in FILES:
             if name != file:
                 with closing(sqlite.connect(folder / name)) as other:
@@ -428,12 +421,12 @@ def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, club: Path, 
             assert any(word in str(refusal) for word in (str(tmp_path), "@ $", "'audit'", "'rebuild'")), refusal
 
 
-def test_damaged_views_are_built_anew(club: Path, tmp_path: Path) -> None:
+def test_damaged_views_are_built_anew(folder_of_600_games: Path, tmp_path: Path) -> None:
     """They are disposable: 'rebuild' makes them from the journal whatever became of them."""
     random = Random(7)
-    expected = derived(club)
+    expected = derived(folder_of_600_games)
     for attempt in range(20):
-        folder = Path(shutil.copytree(club, tmp_path / str(attempt)))
+        folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / "club.views.db", random, random.choice(("truncated", "bit-flipped")))
         with open_ledger(folder / "club.db") as ledger:
             ledger.rebuild()
@@ -441,28 +434,28 @@ def test_damaged_views_are_built_anew(club: Path, tmp_path: Path) -> None:
         shutil.rmtree(folder)
 
 
-def test_views_deleted_under_a_left_over_log_are_built_anew(copy: Path) -> None:
-    expected = derived(copy)
-    with open_ledger(copy / "club.db") as ledger:
+def test_views_deleted_under_a_left_over_log_are_built_anew(copy_of_600_games: Path) -> None:
+    expected = derived(copy_of_600_games)
+    with open_ledger(copy_of_600_games / "club.db") as ledger:
         ledger.register("made:new", "New")
         ledger.catch_up()
-        log = (copy / "club.views.db-wal").read_bytes()
-    (copy / "club.views.db").unlink()
-    (copy / "club.views.db-wal").write_bytes(log)
-    with open_ledger(copy / "club.db") as ledger:
+        log = (copy_of_600_games / "club.views.db-wal").read_bytes()
+    (copy_of_600_games / "club.views.db").unlink()
+    (copy_of_600_games / "club.views.db-wal").write_bytes(log)
+    with open_ledger(copy_of_600_games / "club.db") as ledger:
         ledger.catch_up()
         ledger.catch_up()
-    again = derived(copy)
+    again = derived(copy_of_600_games)
     assert {table: again[table] for table in ("games", "history", "current")} == {
         table: expected[table] for table in ("games", "history", "current")
     }
 
 
-def test_a_flipped_bit_in_the_journal_is_found_by_the_audit(club: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_in_the_journal_is_found_by_the_audit(folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(11)
-    sound = raw_rows(club)
+    sound = raw_rows(folder_of_600_games)
     for attempt in range(25):
-        folder = Path(shutil.copytree(club, tmp_path / str(attempt)))
+        folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / "club.db", random, "bit-flipped")
         try:
             found = audited(folder)
@@ -478,22 +471,22 @@ def raw_rows(folder: Path) -> list[Any]:
         return connection.execute("SELECT * FROM journal ORDER BY position").fetchall()
 
 
-def test_views_that_know_more_than_the_journal_say_so(copy: Path, club: Path) -> None:
-    with open_ledger(copy / "club.db") as ledger:
+def test_views_that_know_more_than_the_journal_say_so(copy_of_600_games: Path, folder_of_600_games: Path) -> None:
+    with open_ledger(copy_of_600_games / "club.db") as ledger:
         ledger.register("made:new", "New")
         ledger.catch_up()
     for name in ("club.db", "club.people.db"):
-        shutil.copy(club / name, copy / name)
-    with open_ledger(copy / "club.db") as ledger, pytest.raises(CorruptError, match="an older copy"):
+        shutil.copy(folder_of_600_games / name, copy_of_600_games / name)
+    with open_ledger(copy_of_600_games / "club.db") as ledger, pytest.raises(CorruptError, match="an older copy"):
         ledger.catch_up()
 
 
 # --- the clock ----------------------------------------------------------------------------------------------
 
 
-def test_a_clock_that_goes_backwards_is_refused_and_nothing_recorded(copy: Path) -> None:
+def test_a_clock_that_goes_backwards_is_refused_and_nothing_recorded(copy_of_600_games: Path) -> None:
     now = [NOW]
-    with Ledger.open(copy / "club.db", clock=lambda: now[0]) as ledger:
+    with Ledger.open(copy_of_600_games / "club.db", clock=lambda: now[0]) as ledger:
         before = ledger.head()
         now[0] = NOW - timedelta(minutes=2)
         with pytest.raises(RejectedError, match=r"^clock-behind: .*nothing was recorded$"):
@@ -504,5 +497,5 @@ def test_a_clock_that_goes_backwards_is_refused_and_nothing_recorded(copy: Path)
         now[0] = NOW - timedelta(seconds=30)  # two machines' clocks
         ledger.import_games(frames(source_games(700), 300))
         ledger.catch_up()
-    stamps = [entry["recorded_at"] for entry in check_journal(copy)]
+    stamps = [entry["recorded_at"] for entry in check_journal(copy_of_600_games)]
     assert stamps == sorted(stamps)
