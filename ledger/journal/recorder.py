@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
-from ledger.facts.events import (
-    ClockAccepted,
-    Event,
-    GameRecorded,
-    PlayerChanged,
-    RatingRunClosed,
-    SchemeAdopted,
-    TournamentClosed,
-)
+from ledger.facts.events import ClockAccepted, Event, GameRecorded
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
 
@@ -77,7 +70,7 @@ class _Batch:
             raise rules.refuses_new_key(error) from error
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
-        wanted = {key for event in events for key in _needs(event) if key not in self._known}
+        wanted = {key for event in events for key in rules.needs(event) if key not in self._known}
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
         kinds: list[str] = []
@@ -88,7 +81,7 @@ class _Batch:
             key = event.key
             before = stored.get(key)
             if before is not None:
-                rules.check_repeat(event, before)
+                rules.check_repeat(type(event), key, rules.facts_of(before), _facts(event))
                 places.append((key, before.position, True))
                 continue
             if event is not self._accepted:
@@ -122,14 +115,8 @@ def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
     return None
 
 
-def _needs(event: Event) -> tuple[str, ...]:
-    """Keys that must be known before the event."""
-    match event:
-        case GameRecorded():
-            return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
-        case PlayerChanged():
-            return (f"player:{event.player}",)
-        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
-            return (f"scheme:{event.pool}@start",)
-        case _:
-            return ()
+def _facts(event: Event) -> dict[str, Any]:
+    """The facts as they are stored: without the field that the key carries."""
+    facts = codec.facts_mapping(event)
+    facts.pop(event.KEY_FIELD or "", None)
+    return facts
