@@ -32,6 +32,12 @@ _WORDS: Mapping[str, Mapping[Any, Any]] = {
     "outcome": {word.value: word for word in Outcome},
     "termination": {word.value: word for word in Termination},
 }
+# A game whose columns raise no doubt: for the rules it is an event like any other, built without its checks.
+_Unsuspected: type[GameRecorded] = attrs.make_class(
+    "_Unsuspected",
+    {name: attrs.field(default=field.default) for name, field in _FIELDS.items()},
+    bases=(GameRecorded,), frozen=True, kw_only=True, slots=True,
+)  # fmt: skip
 
 
 def suspects(frame: DataFrame) -> Series:
@@ -47,14 +53,24 @@ def suspects(frame: DataFrame) -> Series:
     return frame.select(pl.any_horizontal(*doubts, *missing).fill_null(value=False).alias("suspect"))["suspect"]
 
 
-def judged(frame: DataFrame) -> Iterator[GameRecorded | str]:
-    """Each row as the event class takes it: the event, or in words why it is none."""
-    for row in frame.select(*_FIELDS).iter_rows():
-        values = dict(zip(_FIELDS, row, strict=True))
-        for name, words in _WORDS.items():
-            values[name] = words.get(values[name], values[name])
+def judged(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
+    """Each row as the event class takes it: the event, or in words why it is none.
+
+    The events are for the rules to judge; what writes them is ``bodies``.
+
+    Args:
+        frame: columns named as the fields of ``GameRecorded``.
+        suspected: ``suspects`` of the frame; the others are built without the checks of the class.
+    """
+    columns = [frame[name].to_list() for name in _FIELDS]
+    for place, name in enumerate(_FIELDS):
+        if name in _WORDS:
+            columns[place] = [_WORDS[name].get(word, word) for word in columns[place]]
+    names = tuple(_FIELDS)
+    for suspect, row in zip(suspected.to_list(), zip(*columns, strict=True), strict=True):
+        values = dict(zip(names, row))  # noqa: B905 (as many values as names)
         try:
-            yield GameRecorded(**values)
+            yield GameRecorded(**values) if suspect else _Unsuspected(**values)
         except ValueError as error:
             yield str(error)
 

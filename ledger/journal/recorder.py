@@ -12,7 +12,15 @@ from typing import Any
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
-from ledger.facts.events import ClockAccepted, Event, GameRecorded
+from ledger.facts.events import (
+    ClockAccepted,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
 
@@ -70,7 +78,7 @@ class _Batch:
             raise rules.refuses_new_key(error) from error
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
-        wanted = {key for event in events for key in rules.needs(event) if key not in self._known}
+        wanted = {key for event in events for key in _needs(event) if key not in self._known}
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
         kinds: list[str] = []
@@ -113,6 +121,19 @@ def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
     if events and isinstance(events[0], ClockAccepted) and not writer.find([events[0].key]):
         return events[0]
     return None
+
+
+def _needs(event: Event) -> tuple[str, ...]:
+    """Keys that must be known before the event."""
+    match event:
+        case GameRecorded():
+            return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
+        case PlayerChanged():
+            return (f"player:{event.player}",)
+        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
+            return (f"scheme:{event.pool}@start",)
+        case _:
+            return ()
 
 
 def _facts(event: Event) -> dict[str, Any]:

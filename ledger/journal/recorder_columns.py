@@ -36,6 +36,7 @@ BY_SPEED = "by-speed"
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # for which games are left out, told one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
+JUDGED = 2_048  # games that are judged one by one at a time: the event class and the rules read each instant once
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
@@ -98,6 +99,16 @@ class _Taken:
     new_pools: list[str] = attrs.Factory(list)
 
 
+class _AllMet:
+    """The keys of an import's pools and players: before a game is judged they are adopted and registered."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+_ALL_MET = _AllMet()
+
+
 class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
@@ -120,7 +131,6 @@ class GameImport:
         self._clock_ms = clock_ms
         self._numbers: dict[str, int] = {}
         self._pools: set[str] = set()
-        self._known: set[str] = set()  # keys of pools and players that single games were judged by
         self._met_repeats = False
         self._taken = _Taken()
         self.report = ImportReport()
@@ -236,35 +246,32 @@ class GameImport:
 
         Columns only say which games to look at; the event class and the rules judge these one by one.
         """
-        doubted = codec_columns.suspects(games) | rules_columns.suspects(games, now)
+        suspected = codec_columns.suspects(games)
+        doubted = suspected | rules_columns.suspects(games, now)
         if not doubted.any():
             return games
-        rows = games.with_row_index("row")
+        rows = games.with_row_index("row").with_columns(suspected=suspected)
         doubtful = rows.filter(doubted)
         recorded = dict(
             rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
             .group_by("game").agg(pl.col("row").min()).iter_rows()
         )  # fmt: skip
         faulty: list[int] = []
-        for some in doubtful.iter_slices(SLICE):
+        for some in doubtful.iter_slices(JUDGED):
             faulty += self._judge(writer, some, recorded, now)
-        return rows.filter(~pl.col("row").is_in(pl.Series(faulty, dtype=pl.UInt32).implode())).drop("row")
+        return games.filter(~rows["row"].is_in(pl.Series(faulty, dtype=pl.UInt32).implode()))
 
     def _judge(self, writer: Writer, games: DataFrame, recorded: dict[str, int], now: int) -> list[int]:
         """The rows of the games that cannot be taken; each becomes a fault.
 
         Args:
             writer: the open transaction.
-            games: some games of a frame, with their ``row`` in it.
+            games: some games of a frame, each with its ``row`` there and whether it is ``suspected`` to be no event.
             recorded: by key, the first row of the frame that is recorded under it; what is taken here joins it.
             now: the time to record under, milliseconds since 1970.
         """
-        judged = list(codec_columns.judged(games))
-        events = [event for event in judged if isinstance(event, GameRecorded)]
-        wanted = {key for event in events for key in rules.needs(event)} - self._known
-        if wanted:
-            self._known.update(writer.find(sorted(wanted)))
-        keys = writer.find([event.key for event in events])
+        judged = list(codec_columns.judged(games, games["suspected"]))
+        keys = writer.find([event.key for event in judged if isinstance(event, GameRecorded)])
         faulty: list[int] = []
         for row, line, event in zip(games["row"].to_list(), games["line"].to_list(), judged, strict=True):
             if isinstance(event, str):
@@ -274,7 +281,7 @@ class GameImport:
             try:
                 # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
                 if recorded.get(event.game, row) >= row and event.key not in keys:
-                    rules.check_new(event, self._known, now)
+                    rules.check_new(event, _ALL_MET, now)
                     recorded[event.game] = row
             except RejectedError as error:
                 faulty.append(row)

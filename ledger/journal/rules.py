@@ -101,19 +101,6 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
             raise ConflictError(key, field, before, now)
 
 
-def needs(event: Event) -> tuple[str, ...]:
-    """The keys that ``check_new`` asks for: those of what the event refers to."""
-    match event:
-        case GameRecorded():
-            return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
-        case PlayerChanged():
-            return (f"player:{event.player}",)
-        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
-            return (f"scheme:{event.pool}@start",)
-        case _:
-            return ()
-
-
 def check_new(event: Event, known: Known, now_ms: int) -> None:
     """A fact with a new key.
 

@@ -97,8 +97,7 @@ class ImporterContract:
             ready = frame.rename({"key": "game"}).with_columns(
                 white=pl.lit(1), black=pl.lit(2), pool=pl.lit("standard"), text=pl.lit(None, dtype=pl.String)
             )
-            doubtful = ready.filter(suspects(ready))
-            assert [words for words in judged(doubtful) if isinstance(words, str)] == []
+            assert [words for words in judged(ready, suspects(ready)) if isinstance(words, str)] == []
 
     def _damage(self, random: Random) -> bytes:
         file = bytearray(random.choice(self.samples))
