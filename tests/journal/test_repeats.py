@@ -3,20 +3,97 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
+from attrs import evolve
 
 from ledger.errors import ConflictError
 from ledger.facts.events import (
     ConversionRange,
     Event,
     PlayerChanged,
+    PlayerRegistered,
 )
 from ledger.facts.words import Carry, Outcome, Standing
 from ledger.imports.reading import frames
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
 from tests.kit.refusals import CONVERSION, adoption, later, source
+
+FULL = {
+    "tournament": "Club", "round": "1", "half_moves": 40, "started_at": "2026-11-19", "white_rating": 1500,
+    "black_rating": 1400,
+}  # fmt: skip
+MOVES = "1. e4 e5"
+FULL_GAME = {**FULL, "text": sha256(MOVES.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize("blank", [*FULL_GAME, None])
+def test_a_game_told_again_with_blanks_is_a_repeat_for_all_who_record(
+    club_of_two: ClubOfTwo, blank: str | None
+) -> None:
+    less = {name: value for name, value in FULL_GAME.items() if blank not in {name, None}}
+    first, again, imported = (game_recorded("r2", **FULL_GAME), game_recorded("r2", **less), source("r2", **less))
+    imported = imported._replace(text=MOVES if "text" in less else None)
+    receipts = club_of_two.ledger.append_many([first, again])
+    assert receipts == [receipts[0], receipts[0]._replace(duplicate=True)]
+    assert club_of_two.ledger.append(again).duplicate
+    head = club_of_two.ledger.head()
+    outcome = club_of_two.ledger.import_games(frames([imported]))
+    assert (outcome.recorded, outcome.repeated, outcome.faults) == (0, 1, [])
+    both = [source("r3", **FULL, text=MOVES), imported._replace(key="r3")]
+    outcome = club_of_two.ledger.import_games(frames(both))
+    assert (outcome.recorded, outcome.repeated, outcome.faults) == (1, 1, [])
+    assert club_of_two.ledger.head().size == head.size + 1
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_game_told_again_with_more_is_refused_in_the_same_words_by_all_who_record(
+    club_of_two: ClubOfTwo, name: str
+) -> None:
+    more = {name: FULL[name]}
+    words = f"'game:r1-b1' was recorded without {name}, not with {name}={FULL[name]!r}; "
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.append(game_recorded("r1-b1", **more))
+    assert (caught.value.field, caught.value.stored, caught.value.given) == (name, None, FULL[name])
+    assert words in str(caught.value)
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.append_many([game_recorded("r2"), game_recorded("r2", **more)])
+    assert (caught.value.field, caught.value.stored, caught.value.given) == (name, None, FULL[name])
+    (fault,) = club_of_two.ledger.import_games(frames([source("r1-b1", **more)])).faults
+    assert words in fault.message
+
+
+def test_a_game_told_again_with_blanks_and_a_contradiction_is_refused_for_the_contradiction(
+    club_of_two: ClubOfTwo
+) -> None:
+    club_of_two.ledger.append(game_recorded("r2", **FULL_GAME))
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.append(game_recorded("r2", outcome=Outcome.DRAW))
+    (fault,) = club_of_two.ledger.import_games(frames([source("r2", outcome="draw")])).faults
+    assert fault.message == str(caught.value)
+    assert caught.value.rule == "exists-with-different-outcome"
+
+
+def test_a_player_told_again_with_blanks_is_a_repeat(club_of_two: ClubOfTwo) -> None:
+    known = PlayerRegistered(
+        player=9, joined_at="2026", standing=Standing.FULL, commitment="0" * 64, declared_rating=1500, birth_year=1990
+    )
+    changed = PlayerChanged(player=9, effective_at="2026-02", standing=Standing.GUEST, declared_rating=1600)
+    blank = evolve(known, declared_rating=None, birth_year=None)
+    events: list[Event] = [known, blank, changed, evolve(changed, declared_rating=None)]
+    receipts = club_of_two.ledger.append_many(events)
+    assert [receipt.duplicate for receipt in receipts] == [False, True, False, True]
+    number = club_of_two.ledger.register("name:dora", "dora", declared_rating=1500, birth_year=1990)
+    assert club_of_two.ledger.register("name:dora", "dora") == number
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.register("name:dora", "dora", declared_rating=1501)
+    assert (caught.value.field, caught.value.stored, caught.value.given) == ("declared_rating", 1500, 1501)
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.register("name:ann", "ann", birth_year=1990)
+    assert (caught.value.field, caught.value.stored, caught.value.given) == ("birth_year", None, 1990)
+
 
 
 def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTwo) -> None:

@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(
             game_recorded("r1-b1", half_moves=31),
-            "'game:r1-b1' was recorded with half_moves=None, not 31;",
+            "'game:r1-b1' was recorded without half_moves, not with half_moves=31;",
             source("r1-b1", half_moves=31),
         ),
         Case(
@@ -74,10 +74,10 @@ CASES: dict[str, tuple[Case, ...]] = {
             "'player:1' was recorded with commitment='",
         ),
         Case(adoption(pool="standard", settings={"k": 1}), "recorded with settings={}, not {'k': 1};"),
-        Case(adoption(pool="standard", carry=Carry.KEEP), "recorded with carry=None, not 'keep';"),
+        Case(adoption(pool="standard", carry=Carry.KEEP), "recorded without carry, not with carry='keep';"),
         Case(
             adoption(pool="standard", conversion=CONVERSION),
-            "recorded with conversion=None, not [{'factor': '0.6', 'offset': '800'}];",
+            "recorded without conversion, not with conversion=[{'factor': '0.6', 'offset': '800'}];",
         ),
     ),
     "unknown-pool": (
