@@ -21,7 +21,7 @@ from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
 from ledger.journal import rules, rules_columns
 from ledger.ledger import Ledger
-from tests import strategies
+from tests.kit import strategies
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOON_MS = int(NOON.timestamp() * 1000)
