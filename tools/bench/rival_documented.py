@@ -1,6 +1,7 @@
 """The eventsourcing library used the way its own first example shows: an aggregate with decorated events, saved.
 
-``rival_stores`` measures the same library at its fastest; here are its defaults: UUIDs, its JSON transcoder, SQLite.
+``rival_eventsourcing`` measures the same library at its fastest; here are its defaults: UUIDs, its JSON transcoder,
+SQLite.
 """
 
 from __future__ import annotations
