@@ -126,7 +126,7 @@ _BUILD = (
         unit="GiB", judged_from=LARGE,
     ),
     _time("early", "early", "one late game before all others, all rated again", "first build of the same games"),
-    _time("early-peak", "early", "peak of one late game before all others", "peak of the first build of the same games", unit="GiB"),
+    _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip
 _JOURNAL = (
     _rate(

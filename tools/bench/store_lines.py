@@ -25,6 +25,8 @@ Script = Callable[[Path, Path], None]
 
 def import_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
     """From CSV to the journal, and to history, beside the simple scripts; then how the time grows with the games."""
+    rival_stores.driver()  # loaded before anything is measured
+    min(sets, key=lambda data: data.games).ledger()  # so that no round compiles kernels for the first time
     smaller: _Paces | None = None
     for data in sets:
         works: dict[str, Callable[[], dict[str, float]]] = {
@@ -133,6 +135,7 @@ def audit_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
     """The audit of the journal alone, beside the digests that it cannot do without."""
     for data in sets:
         works = {"ours": partial(ours.audited, data.ledger()), "digests": partial(ours.digested, data.ledger())}
+        in_turns(works, 1)  # to warm up
         measured = in_turns(works, rounds)
         rates = [[entries / cost.cpu for entries, cost in measured[name]] for name in works]
         yield line("audit", data.name, *rates, games=data.games)
@@ -144,6 +147,7 @@ def stored_lines(sets: Sequence[GameSet], rounds: int, events: int) -> Iterator[
         return
     for data in sets:
         works = {"ours": partial(ours.replay_stored, data.ledger()), "theirs": partial(_got, data, events)}
+        ours.replay_stored(data.ledger())  # to warm up
         measured = in_turns(works, rounds)
         yield line("stored", data.name, measured["ours"], measured["theirs"], games=data.games)
 
