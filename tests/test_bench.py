@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -260,21 +261,29 @@ class TestSets:
             assert ledger.journal.size() > 60
 
 
+def _measured(folder: Path, sections: tuple[str, ...], *games: int) -> list[dict[str, Any]]:
+    """The JSON lines of a run of one round, which must have a line for every bound of the sections."""
+    words = [*(w for s in sections for w in ("--only", s)), *(w for n in games for w in ("--games", str(n)))]
+    done = _bench(*words, "--size", "small", "--rounds", "1", "--json", "--folder", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert list(folder.iterdir()) == []
+    return [json.loads(row) for row in done.stdout.splitlines()]
+
+
 class TestRuns:
-    def test_a_small_run_from_end_to_end(self, tmp_path: Path) -> None:
-        sections = ("import", "build", "early", "audit", "late")
-        only = [word for section in sections for word in ("--only", section)]
-        size = ("--games", "2000", "--games", "4000", "--size", "small", "--rounds", "1")
-        done = _bench(*only, *size, "--json", "--folder", str(tmp_path))
-        assert done.returncode == 0, done.stderr
-        rows = [json.loads(row) for row in done.stdout.splitlines()]
+    def test_a_small_run_has_a_line_for_every_bound_of_its_sections(self, tmp_path: Path) -> None:
+        sections = ("import", "build", "late")
+        rows = _measured(tmp_path, sections, 2_000, 4_000)
         wanted = {bound.name for bound in BOUNDS if bound.section in sections}
         if not processes.PROC.exists():
             wanted = {name for name in wanted if BY_NAME[name].unit != "GiB"}
-        assert {row["bound"] for row in rows} >= wanted
+        assert {row["bound"] for row in rows} == wanted
         assert all(row["ratio"] == row["ours"] / row["rival"] > 0 for row in rows)
         assert {row["where"] for row in rows if row["bound"] == "import-growth"} == {"0.002 M to 0.004 M"}
-        assert list(tmp_path.iterdir()) == []
+
+    def test_the_earliest_game_and_the_audit_are_measured_on_the_same_ledger(self, tmp_path: Path) -> None:
+        rows = _measured(tmp_path, ("early", "audit"), 500)
+        assert [row["bound"] for row in rows if row["unit"] != "GiB"] == ["early", "early", "audit"]
 
     def test_the_table_is_headed_by_what_its_quotients_are(self) -> None:
         done = _bench("--only", "start", "--size", "small", "--rounds", "1")
