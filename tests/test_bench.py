@@ -15,7 +15,7 @@ from ledger.ledger import Ledger
 from tools.bench import datasets, processes
 from tools.bench.__main__ import MEASURED
 from tools.bench.bounds import BOUNDS, BY_NAME, LARGE, SECTIONS, Bound
-from tools.bench.measuring import Cost, cost_lines, cost_of, in_turns
+from tools.bench.measuring import Cost, Rates, both_lines, cost_of, in_turns
 from tools.bench.table import Line, Reached, as_json, line, render, render_bounds
 
 MIB = 1024 * 1024
@@ -130,10 +130,10 @@ class TestLines:
 
     def test_seconds_of_the_other_kind_inform_beside_those_that_are_judged(self) -> None:
         ours, theirs = [Cost(3.0, 8.0)], [Cost(2.0, 2.0)]
-        clock, cpu = cost_lines("csv-to-history", "1 M", ours, theirs, games=1_000_000)
+        clock, cpu = both_lines("csv-to-history", "1 M", ours, theirs, games=1_000_000)
         assert (clock.bound.unit, clock.ratio, clock.reached) == ("s", 1.5, Reached.AT_LEAST)
         assert (cpu.bound.unit, cpu.ratio, cpu.reached) == ("s CPU", 4.0, Reached.NOTHING_WANTED)
-        cpu, clock = cost_lines("import-alone", "1 M", ours, theirs, games=1_000_000)
+        cpu, clock = both_lines("import-alone", "1 M", ours, theirs, games=1_000_000)
         assert (cpu.bound.unit, cpu.ratio, cpu.reached) == ("s CPU", 4.0, Reached.MISSED)
         assert (clock.bound.unit, clock.ratio, clock.reached) == ("s", 1.5, Reached.NOTHING_WANTED)
 
@@ -170,6 +170,7 @@ class TestMeasuring:
         busy = "import time\nwhile time.process_time() < 0.3: pass"
         cost = cost_of(lambda: subprocess.run([sys.executable, "-c", busy], check=True))
         assert cost.cpu >= 0.25
+        assert Cost(2.0, 4.0).rates(8) == Rates(4.0, 2.0)
         assert cost.plus(Cost(1.0, 2.0)) == Cost(cost.clock + 1.0, cost.cpu + 2.0)
 
 
@@ -283,7 +284,7 @@ class TestRuns:
 
     def test_the_earliest_game_and_the_audit_are_measured_on_the_same_ledger(self, tmp_path: Path) -> None:
         rows = _measured(tmp_path, ("early", "audit"), 500)
-        assert [row["bound"] for row in rows if row["unit"] != "GiB"] == ["early", "early", "audit"]
+        assert [row["bound"] for row in rows if row["unit"] != "GiB"] == ["early", "early", "audit", "audit"]
 
     def test_the_table_is_headed_by_what_its_quotients_are(self) -> None:
         done = _bench("--only", "start", "--size", "small", "--rounds", "1")

@@ -329,12 +329,12 @@ class TestStoreRivals:
         assert names == [("a",), ("a_y",), ("odd name",)]
 
     def test_every_durable_commit_is_a_row(self, tmp_path: Path) -> None:
-        assert rival_stores.durable_commits(tmp_path / "commits.db", 5, body_size=10) > 0
+        assert rival_stores.durable_commits(tmp_path / "commits.db", 5, body_size=10).clock > 0
         assert _rows(tmp_path / "commits.db", "SELECT count(*), max(length(body)) FROM journal") == [(5, 10)]
 
     def test_every_pair_of_commits_is_a_row_in_both_files(self, tmp_path: Path) -> None:
         files = tmp_path / "journal.db", tmp_path / "views.db"
-        assert rival_stores.durable_pairs(*files, 5, body_size=10) > 0
+        assert rival_stores.durable_pairs(*files, 5, body_size=10).clock > 0
         assert [_rows(path, "SELECT count(*) FROM entries") for path in files] == [[(5,)], [(5,)]]
 
     @needs("eventsourcing")

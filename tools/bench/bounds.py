@@ -10,6 +10,7 @@ import attrs
 
 # "Flat" as a number: two rounds of the same work on one machine differ by less than a tenth.
 FLAT = 1.1
+CPU = " CPU"  # ends the unit of what is measured by the processor
 LARGE = 10_000_000  # games, of which some bounds speak
 # Loading compiled kernels takes a second, whatever the work: bounds of work on many games speak of sets beside which
 # that is little, such as the 960,311 real games.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
-from .bounds import BY_NAME
+from .bounds import BY_NAME, CPU
 from .table import Line, line
 
 try:
@@ -27,6 +27,20 @@ class Cost(NamedTuple):
     def plus(self, other: Cost) -> Cost:
         """Both together, one after the other."""
         return Cost(self.clock + other.clock, self.cpu + other.cpu)
+
+    def rates(self, count: int) -> Rates:
+        """How many a second, when *count* cost this."""
+        return Rates(count / self.clock, count / self.cpu)
+
+
+class Rates(NamedTuple):
+    """How many a second: of the clock, and of the processor."""
+
+    clock: float
+    cpu: float
+
+
+FREE = Cost(0.0, 0.0)
 
 
 def cpu_seconds() -> float:
@@ -54,14 +68,17 @@ def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, lis
     return given
 
 
-def cost_lines(name: str, where: str, ours: list[Cost], theirs: list[Cost], **more: Any) -> tuple[Line, Line]:
-    """The line of a bound in seconds, and the same in seconds of the other kind (clock, CPU), which only informs.
+def both_lines(
+    name: str, where: str, ours: Sequence[Cost | Rates], theirs: Sequence[Cost | Rates], **more: Any
+) -> tuple[Line, Line]:
+    """The line of a bound by the clock or by the processor, as it says, and the other one, which only informs.
 
     *more* goes to ``line``.
     """
-    clock = [cost.clock for cost in ours], [cost.clock for cost in theirs]
-    cpu = [cost.cpu for cost in ours], [cost.cpu for cost in theirs]
+    clock = [figures.clock for figures in ours], [figures.clock for figures in theirs]
+    cpu = [figures.cpu for figures in ours], [figures.cpu for figures in theirs]
     informing = {**more, "at_least": None, "aim": None}
-    if BY_NAME[name].unit == "s":
-        return line(name, where, *clock, **more), line(name, where, *cpu, **informing, unit="s CPU")
-    return line(name, where, *cpu, **more), line(name, where, *clock, **informing, unit="s")
+    unit = BY_NAME[name].unit
+    if unit.endswith(CPU):
+        return line(name, where, *cpu, **more), line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
+    return line(name, where, *clock, **more), line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")

@@ -13,7 +13,7 @@ from ledger.schemes import chessworld
 from ..cli import main as main_command
 from . import ours, rivals
 from .datasets import GameSet
-from .measuring import cost_lines, cost_of, in_turns
+from .measuring import both_lines, cost_of, in_turns
 from .rivals import Run, installed
 from .schemes import PLAIN_ELO, EloNumbers, scheme_run
 from .table import Line, line
@@ -66,7 +66,7 @@ def start_lines(folder: Path, rounds: int) -> Iterator[Line]:
     works = {name: partial(cost_of, _start(command)) for name, command in commands.items()}
     in_turns(works, 1)
     measured = in_turns(works, rounds * STARTS)
-    yield from cost_lines("show", "", measured["show"], measured["rows"])
+    yield from both_lines("show", "", measured["show"], measured["rows"])
 
 
 def _start(command: list[str]) -> Callable[[], object]:

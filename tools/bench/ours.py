@@ -35,7 +35,7 @@ from ledger.runtime.prefetch import mapped_ahead
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer
 
-from .measuring import Cost, cost_of
+from .measuring import FREE, Cost, Rates, cost_of
 from .rivals import pace, sha256_each
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: where live games begin
@@ -102,8 +102,8 @@ def record_earliest(path: Path, key: str, ended_ms: int) -> Cost:
         return record_late(ledger, late_game(key, (1, 2), ended_ms))
 
 
-def audited(path: Path) -> tuple[int, Cost]:
-    """The audit of the journal alone: how many entries, and what it cost."""
+def audited(path: Path) -> Rates:
+    """The audit of the journal alone: entries a second."""
     entries = 0
 
     def run() -> None:
@@ -113,16 +113,16 @@ def audited(path: Path) -> tuple[int, Cost]:
         entries = verdict.entries
 
     cost = cost_of(run)
-    return entries, cost
+    return cost.rates(entries)
 
 
-def digested(path: Path) -> tuple[int, Cost]:
-    """SHA-256 of every body of the journal: how many, and what the digests alone cost, without reading them."""
-    entries, cost = 0, Cost(0.0, 0.0)
+def digested(path: Path) -> Rates:
+    """SHA-256 of every body of the journal: digests a second, without the reading."""
+    entries, cost = 0, FREE
     with Ledger.open(path, read_only=True) as ledger:
         for bodies in ledger.journal.read():
             entries, cost = entries + len(bodies), cost.plus(cost_of(partial(sha256_each, bodies)))
-    return entries, cost
+    return cost.rates(entries)
 
 
 def parse_pgn(path: Path) -> float:
@@ -157,31 +157,31 @@ def _live_games(numbers: list[int], first: int, count: int) -> list[GameRecorded
     ]  # fmt: skip
 
 
-def live(folder: Path, count: int) -> float:
+def live(folder: Path, count: int) -> Rates:
     """Games/s recorded durably and rated one by one, each seen rated before the next is recorded."""
     with _ledger(folder, "live") as ledger:
         games = _live_games(_registered(ledger), 0, count + 500)
         ledger.append_many(games[:500])
         ledger.catch_up()
-        begun = perf_counter()
-        for game in games[500:]:
-            ledger.append(game)
-            ledger.catch_up()
-        return count / (perf_counter() - begun)
+
+        def record() -> None:
+            for game in games[500:]:
+                ledger.append(game)
+                ledger.catch_up()
+
+        return cost_of(record).rates(count)
 
 
-def appends(folder: Path, count: int) -> dict[str, float]:
+def appends(folder: Path, count: int) -> dict[str, Rates]:
     """Events/s recorded durably, 1,000 a transaction: ``appends`` with making them, ``saves`` without."""
     with _ledger(folder, "appends") as ledger:
         numbers = _registered(ledger)
-        seconds = 0.0
-        started = perf_counter()
+        made = saved = FREE
         for first in range(0, count, 1_000):
-            games = _live_games(numbers, first, 1_000)
-            begun = perf_counter()
-            ledger.append_many(games)
-            seconds += perf_counter() - begun
-        return {"appends": count / (perf_counter() - started), "saves": count / seconds}
+            games: list[GameRecorded] = []
+            made = made.plus(cost_of(lambda: games.extend(_live_games(numbers, first, 1_000))))  # noqa: B023  # at once
+            saved = saved.plus(cost_of(partial(ledger.append_many, games)))
+        return {"appends": made.plus(saved).rates(count), "saves": saved.rates(count)}
 
 
 def projected(folder: Path, count: int) -> dict[str, float]:
@@ -223,11 +223,11 @@ class _UpTo:
         return blocks
 
 
-def replay_stored(path: Path) -> float:
+def replay_stored(path: Path) -> Rates:
     """Entries/s from the stored journal to ratings in memory: read, decoded, put in rating order, rated."""
     with Ledger.open(path, read_only=True) as ledger:
         count = ledger.journal.size()
-    return count / cost_of(lambda: _replay_stored(path)).clock
+    return cost_of(partial(_replay_stored, path)).rates(count)
 
 
 def _replay_stored(path: Path) -> None:

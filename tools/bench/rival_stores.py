@@ -14,12 +14,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from time import perf_counter
 from typing import Any, TextIO
 
 from ledger.runtime.lazy import sqlite_utils
 
-from .measuring import Cost, cost_of
+from .measuring import Cost, Rates, cost_of
 from .synthetic import RESULTS
 
 CHUNK = 50_000
@@ -144,7 +143,7 @@ def bare_executemany(connection: Any, insert: str, rows: Iterable[Row]) -> Cost:
     return cost_of(write)
 
 
-def durable_commits(path: Path, count: int, body_size: int = 300) -> float:
+def durable_commits(path: Path, count: int, body_size: int = 300) -> Rates:
     """Commits per second of one row each: WAL, ``synchronous=FULL``, each on the disk before the next.
 
     The row is a position and a random body, and the statement is its own transaction.
@@ -154,13 +153,15 @@ def durable_commits(path: Path, count: int, body_size: int = 300) -> float:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("CREATE TABLE journal(position INTEGER PRIMARY KEY, body BLOB)")
-        start = perf_counter()
-        for body in bodies:
-            connection.execute("INSERT INTO journal(body) VALUES (?)", (body,))
-        return count / (perf_counter() - start)
+
+        def commit() -> None:
+            for body in bodies:
+                connection.execute("INSERT INTO journal(body) VALUES (?)", (body,))
+
+        return cost_of(commit).rates(count)
 
 
-def durable_pairs(journal: Path, views: Path, count: int, body_size: int = 300) -> float:
+def durable_pairs(journal: Path, views: Path, count: int, body_size: int = 300) -> Rates:
     """Pairs of commits per second, one row each: a durable one of a journal, then one of views that can be rebuilt.
 
     The journal as in ``durable_commits``; the views, another file, in WAL mode with ``synchronous=NORMAL``.
@@ -175,11 +176,13 @@ def durable_pairs(journal: Path, views: Path, count: int, body_size: int = 300) 
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {synchronous}")
             connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
-        start = perf_counter()
-        for body in bodies:
-            first.execute("INSERT INTO entries(body) VALUES (?)", (body,))
-            second.execute("INSERT INTO entries(body) VALUES (?)", (body,))
-        return count / (perf_counter() - start)
+
+        def commit() -> None:
+            for body in bodies:
+                first.execute("INSERT INTO entries(body) VALUES (?)", (body,))
+                second.execute("INSERT INTO entries(body) VALUES (?)", (body,))
+
+        return cost_of(commit).rates(count)
 
 
 def _schema(connection: Any, kind: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import ours, rival_documented, rival_stores
 from .datasets import GameSet
-from .measuring import Cost, cost_lines, cost_of, in_turns
+from .measuring import Cost, Rates, both_lines, cost_of, in_turns
 from .processes import in_a_process
 from .rivals import installed
 from .table import Line, line
@@ -39,10 +39,10 @@ def import_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         alone = [_cost(figures) for figures in measured["ours"]]
         history = [Cost(figures["history_clock"], figures["history_cpu"]) for figures in measured["ours"]]
         dict_loop, roomy, utils = ([_cost(f) for f in measured[name]] for name in ("dict", "roomy", "utils"))
-        yield from cost_lines("csv-to-history", data.name, history, dict_loop, games=data.games)
-        yield cost_lines("csv-to-history-roomy", data.name, history, roomy)[0]
-        yield cost_lines("csv-to-history-utils", data.name, history, utils)[0]
-        yield from cost_lines("import-alone", data.name, alone, dict_loop, games=data.games)
+        yield from both_lines("csv-to-history", data.name, history, dict_loop, games=data.games)
+        yield both_lines("csv-to-history-roomy", data.name, history, roomy)[0]
+        yield both_lines("csv-to-history-utils", data.name, history, utils)[0]
+        yield from both_lines("import-alone", data.name, alone, dict_loop, games=data.games)
         paces = _Paces(data, [c.cpu / data.games for c in alone], [c.cpu / data.games for c in dict_loop])
         if data.source is None:
             if smaller is not None:
@@ -86,7 +86,7 @@ def build_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         }
         measured = in_turns(works, rounds)
         built, rewritten = ([_cost(figures) for figures in measured[name]] for name in works)
-        yield from cost_lines("first-build", data.name, built, rewritten, games=data.games)
+        yield from both_lines("first-build", data.name, built, rewritten, games=data.games)
         peaks = [figures["peak"] / GIB for figures in measured["ours"]]
         if not all(peaks):
             continue  # nothing tells here
@@ -117,7 +117,7 @@ def early_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         }
         measured = in_turns(works, rounds)
         built, again = ([_cost(figures) for figures in measured[name]] for name in works)
-        yield from cost_lines("early", data.name, again, built)
+        yield from both_lines("early", data.name, again, built)
         peaks = {name: [figures["peak"] / GIB for figures in measured[name]] for name in works}
         if all(peaks["built"] + peaks["again"]):
             yield line("early-peak", data.name, peaks["again"], peaks["built"])
@@ -137,8 +137,7 @@ def audit_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         works = {"ours": partial(ours.audited, data.ledger()), "digests": partial(ours.digested, data.ledger())}
         in_turns(works, 1)  # to warm up
         measured = in_turns(works, rounds)
-        rates = [[entries / cost.cpu for entries, cost in measured[name]] for name in works]
-        yield line("audit", data.name, *rates, games=data.games)
+        yield from both_lines("audit", data.name, measured["ours"], measured["digests"], games=data.games)
 
 
 def stored_lines(sets: Sequence[GameSet], rounds: int, events: int) -> Iterator[Line]:
@@ -149,9 +148,9 @@ def stored_lines(sets: Sequence[GameSet], rounds: int, events: int) -> Iterator[
         works = {"ours": partial(ours.replay_stored, data.ledger()), "theirs": partial(_got, data, events)}
         ours.replay_stored(data.ledger())  # to warm up
         measured = in_turns(works, rounds)
-        yield line("stored", data.name, measured["ours"], measured["theirs"], games=data.games)
+        yield from both_lines("stored", data.name, measured["ours"], measured["theirs"], games=data.games)
 
 
-def _got(data: GameSet, events: int) -> float:
+def _got(data: GameSet, events: int) -> Rates:
     with data.scratch() as folder:
         return rival_documented.documented_figures(folder, events)["replayed"]
