@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from ledger.ledger import Ledger
-from tools.bench import datasets, processes
+from tools.bench import datasets, processes, rival_stores
 from tools.bench.__main__ import MEASURED
 from tools.bench.bounds import BOUNDS, BY_NAME, LARGE, SECTIONS, Bound
 from tools.bench.measuring import Cost, Rates, both_lines, cost_of, in_turns
@@ -269,6 +270,23 @@ def _measured(folder: Path, sections: tuple[str, ...], *games: int) -> list[dict
     assert done.returncode == 0, done.stderr
     assert list(folder.iterdir()) == []
     return [json.loads(row) for row in done.stdout.splitlines()]
+
+
+class TestPlayerIndexes:
+    def test_a_build_without_them_lacks_nothing_else(self, tmp_path: Path) -> None:
+        (data,) = datasets.made_up((60,), tmp_path)
+        views = data.ledger().with_name("games.views.db")
+        whole = _indexes(views)
+        assert processes.in_a_process("build-without-player-indexes", data.ledger())["clock"] > 0
+        assert whole - _indexes(views) == {"games_of_white", "games_of_black"}
+        assert processes.in_a_process("build", data.ledger())["clock"] > 0
+        assert _indexes(views) == whole
+
+
+def _indexes(views: Path) -> set[str]:
+    with closing(rival_stores.driver().connect(str(views))) as connection:
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL").fetchall()
+    return {name for (name,) in rows}
 
 
 class TestRuns:

@@ -126,6 +126,9 @@ _BUILD = (
         "first-build-flat", "build", "peak of the first build, large set", "the same of the smaller set", aim=FLAT,
         unit="GiB", judged_from=LARGE,
     ),
+    _time(
+        "player-index", "build", "first build of the views", "the same without the indexes of all games of a player"
+    ),
     _time("early", "early", "one late game before all others, all rated again", "first build of the same games"),
     _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip

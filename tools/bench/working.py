@@ -26,11 +26,17 @@ def _build(ledger: str) -> dict[str, float]:
     return dict(ours.first_build(Path(ledger))._asdict())
 
 
+def _build_without(ledger: str) -> dict[str, float]:
+    return dict(ours.first_build_without_player_indexes(Path(ledger))._asdict())
+
+
 def _earliest(ledger: str, key: str, ended_ms: str) -> dict[str, float]:
     return dict(ours.record_earliest(Path(ledger), key, int(ended_ms))._asdict())
 
 
-WORKS: Mapping[str, Callable[..., dict[str, float]]] = {"import": _import, "build": _build, "earliest": _earliest}
+WORKS: Mapping[str, Callable[..., dict[str, float]]] = {
+    "import": _import, "build": _build, "build-without-player-indexes": _build_without, "earliest": _earliest,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
