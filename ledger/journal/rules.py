@@ -158,9 +158,9 @@ def _day(number: int) -> str:
 
 def is_before(ended: str, started: str) -> bool:
     """True when *ended* lies before *started* for certain, as far as both are known."""
-    if len(ended) >= 20 and len(started) >= 20:
+    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
         return instant_ms(ended) < instant_ms(started)
-    shared = min(len(ended), len(started), 10)
+    shared = min(len(ended), len(started), 19)
     return ended[:shared] < started[:shared]
 
 
