@@ -17,8 +17,8 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Kept, Projector
-from ledger.ratings.projectors import DEFAULT
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
@@ -26,7 +26,7 @@ from ledger.testing import ImporterContract, JournalContract, MemoryJournal, Pro
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
 from tests.kit.places import TESTS
-from tests.kit.plugins import WIN_STREAKS
+from tests.kit.plugins import UPSETS, WIN_STREAKS
 
 
 class TestSqliteJournal(JournalContract):
@@ -49,7 +49,7 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
-@pytest.mark.parametrize("projector", [*DEFAULT, WIN_STREAKS], ids=lambda one: one.name, scope="class")
+@pytest.mark.parametrize("projector", [HISTORY, WIN_STREAKS, UPSETS], ids=lambda one: one.name, scope="class")
 class TestProjectors(ProjectorContract):
     @pytest.fixture(autouse=True)
     def _projector(self, projector: Projector) -> None:
@@ -57,6 +57,9 @@ class TestProjectors(ProjectorContract):
 
     def make(self) -> Projector:
         return self.projector
+
+    def projectors(self) -> tuple[Projector, ...]:
+        return () if self.projector is HISTORY else (self.projector,)
 
 
 # Schemes in which a better score may give less, each with the reason.

@@ -25,7 +25,7 @@ from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
-from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.history import HISTORY
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
@@ -203,7 +203,7 @@ def taken_name(scene: ClubOfTwo) -> None:
     twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
-        projectors.available.__wrapped__()
+        Ledger.open(scene.ledger.path, projectors=projectors.available.__wrapped__())
 
 
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)

@@ -23,6 +23,7 @@ from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
@@ -153,6 +154,10 @@ def _dated(frame: DataFrame) -> DataFrame:
         round_order=round_order_column(frame["round"]),
         outcome_code=_codes(frame["outcome"], OUTCOME_CODE),
         termination_code=_codes(frame["termination"], TERMINATION_CODE),
+        half_points=frame["outcome"].replace_strict(dict(HALF_POINTS), return_dtype=pl.Int64),
+        time_loss=pl.when(pl.col("termination") == Termination.TIME.value)
+        .then(frame["outcome"].replace_strict(dict(LOSER), return_dtype=pl.Int64))
+        .otherwise(0),
         half_moves_code=pl.col("half_moves").fill_null(HALF_MOVES_UNKNOWN).cast(pl.Int32),
     )
 
@@ -172,29 +177,12 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
     frame = frame.with_columns(_places(book, frame))
-    rows = frame.select(
-        "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-        "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
-        "white_rating", "black_rating",
-    )  # fmt: skip
+    rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     book.connection.executemany(tables.INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
-    won = pl.col("outcome")
-    return counting.select(
-        "position",
-        "pool",
-        "white",
-        "black",
-        half_points=pl.when(won == "white").then(2).when(won == "draw").then(1).otherwise(0).cast(pl.Int64),
-        time_loss=pl.when((pl.col("termination") != "time") | (won == "draw"))
-        .then(0)
-        .when(won == "black")
-        .then(1)
-        .otherwise(2)
-        .cast(pl.Int64),
-    ).with_columns(counting["ended_ms"], counting["round_order"], counting["key"])
+    return counting.select(RATED_COLUMNS)
 
 
 def _reasons(book: GameBook, frame: DataFrame) -> Series:

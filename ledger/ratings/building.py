@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, decode_bodies, take_decoded
+from ledger.book.tables import ORDER_OF_ENDS, RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
@@ -19,9 +20,10 @@ from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import views_file
 from ledger.ratings.projection import PoolProjection
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games
+from ledger.ratings.rated_games import Games, as_facts
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
+from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.prefetch import mapped_ahead
 from ledger.runtime.progress import Progress
@@ -29,7 +31,7 @@ from ledger.runtime.progress import Progress
 if TYPE_CHECKING:
     import sqlite3
 
-    from polars import DataFrame
+    from polars import DataFrame, Series
 
 
 class Build:
@@ -60,7 +62,7 @@ class Build:
                 pool = pools.pop(0)
                 after = written_player if pool.pool == written_pool else 0
                 projection = PoolProjection(connection, pool, book.roster, self._projectors)
-                ordered = _in_rating_order(connection, games, pool)
+                ordered = _in_rating_order(connection, games, pool, projection.facts)
                 if not pools:
                     games = None  # ten million keys are no longer needed
                 steps = projection.from_scratch(ordered, after, progress)
@@ -111,7 +113,7 @@ class Build:
             fresh = Fresh()
             with sqlite.immediate(connection, self._path):
                 frames.append(_compact(take_decoded(book, block, fresh)))
-                views_file.note_schemes(connection, self._projectors, fresh.adopted)
+                views_file.note_schemes(connection, fresh.adopted)
                 folded += len(bodies)
                 done = (target, folded, self._journal.root_at(folded))
                 connection.execute("UPDATE build SET target = ?, folded = ?, root = ?", done)
@@ -139,31 +141,45 @@ def _compact(frame: DataFrame) -> DataFrame:
 def _stored_games(connection: sqlite3.Connection) -> DataFrame:
     """The games that a stopped build had folded already."""
     rows = connection.execute(
-        "SELECT position, pool, white, black, "
-        "CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END, "
-        "CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END, "
-        "ended_ms, round_order, key FROM games WHERE reason IS NULL ORDER BY position"
+        f"SELECT {', '.join(RATED_COLUMNS)} FROM games WHERE reason IS NULL ORDER BY position"
     ).fetchall()
     schema = {name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS}
     return _compact(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
-def _in_rating_order(connection: sqlite3.Connection, games: DataFrame, pool: Pool) -> Games:
+def _in_rating_order(
+    connection: sqlite3.Connection, games: DataFrame, pool: Pool, facts: Sequence[str]
+) -> Games:
     here = games["pool"] == pool.pool
     mine = games if here.all() else games.filter(here)
     if pool.by_game:
-        mine = mine.sort("ended_ms", "round_order", "key")
+        mine = mine.sort(ORDER_OF_ENDS)
         rated_ms, begins = mine["ended_ms"], np.ones(len(mine), np.int32)
     else:
         mine = mine.join(_stored_places(connection, pool.pool), on="position")
-        mine = mine.sort("rated_ms", "batch", "ended_ms", "round_order", "key")
+        mine = mine.sort(RATING_ORDER)
         rated_ms = mine["rated_ms"]
         begins = mine.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series().to_numpy()
     return Games(
         mine["position"].to_numpy(), mine["white"].to_numpy(), mine["black"].to_numpy(),
         mine["half_points"].to_numpy(), mine["time_loss"].to_numpy(), mine["ended_ms"].to_numpy(),
         rated_ms.to_numpy(), begins.astype(np.int32), np.ones(len(mine), np.int32),
+        _stored_facts(connection, pool.pool, mine["position"], facts),
     )  # fmt: skip
+
+
+def _stored_facts(
+    connection: sqlite3.Connection, pool: int, positions: Series, facts: Sequence[str]
+) -> dict[str, Any]:
+    """The columns of the game book that tables want besides those that rating needs, by game."""
+    if not facts:
+        return {}
+    query = f"SELECT position, {', '.join(facts)} FROM games WHERE pool = ? AND reason IS NULL"
+    rows = connection.execute(query, (pool,)).fetchall()
+    kinds = {name: pl.Int64 if name == "round_order" else pl.String for name in facts}
+    stored = pl.DataFrame(rows, schema={"position": pl.Int64, **kinds}, orient="row")
+    found = positions.to_frame().join(stored, on="position", how="left", maintain_order="left")
+    return as_facts(MANY, facts, [found[name].to_list() for name in facts])
 
 
 def _stored_places(connection: sqlite3.Connection, pool: int) -> DataFrame:
