@@ -1,13 +1,14 @@
-"""What the tests of several rooms share: running a command, the sample club, an empty one and a club of two."""
+"""What the tests of several rooms share: running a command, and the clubs that they begin with."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two
+from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
 from tools import cli
@@ -55,3 +56,18 @@ def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
     """Ann and Bob, the game that Ann has won, and a clock; open."""
     with new_club_of_two(tmp_path) as club:
         yield club
+
+
+# --- a disk that refuses ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of 600 games with its views; to be copied before it is hurt."""
+    return take_made_up_games(tmp_path_factory.mktemp("club"), 600, 200)
+
+
+@pytest.fixture
+def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
+    """A folder with a copy of it, to be hurt."""
+    return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))

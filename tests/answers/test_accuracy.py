@@ -16,9 +16,6 @@ def array(*values: float) -> Any:
     return np.asarray(values, np.float64)
 
 
-# --- figures, worked by hand --------------------------------------------------------------------------------
-
-
 def test_log_loss_of_a_win_a_draw_and_a_certainty_that_failed() -> None:
     assert accuracy.log_loss(array(0.5), array(1.0)) == pytest.approx(log(2))
     assert accuracy.log_loss(array(0.8), array(0.5)) == pytest.approx(-(0.5 * log(0.8) + 0.5 * log(0.2)))

@@ -34,7 +34,7 @@ from ledger.imports.trf import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
-from tests.kit.floods import HEADER, MIB, TAGS, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.floods import HEADER, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.source_files import LICHESS_GAME
 
 
@@ -324,13 +324,6 @@ def test_player_lines_are_bounded() -> None:
         with pytest.raises(ValueError, match=r"limit of a line|column") as caught:
             player_line(line)
         assert len(str(caught.value)) < 2_000
-
-
-# --- pools ------------------------------------------------------------------------------------------------------
-
-
-def lichess_line(n: int, variant: Any) -> bytes:
-    return orjson.dumps({**LICHESS_GAME, "id": f"{n:08}", "variant": variant}) + b"\n"
 
 
 def import_of(tmp_path: Path, run: Run, lines: list[bytes], *options: str) -> tuple[int, str]:

@@ -22,8 +22,7 @@ import contextlib, gzip, io, sys, time
 from pathlib import Path
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
-from ledger.imports import lichess
-from tests.kit.floods import HEADER, TAGS, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tools.commands.importing import Wish, import_file
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])

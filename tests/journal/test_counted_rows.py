@@ -19,8 +19,6 @@ from tests.kit.games import game_of_2020, source_games
 from tests.kit.people import heads
 from tests.kit.tampering import execute
 
-# --- what is counted ----------------------------------------------------------------------------------------
-
 
 class Swallowing:
     """A connection on which rows vanish as a trigger would have it, but which no schema shows."""

@@ -238,9 +238,6 @@ def test_the_schema_is_looked_at_once_and_again_when_it_changed(club_of_three: P
         assert sum("schema_version" in statement for statement in asked) == 10
 
 
-# --- the file itself ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("how", ["replaced", "deleted"])
 @pytest.mark.parametrize("file", ["club.db", "club.people.db"])
 def test_a_file_that_was_moved_away_is_not_written_any_more(file: str, how: str, club_of_three: Path) -> None:

@@ -55,6 +55,4 @@ def fault_of(**fields: str) -> str:
     return faults[0][1]
 
 
-# ---- rows --------------------------------------------------------------------------------------------------
-
 FOUR_COLUMNS = "white,black,result,date\n"

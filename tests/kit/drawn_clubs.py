@@ -46,9 +46,6 @@ CONVERSION = (
 )
 
 
-# --- facts --------------------------------------------------------------------------------------------------
-
-
 @st.composite
 def registrations(draw: st.DrawFn) -> list[PlayerRegistered]:
     return [

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import bz2
 import zlib
+from typing import Any
+
+import orjson
+
+from tests.kit.source_files import LICHESS_GAME
 
 MIB = 2**20
 TAGS = b'[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
@@ -23,3 +28,10 @@ def zstd_frame(blocks: int, window: int = 0x48) -> bytes:
 def zeros_gzip(mib: int) -> bytes:
     packer = zlib.compressobj(1, wbits=31)
     return b"".join([packer.compress(bytes(MIB)) for _ in range(mib)]) + packer.flush()
+
+
+# --- pools ------------------------------------------------------------------------------------------------------
+
+
+def lichess_line(n: int, variant: Any) -> bytes:
+    return orjson.dumps({**LICHESS_GAME, "id": f"{n:08}", "variant": variant}) + b"\n"
