@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -25,6 +25,7 @@ from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
+from ledger.runtime.table_writer import insert_rows
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ _PLAYER = b',"kind":"player-registered/1","position":'
 _END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
-RATED_COLUMNS = ("position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "round_order", "key")
+RATED_COLUMNS = (
+    "position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch", "round_order",
+    "key",
+)  # fmt: skip
+
+Insert = Callable[[str, "DataFrame"], None]  # runs a statement with question marks for each row
 
 
 def _schema(cls: type) -> dict[str, Any]:
@@ -135,15 +141,26 @@ def _is_strict(body: bytes) -> bool:
     return True
 
 
-def take_decoded(book: GameBook, block: Decoded, fresh: Fresh) -> DataFrame:
-    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+def take_decoded(book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None) -> DataFrame:
+    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order.
+
+    Players and games are written by *insert*, without one by the book's connection; what else happened in the block
+    always by the latter, for it may concern any earlier game.
+    """
+    if insert is None:
+        insert = partial(insert_rows, book.connection)
     if block.players is not None:
-        _take_players(book, block.players)
+        _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
     if block.games is None:
-        return pl.DataFrame(schema={name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS})
+        return pl.DataFrame(schema=rated_schema())
     with _unfit_entries():
-        return _take_games(book, block.games, fresh)
+        return _take_games(book, block.games, fresh, insert)
+
+
+def rated_schema() -> dict[str, Any]:
+    """The types of ``RATED_COLUMNS``."""
+    return {name: pl.String if name in {"batch", "key"} else pl.Int64 for name in RATED_COLUMNS}
 
 
 def _dated(frame: DataFrame) -> DataFrame:
@@ -157,17 +174,16 @@ def _dated(frame: DataFrame) -> DataFrame:
     )
 
 
-def _take_players(book: GameBook, frame: DataFrame) -> None:
-    names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
-    rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
-    book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
+def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
+    rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
+    insert("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
     known = pl.col("declared_rating").is_not_null() | pl.col("birth_year").is_not_null()
     special = frame.filter((pl.col("standing") != "full") | known)
     for row in special.select("player", "standing", "declared_rating", "birth_year").iter_rows():
         book.roster.register(*row)
 
 
-def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
+def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
@@ -177,7 +193,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
         "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
         "white_rating", "black_rating",
     )  # fmt: skip
-    book.connection.executemany(tables.INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
+    insert(tables.INSERT_GAME, rows)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
@@ -194,7 +210,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
         .then(1)
         .otherwise(2)
         .cast(pl.Int64),
-    ).with_columns(counting["ended_ms"], counting["round_order"], counting["key"])
+    ).with_columns(*(counting[name] for name in ("ended_ms", "rated_ms", "batch", "round_order", "key")))
 
 
 def _reasons(book: GameBook, frame: DataFrame) -> Series:

@@ -23,7 +23,7 @@ NEVER = -(2**62)  # before any game, milliseconds
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
-_WRITE_CURRENT = (
+WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms"
@@ -132,6 +132,10 @@ class PoolRows:
             raise ProjectionError(projector.name, f"has no row for player {player}, game {n}; run 'rebuild'")
         return list(row)
 
+    def insert_statement(self, projector: Projector) -> str:
+        """The statement that inserts a row, its columns in the order of the table's."""
+        return self._statements[projector.name].insert
+
     def write(self, projector: Projector, rows: Iterable[Sequence[Any]]) -> None:
         """Insert rows in the order of the table's columns."""
         self._connection.executemany(self._statements[projector.name].insert, rows)
@@ -144,7 +148,7 @@ class PoolRows:
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms)`` each."""
-        self._connection.executemany(_WRITE_CURRENT, rows)
+        self._connection.executemany(WRITE_CURRENT, rows)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""

@@ -9,7 +9,7 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,6 @@ from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import Games, Rated, as_games, joined, rateable, sides_at, touch
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
-from ledger.runtime.lazy import np
-from ledger.runtime.progress import Progress
 from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:
@@ -67,28 +65,6 @@ class PoolProjection:
         self._projectors = projectors
         self._rows = PoolRows(connection, pool.pool, projectors, pool.state_fields)
         self._live = LiveGames(pool, roster, projectors, self._rows)
-
-    def from_scratch(self, games: Games, after_player: int, progress: Progress) -> Iterator[int]:
-        """Rate all games of the pool and write the rows of players above *after_player*, some players at a time.
-
-        Yields the last player written, each time the rows so far are whole, so that the caller may commit.
-        """
-        if not len(games.position):
-            return
-        players, white, black = MANY.dense(games.white, games.black)
-        numbers = players.tolist()
-        before = self._newcomers(numbers, white, black, games.ended_ms)
-        rated = self._rate(MANY, games, players, white, black, before)
-        first = 0
-        while first < len(numbers):
-            last = first + 1
-            while last < len(numbers) and rated.starts[last + 1] - rated.starts[first] <= CHUNK:
-                last += 1
-            if numbers[last - 1] > after_player:
-                self._write(MANY, rated, before, first, last, replace=False)
-                yield numbers[last - 1]
-            progress("rating history", rated.starts[last], rated.starts[-1])
-            first = last
 
     def take(self, game: Played) -> bool:
         """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
@@ -138,17 +114,6 @@ class PoolProjection:
         loop = touch if few else compiled(touch)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         return cols.where(affected), dict(zip(numbers, cols.lists([skipped])[0], strict=True))
-
-    def _newcomers(self, players: list[int], white: Column, black: Column, ended_ms: Column) -> Before:
-        first = np.full(len(players), len(white))
-        for side in (white, black):
-            mine = first.copy()
-            mine[side[::-1]] = np.arange(len(white))[::-1]  # the last one written is the first one played
-            first = np.minimum(first, mine)
-        ends = ended_ms[first].tolist()
-        who = [self._roster.newcomer(player, ms) for player, ms in zip(players, ends, strict=True)]
-        kept = {p.name: MANY.floats([kept.start for kept in p.state] * len(players)) for p in self._projectors}
-        return Before(players, MANY.zeros(len(players)), [None] * len(players), who, kept)
 
     def _before(
         self, cols: Columns, players: list[int], skipped: dict[int, int], start_ms: int, games: Games
