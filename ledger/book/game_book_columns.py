@@ -94,13 +94,12 @@ def _unfit_entries() -> Iterator[None]:
 
 def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
     # These bytes stand in no text of a body, whose quotation marks are escaped, and facts have no field "kind".
-    games = [body for body in bodies if body.find(_GAME, _END) >= 0]
-    players: list[bytes] = []
-    others: list[bytes] = []
-    if len(games) < len(bodies):
-        for body in bodies:
-            if body.find(_GAME, _END) < 0:
-                (players if body.find(_PLAYER, _END) >= 0 else others).append(body)
+    games: list[bytes] = []
+    rest: list[bytes] = []
+    for body in bodies:
+        (games if body.find(_GAME, _END) >= 0 else rest).append(body)
+    players = [body for body in rest if body.find(_PLAYER, _END) >= 0]
+    others = [body for body in rest if body.find(_PLAYER, _END) < 0]
     return Decoded(
         _dated(_read(games, GameRecorded)) if games else None,
         _read(players, PlayerRegistered) if players else None,

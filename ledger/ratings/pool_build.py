@@ -209,11 +209,8 @@ def _as_games(frame: DataFrame, pool: Pool) -> Games:
     else:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
-    columns = (
-        frame[name].to_numpy()
-        for name in ("position", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms")
-    )
-    return Games(*columns, begins=begins, fresh=np.ones(len(frame), np.int32))
+    columns = {name: frame[name].to_numpy() for name in Games._fields if name in frame.columns}
+    return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32))
 
 
 def _first_ms(players: int, white: Any, black: Any, ended_ms: Any) -> Any:

@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import pl
 from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, WAITING_MS
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class OwnProcess:
     def _send(self, what: bytes, query: str, rows: DataFrame | None) -> None:
         content = BytesIO()
         if rows is not None:
-            rows.write_ipc_stream(content)
+            rows.write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())  # the newest takes twice as long
         words = query.encode()
         self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
         self._messages.write(content.getbuffer())
