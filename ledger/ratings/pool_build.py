@@ -174,7 +174,9 @@ class PoolBuild:
         sides = sides_at(MANY, rated, rated.order)
         columns = {"player": rated.player_column[sides["owner"]]}
         columns |= {name: column for name, column in sides.items() if name in self._wanted}
-        columns |= {_STATE + name: MANY.take(column, rated.order) for name, column in rated.scheme_state.items()}
+        columns |= {
+            _STATE + name: MANY.take(rated.scheme_state[name], rated.order) for name in self._pool.state_fields
+        }
         return pl.DataFrame(columns)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
