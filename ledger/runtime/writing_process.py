@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from filelock import FileLock, Timeout
@@ -58,7 +59,8 @@ class _Writer:
 
     def close(self) -> None:
         if self._in_transaction:
-            self._connection.rollback()
+            with suppress(adbc_manager.Error):  # SQLite undid it already where the disk refused
+                self._connection.rollback()
         self._connection.close()
         self._database.close()
 
