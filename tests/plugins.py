@@ -1,4 +1,4 @@
-"""A projector as a plug-in author would write it: winning streaks, and the best rating beaten by one."""
+"""Projectors as a plug-in author would write them: winning streaks, and upsets by tournament."""
 
 from __future__ import annotations
 
@@ -36,4 +36,43 @@ WIN_STREAKS = Projector(
         Kept("day", "REAL", nan, "when the last game ended, days since 1970"),
     ),
     step=step,
+)
+
+
+UPSETS_SO_FAR, SURPLUS, SEEN, IN_ERA, MATES = range(5)
+
+
+def step_of_upsets(state: Any, p: int, columns: Any, side: int) -> None:
+    """Count games that were won or drawn against expectation; the points above it, anew with each tournament."""
+    half_points, expected, before, theirs, tournament, order, era, termination = columns
+    if half_points[side] == 2 and before[side] < theirs[side]:
+        state[p + UPSETS_SO_FAR] += 1.0
+    if tournament[side] != state[p + SEEN] or order[side] == 0 or era[side] != state[p + IN_ERA]:
+        state[p + SURPLUS] = 0.0
+    state[p + SEEN] = tournament[side]
+    state[p + IN_ERA] = era[side]
+    state[p + SURPLUS] += half_points[side] / 2 - expected[side]
+    if termination[side] == 0:
+        state[p + MATES] += 1.0
+
+
+UPSETS = Projector(
+    name="upsets",
+    version=1,
+    stores=(
+        "game", "tournament", "tournament_code", "round", "termination", "scheme", "rating_before",
+        "opponent_rating_before", "opponent_rating", "expected_score", "era",
+    ),
+    takes=(
+        "half_points", "expected_score", "rating_before", "opponent_rating_before", "tournament_code", "round_order",
+        "era", "termination_code",
+    ),
+    state=(
+        Kept("upsets", "INTEGER", 0.0, "games won against a stronger opponent so far"),
+        Kept("surplus", "REAL", 0.0, "points above the expected ones in the tournament so far"),
+        Kept("seen", "INTEGER", 0.0, "code of the last tournament"),
+        Kept("in_era", "INTEGER", 0.0, "era of the last game"),
+        Kept("mates", "INTEGER", 0.0, "games that ended by checkmate"),
+    ),
+    step=step_of_upsets,
 )

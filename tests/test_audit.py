@@ -29,7 +29,6 @@ from ledger.facts.words import Carry, Outcome, Standing, Termination, TreeHead
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
-from ledger.ratings.projectors import DEFAULT
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.testing import games
@@ -178,7 +177,7 @@ def test_an_erased_player_is_counted_and_no_falsehood(club: Path) -> None:
 
 
 def test_the_read_models_of_a_plug_in_are_audited_too(club: Path) -> None:
-    projectors = (*DEFAULT, WIN_STREAKS)
+    projectors = (WIN_STREAKS,)
     with Ledger.open(club, projectors=projectors) as ledger:
         ledger.catch_up()
     verdict = audit(club, projectors=projectors)

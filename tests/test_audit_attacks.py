@@ -22,7 +22,6 @@ from ledger.errors import CorruptError
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
-from ledger.ratings.projectors import DEFAULT
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
@@ -240,7 +239,7 @@ def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
     """Views built from the journal, once for many comparisons."""
     with snapshot(str(club)) as file:
         head = verify_journal(file).head
-        with derived.aside(DEFAULT, SealedJournal(file, head)) as made:
+        with derived.aside((), SealedJournal(file, head)) as made:
             assert derived.build(made, head.size, silent) == []
             yield made, verify_journal(file, sizes=(head.size,))
 

@@ -17,15 +17,15 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Kept, Projector
-from ledger.ratings.projectors import DEFAULT
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
 from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
-from tests.plugins import WIN_STREAKS
+from tests.plugins import UPSETS, WIN_STREAKS
 
 
 class TestSqliteJournal(JournalContract):
@@ -48,7 +48,7 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
-@pytest.mark.parametrize("projector", [*DEFAULT, WIN_STREAKS], ids=lambda one: one.name, scope="class")
+@pytest.mark.parametrize("projector", [HISTORY, WIN_STREAKS, UPSETS], ids=lambda one: one.name, scope="class")
 class TestProjectors(ProjectorContract):
     @pytest.fixture(autouse=True)
     def _projector(self, projector: Projector) -> None:
@@ -56,6 +56,9 @@ class TestProjectors(ProjectorContract):
 
     def make(self) -> Projector:
         return self.projector
+
+    def projectors(self) -> tuple[Projector, ...]:
+        return () if self.projector is HISTORY else (self.projector,)
 
 
 # Schemes in which a better score may give less, each with the reason.

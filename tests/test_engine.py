@@ -58,18 +58,13 @@ def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> N
 
 
 def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
-    slot, roster, tally, end, side, _own, _work, _after, opponent, result, colour = engine.rooms(
-        FEW, named("glicko"), 9, 6
-    )
-    players = engine.gather(
-        [7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], 0, 3, slot, roster, tally, end, side, opponent, result, colour
-    )
-    assert (players, roster[:3], side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
-    assert [slot[player] for player in (7, 2, 5)] == [1, 2, 3]
-    games = [
-        list(zip(opponent[last - n : last], result[last - n : last], colour[last - n : last], strict=True))
-        for last, n in zip(end[:3], tally[:3], strict=True)
-    ]
+    space = engine.workspace(FEW, named("glicko"), 9, 6)
+    batch = engine.Rateable([7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], [0.0] * 3)
+    players = engine.gather(batch, 0, 3, space)
+    assert (players, space.roster[:3], space.side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
+    assert [space.slot[player] for player in (7, 2, 5)] == [1, 2, 3]
+    met = list(zip(space.opponent, space.result, space.colour, strict=True))
+    games = [met[last - n : last] for last, n in zip(space.end[:3], space.tally[:3], strict=True)]
     assert games == [[(1, 1.0, 0), (2, 0.0, 0)], [(0, 0.0, 1), (2, 0.5, 0)], [(1, 0.5, 1), (0, 1.0, 1)]]
 
 

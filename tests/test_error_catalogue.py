@@ -27,7 +27,7 @@ from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
-from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.history import HISTORY
 from ledger.runtime import sqlite
 from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
 from tests.test_rules import CASES, NOON, Clock, game, is_named
@@ -232,7 +232,7 @@ def taken_name(scene: Scene) -> None:
     twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
-        projectors.available.__wrapped__()
+        Ledger.open(scene.ledger.path, projectors=projectors.available.__wrapped__())
 
 
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)

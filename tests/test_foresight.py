@@ -68,7 +68,7 @@ def test_interpreted_and_compiled_give_equal_bits(name: str) -> None:
 def test_the_ratings_are_those_that_the_engine_gives(name: str) -> None:
     scheme, numbers, played, told = foreseen(name)
     state = beginning(scheme, numbers)
-    history, _ = engine.rate(FEW, scheme, numbers, played, state, [0] * PLAYERS)
+    history = engine.rate(FEW, scheme, numbers, played, state, [0] * PLAYERS).history
     width = len(scheme.state)
     for side, rating in enumerate(told.rating):
         after = history[side * width : (side + 1) * width]

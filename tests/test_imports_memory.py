@@ -21,7 +21,7 @@ import contextlib, gzip, io, sys, time
 from pathlib import Path
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
-from tests.test_imports_limits import HEADER, TAGS, lichess, zeros_bz2, zeros_gzip, zstd_frame
+from tests.test_imports_limits import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tools.commands.importing import Wish, import_file
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])
@@ -56,9 +56,9 @@ FLOODS = {
     "a key half a million times": lambda: b"{" + b",".join([b'"a":1'] * 330_000) + b"}\n",
     "a line without end": lambda: flood(b'{"key":', b'"aaaaaaa', 8),
     "long texts": lambda: b"".join(
-        lichess(n, "standard").replace(b'"e4 e5', b'"' + b"x" * 1_000_000 + b" e5") for n in range(70 * longer)
+        lichess_line(n, "standard").replace(b'"e4 e5', b'"' + b"x" * 1_000_000 + b" e5") for n in range(70 * longer)
     ),
-    "many variants": lambda: b"".join(lichess(n, f"v{n}") for n in range(5_000 * longer)),
+    "many variants": lambda: b"".join(lichess_line(n, f"v{n}") for n in range(5_000 * longer)),
     "faulty lines": lambda: flood(b"", b'{"a":1}\n', 0.5),
     "commas": lambda: flood(HEADER, b",", 6),
     "rows of commas": lambda: flood(HEADER, b",\n", 4.5),

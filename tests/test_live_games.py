@@ -16,7 +16,6 @@ from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings import live_games
 from ledger.ratings.live_games import LiveGames
-from ledger.ratings.projectors import DEFAULT
 from ledger.ratings.queries import tables
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Rhythm
@@ -65,7 +64,7 @@ def _club(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ledger]:
     with Ledger.create(path, scheme=request.param) as made:
         for player in range(1, PLAYERS + 1):
             made.register(f"id:{player}", f"Player {player}", declared_rating=1700 if player == 3 else None)
-    with Ledger.open(path, projectors=(*DEFAULT, WIN_STREAKS)) as ledger:
+    with Ledger.open(path, projectors=(WIN_STREAKS,)) as ledger:
         yield ledger
 
 

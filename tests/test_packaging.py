@@ -174,7 +174,7 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     assert json.loads(ran([command, "ratings", "club.db"], away))[0]["rating"] == 1923.0998993145497
     assert "\nwin_streaks " in ran([command, "audit", "club.db"], away)
     edit = "UPDATE win_streaks SET longest = longest + 1 WHERE player = 1 AND n = 5"
-    change = "import sys; from ledger import db; db.connect(sys.argv[1]).execute(sys.argv[2])"
+    change = "import sys; from ledger.runtime import sqlite; sqlite.connect(sys.argv[1]).execute(sys.argv[2])"
     ran([python, "-c", change, "elo.views.db", edit], away)
     verdict = ran([command, "audit", "elo.db"], away, code=3)
     assert "FALSE elo.db win_streaks pool 1, player 1, n 5: longest is " in verdict

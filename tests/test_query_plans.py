@@ -21,7 +21,6 @@ from ledger.journal import sqlite_store
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
-from ledger.ratings.projectors import DEFAULT
 from ledger.runtime import sqlite
 from tests.crash_driver import NOW, source_games
 from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
@@ -79,7 +78,6 @@ POOL_PLANS = {
 
 # What may read a whole table, and why. Anything else that does is a fault.
 SCANS = {
-    "FROM games WHERE (white = ": "a change of standing judges a player's games again; there are few changes",
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
     "FROM people NOT INDEXED": "once an import, whether everybody is there; all people are few beside the games",
@@ -146,7 +144,7 @@ def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, game_book._IN_ORDER) == [
+        assert plan(ledger.views.connection, game_book.rated_games()) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
@@ -170,9 +168,9 @@ def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Pat
 def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection = ledger.views.connection
-        rows = player_rows.PoolRows(connection, 1, DEFAULT, ("rating", "games"))
-        assert plan(connection, rows._before) == [BY_PLAYER.format("h"), BY_POSITION.format("games")]
-        assert plan(connection, rows._restore_current) == [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
+        restored = [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
+        assert plan(connection, player_rows._BEFORE) == [BY_PLAYER.format("h"), BY_POSITION.format("games")]
+        assert plan(connection, player_rows._RESTORE_CURRENT) == restored
         assert plan(connection, player_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
         assert plan(connection, player_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]
 

@@ -17,7 +17,6 @@ from ledger.errors import CorruptError, StorageError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import views, views_file
-from ledger.ratings.projectors import DEFAULT
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
@@ -375,6 +374,6 @@ def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
     foreign(small, run, tmp_path)
     with closing(SqliteJournal(small)) as journal:
         with pytest.raises(CorruptError, match="derived from another journal"):
-            Views(beside(small, "views"), DEFAULT, journal).catch_up()
+            Views(beside(small, "views"), (), journal).catch_up()
         with pytest.raises(StorageError, match="no views yet"):
-            _ = Views(tmp_path / "none.db", DEFAULT, journal).connection
+            _ = Views(tmp_path / "none.db", (), journal).connection

@@ -24,6 +24,7 @@ from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
+from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
@@ -197,7 +198,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     why_not = _made_earlier(standing.connection, true.connection)
     if why_not:
         return [], why_not
-    grown = {projector.name for projector in true.projectors if projector.keeps_scheme_state}
+    grown = {HISTORY.name}  # a column for each field of the schemes in use
     should = objects(true.connection, grown)
     found = object_falsehoods(standing.connection, should, "views", REMEDY, grown)
     for table in queries.tables(true.connection):

@@ -6,7 +6,7 @@ Nothing is rated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -28,7 +28,7 @@ from ledger.facts.events import (
     TournamentClosed,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import Carry, Outcome, Termination, round_order
+from ledger.facts.words import HALF_POINTS, Carry, Outcome, Termination, round_order, time_loss
 from ledger.schemes import named
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
@@ -37,19 +37,21 @@ if TYPE_CHECKING:
 
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
-_HALF_POINTS: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outcome.BLACK: 0}
 
-_IN_ORDER = """
-SELECT position, white, black,
-  CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END,
-  CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END,
-  ended_ms, rated_ms, batch
-FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? ORDER BY rated_ms, batch, ended_ms, round_order, key
-"""
+_IN_ORDER = "position, white, black, half_points, time_loss, ended_ms, rated_ms, batch"
+BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 _JUDGED = (
     "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
     f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
 )
+
+
+def rated_games(facts: Sequence[str] = ()) -> str:
+    """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
+    return (
+        f"SELECT {', '.join([_IN_ORDER, *facts])} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
+        f"ORDER BY {tables.IN_RATING_ORDER}"
+    )
 
 
 class Placed(NamedTuple):
@@ -60,7 +62,7 @@ class Placed(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A rated game: half points of White, and who lost on time: 0 nobody, 1 White, 2 Black."""
+    """A rated game as ``GameBook.in_order`` tells it, with all facts that tables may want."""
 
     position: int
     white: int
@@ -69,14 +71,7 @@ class Played(NamedTuple):
     time_loss: int
     ended_ms: int
     rated_ms: int
-
-    @classmethod
-    def of(cls, position: int, event: GameRecorded, ended_ms: int, rated_ms: int) -> Played:
-        """A recorded game, as ``_IN_ORDER`` tells it of a stored one."""
-        half_points = _HALF_POINTS[event.outcome]
-        timed = event.termination is Termination.TIME and event.outcome is not Outcome.DRAW
-        time_loss = (1 if event.outcome is Outcome.BLACK else 2) if timed else 0
-        return cls(position, event.white, event.black, half_points, time_loss, ended_ms, rated_ms)
+    facts: dict[str, Any]
 
 
 @attrs.define
@@ -135,13 +130,25 @@ class GameBook:
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
 
-    def in_order(self, pool: int, start_ms: int) -> list[tuple[Any, ...]]:
-        """The rated games whose place is at *start_ms* or later, in rating order.
+    def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
 
         Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
-        in rating order, batch)``.
+        in rating order, batch)``, and the further columns of the game book that *facts* names.
         """
-        return list(self.connection.execute(_IN_ORDER, (pool, start_ms)))
+        cursor = self.connection.execute(rated_games(facts), (pool.pool, start_ms))
+        kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
+        while rows := cursor.fetchmany(BLOCK):
+            rows = [*kept, *rows]
+            cut = len(rows)
+            if not pool.by_game:
+                while cut and rows[cut - 1][6:8] == rows[-1][6:8]:
+                    cut -= 1
+            if cut:
+                yield rows[:cut]
+            kept = rows[cut:]
+        if kept:
+            yield kept
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.
@@ -162,14 +169,20 @@ class GameBook:
             pool, ms, event.outcome, event.termination, half_moves, event.rated, event.white, event.black,
             event.tournament,
         )  # fmt: skip
+        points, loser = HALF_POINTS[event.outcome], time_loss(event.outcome, event.termination)
         row = (
             position, event.game, pool.pool, event.white, event.black, event.outcome.value, event.termination.value,
             event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
-            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating,
+            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
         if reason is None:
-            fresh.note(pool.pool, rated_ms, played=Played.of(position, event, ms, rated_ms))
+            facts = {
+                "termination": event.termination.value, "tournament": event.tournament, "round": event.round,
+                "round_order": round_order(event.round),
+            }  # fmt: skip
+            played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms, facts)
+            fresh.note(pool.pool, rated_ms, played=played)
 
     def _judge(
         self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,

@@ -23,6 +23,7 @@ from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
+from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.table_writer import insert_rows
@@ -40,6 +41,8 @@ RATED_COLUMNS = (
     "position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch", "round_order",
     "key",
 )  # fmt: skip
+
+_TEXTS = {"key", "batch", "termination", "tournament", "round"}
 
 Insert = Callable[[str, "DataFrame"], None]  # runs a statement with question marks for each row
 
@@ -140,8 +143,10 @@ def _is_strict(body: bytes) -> bool:
     return True
 
 
-def take_decoded(book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None) -> DataFrame:
-    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order.
+def take_decoded(
+    book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
+) -> DataFrame:
+    """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
 
     Players and games are written by *insert*, without one by the book's connection; what else happened in the block
     always by the latter, for it may concern any earlier game.
@@ -152,14 +157,14 @@ def take_decoded(book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | 
         _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
     if block.games is None:
-        return pl.DataFrame(schema=rated_schema())
+        return pl.DataFrame(schema=columns_schema(columns))
     with _unfit_entries():
-        return _take_games(book, block.games, fresh, insert)
+        return _take_games(book, block.games, fresh, insert).select(columns)
 
 
-def rated_schema() -> dict[str, Any]:
-    """The types of ``RATED_COLUMNS``."""
-    return {name: pl.String if name in {"batch", "key"} else pl.Int64 for name in RATED_COLUMNS}
+def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
+    """The types of columns of the table ``games`` that say when, where and how a game was played."""
+    return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
 def _dated(frame: DataFrame) -> DataFrame:
@@ -169,6 +174,10 @@ def _dated(frame: DataFrame) -> DataFrame:
         round_order=round_order_column(frame["round"]),
         outcome_code=_codes(frame["outcome"], OUTCOME_CODE),
         termination_code=_codes(frame["termination"], TERMINATION_CODE),
+        half_points=frame["outcome"].replace_strict(dict(HALF_POINTS), return_dtype=pl.Int64),
+        time_loss=pl.when(pl.col("termination") == Termination.TIME.value)
+        .then(frame["outcome"].replace_strict(dict(LOSER), return_dtype=pl.Int64))
+        .otherwise(0),
         half_moves_code=pl.col("half_moves").fill_null(HALF_MOVES_UNKNOWN).cast(pl.Int32),
     )
 
@@ -187,29 +196,12 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
     frame = frame.with_columns(_places(book, frame))
-    rows = frame.select(
-        "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-        "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", pl.col("rated").cast(pl.Int8), "reason",
-        "white_rating", "black_rating",
-    )  # fmt: skip
+    rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
-    won = pl.col("outcome")
-    return counting.select(
-        "position",
-        "pool",
-        "white",
-        "black",
-        half_points=pl.when(won == "white").then(2).when(won == "draw").then(1).otherwise(0).cast(pl.Int64),
-        time_loss=pl.when((pl.col("termination") != "time") | (won == "draw"))
-        .then(0)
-        .when(won == "black")
-        .then(1)
-        .otherwise(2)
-        .cast(pl.Int64),
-    ).with_columns(*(counting[name] for name in ("ended_ms", "rated_ms", "batch", "round_order", "key")))
+    return counting
 
 
 def _reasons(book: GameBook, frame: DataFrame) -> Series:

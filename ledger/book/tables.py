@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
     "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
-    "black_rating",
+    "black_rating", "half_points", "time_loss",
 )  # fmt: skip
 
+ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
+RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
+IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
 SCHEMA = (
@@ -42,10 +45,12 @@ SCHEMA = (
       started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       batch TEXT NOT NULL, tournament TEXT, round TEXT,
       round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
-      black_rating INTEGER) STRICT""",
+      black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL) STRICT""",
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    "CREATE INDEX games_of_white ON games(white, ended_ms)",
+    "CREATE INDEX games_of_black ON games(black, ended_ms)",
 )
 OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
 TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.book.game_book import Fresh, GameBook
-from ledger.book.game_book_columns import RATED_COLUMNS, decode_bodies, rated_schema, take_decoded
+from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
+from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import views_file
 from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.projector import Projector
+from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
@@ -46,6 +48,8 @@ class Build:
         self._path = path
         self._projectors = projectors
         self._journal = journal
+        facts = facts_wanted(side_tables(projectors, ()))
+        self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
     def run(self, until: int, progress: Progress) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it."""
@@ -66,7 +70,7 @@ class Build:
                         continue
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
                     after = written_player if number == written_pool else 0
-                    build = PoolBuild(connection, pool, book.roster, self._projectors, self._path.parent)
+                    build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
                     with build:
                         build.rate(blocks, after)
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
@@ -118,8 +122,8 @@ class Build:
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
             writer = writers.own() if block.others else writers.aside()
-            counting = take_decoded(book, block, fresh, writer.insert)
-            views_file.note_schemes(connection, self._projectors, fresh.adopted)
+            counting = take_decoded(book, block, fresh, writer.insert, self._columns)
+            views_file.note_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
@@ -131,7 +135,7 @@ class Build:
         if stale:
             writers.own()
             games.clear()
-            for frame in _stored_games(connection):
+            for frame in _stored_games(connection, self._columns):
                 games.add(_compact(frame))
 
     @staticmethod
@@ -183,8 +187,7 @@ class _Writers:
 
 def _sorted_games(folder: Path) -> SortedRuns:
     """Room for the games that count, to come out by pool and in rating order, no batch in two blocks."""
-    by = ("pool", "rated_ms", "batch", "ended_ms", "round_order", "key")
-    return SortedRuns(folder, by, lead=2, rows_a_run=GAMES_A_RUN)
+    return SortedRuns(folder, ("pool", *RATING_ORDER), lead=2, rows_a_run=GAMES_A_RUN)
 
 
 def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:
@@ -199,14 +202,10 @@ def _compact(frame: DataFrame) -> DataFrame:
     return frame.with_columns(pl.col(name).cast(kind) for name, kind in small.items())
 
 
-def _stored_games(connection: sqlite3.Connection) -> Iterator[DataFrame]:
+def _stored_games(connection: sqlite3.Connection, names: Sequence[str]) -> Iterator[DataFrame]:
     """The games that count, of all that was folded in, as ``take_decoded`` gives them."""
-    cursor = connection.execute(
-        "SELECT position, pool, white, black, "
-        "CASE outcome WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END, "
-        "CASE WHEN termination <> 'time' OR outcome = 'draw' THEN 0 WHEN outcome = 'black' THEN 1 ELSE 2 END, "
-        "ended_ms, rated_ms, batch, round_order, key FROM games WHERE reason IS NULL ORDER BY position"
-    )
+    query = f"SELECT {', '.join(names)} FROM games WHERE reason IS NULL ORDER BY position"
+    cursor = connection.execute(query)
     while rows := cursor.fetchmany(MESSAGE):
-        columns = dict(zip(RATED_COLUMNS, zip(*rows, strict=True), strict=True))
-        yield pl.DataFrame(columns, schema=rated_schema())
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+        yield pl.DataFrame(columns, schema=columns_schema(names))

@@ -17,9 +17,10 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, brought
 # Names that ``bound`` gives to the loops below, each time to something else.
 FIELDS = WORK = STEPS = 0
 at: Callable[..., None]
+expected_score: Callable[..., float]
 rate_game: Callable[..., None]
 rate_player: Callable[..., None]
-step: Callable[..., None]
+
 
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
 
@@ -46,45 +47,90 @@ class Rateable(NamedTuple):
     closing: Column = ()
 
 
-def replay(
-    white: Any, black: Any, score: Any, day: Any, state: Any, counts: Any, history: Any, n: Any, numbers: Any
-) -> None:
-    """Rate games in order, one by one, keeping both players' state after each.
+class Workspace(NamedTuple):
+    """Room for the players of one batch at a time, who stand close together at their *places* in it.
+
+    Attributes:
+        slot: by player, the place in the batch and 1; 0 for everybody between two batches.
+        roster: by place, the player; room for one more.
+        tally: by place, how many games; 0 between two batches.
+        end: by place, where the place's games end in the three columns below.
+        side: by side of the batch, the place of its player.
+        own: by place, the state fields as the batch begins, flat.
+        work: by place, the work numbers, flat.
+        after: by place, the state fields after the batch, flat.
+        opponent: by place and game, the opponent's place.
+        result: by place and game, the score.
+        colour: by place and game, 0 White, 1 Black.
+    """
+
+    slot: Column
+    roster: Column
+    tally: Column
+    end: Column
+    side: Column
+    own: Column
+    work: Column
+    after: Column
+    opponent: Column
+    result: Column
+    colour: Column
+
+
+class SideRatings(NamedTuple):
+    """What became of each side of rated games, White's before Black's.
+
+    Attributes:
+        history: flat, the scheme's state fields after the game or its batch.
+        n: the player's number of rated games with it.
+        before: the rating with which the player went into the game or its batch, brought to its time.
+        expected: the score, 0 to 1, that the scheme expected of the side; NaN where it expects nothing.
+        counts: rated games so far, by player.
+    """
+
+    history: Column
+    n: Column
+    before: Column
+    expected: Column
+    counts: Column
+
+
+def replay(games: Any, state: Any, both: Any, kept: Any, numbers: Any) -> None:
+    """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
 
     Args:
-        white: as in ``Rateable``.
-        black: as in ``Rateable``.
-        score: as in ``Rateable``.
-        day: as in ``Rateable``.
+        games: ``Rateable``.
         state: flat, FIELDS numbers a player; changed in place.
-        counts: rated games so far, by player; changed in place.
-        history: flat, FIELDS numbers a side, White's then Black's of each game; filled.
-        n: by side, the how-manieth rated game it was; filled.
+        both: room for two players' fields.
+        kept: handed on to ``foretell`` and ``keep``.
         numbers: the scheme's settings.
     """
+    white, black, score, day = games.white, games.black, games.score, games.day
     for game in range(len(white)):
         w = white[game] * FIELDS
         b = black[game] * FIELDS
-        rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
-        row = 2 * game * FIELDS
         for field in range(FIELDS):
-            history[row + field] = state[w + field]
-            history[row + FIELDS + field] = state[b + field]
-        counts[white[game]] += 1
-        n[2 * game] = counts[white[game]]
-        counts[black[game]] += 1
-        n[2 * game + 1] = counts[black[game]]
+            both[field] = state[w + field]
+            both[FIELDS + field] = state[b + field]
+        at(both, 0, 0.0, day[game], numbers)  # noqa: F821
+        at(both, FIELDS, 0.0, day[game], numbers)  # noqa: F821
+        foretell(game, both, 0, FIELDS, kept, numbers)
+        rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
+        keep(game, white[game], black[game], state, w, b, kept, numbers)
 
 
-def gather(
-    white: Any, black: Any, score: Any, first: int, last: int, slot: Any, roster: Any, tally: Any, end: Any, side: Any,
-    opponent: Any, result: Any, colour: Any,
-) -> int:  # fmt: skip
+def gather(games: Any, first: int, last: int, space: Any) -> int:
     """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
 
-    ``roster`` lists the players, with room for one more, ``slot`` has each one's place and 1, ``side`` the place of
-    each side's player. The games of place *i* stand up to ``end[i]``, ``tally[i]`` of them, opponents as places.
+    Args:
+        games: ``Rateable``, of which *first* <= game < *last* are the batch.
+        first: see *games*.
+        last: see *games*.
+        space: ``Workspace``; filled, but for *own*, *work* and *after*.
     """
+    white, black, score = games.white, games.black, games.score
+    slot, roster, tally, end, side = space.slot, space.roster, space.tally, space.end, space.side
+    opponent, result, colour = space.opponent, space.result, space.colour
     players = 0
     for game in range(first, last):
         for turn in range(2):
@@ -104,42 +150,31 @@ def gather(
     for game in range(first, last):
         w = side[2 * (game - first)]
         b = side[2 * (game - first) + 1]
-        mine = end[w]
-        opponent[mine] = b
-        result[mine] = score[game]
-        colour[mine] = 0
-        end[w] = mine + 1
-        mine = end[b]
-        opponent[mine] = w
-        result[mine] = 1.0 - score[game]
-        colour[mine] = 1
-        end[b] = mine + 1
+        free = end[w]
+        opponent[free] = b
+        result[free] = score[game]
+        colour[free] = 0
+        end[w] = free + 1
+        free = end[b]
+        opponent[free] = w
+        result[free] = 1.0 - score[game]
+        colour[free] = 1
+        end[b] = free + 1
     return players
 
 
-def rate_batch(
-    players: int, period: float, day: float, state: Any, slot: Any, roster: Any, tally: Any, end: Any, own: Any,
-    work: Any, after: Any, opponent: Any, result: Any, colour: Any, numbers: Any,
-) -> None:  # fmt: skip
-    """Rate the gathered players of one batch, all together in *own*, *work* and *after* by their places.
+def rate_batch(players: int, period: float, day: float, state: Any, space: Any, numbers: Any) -> None:
+    """Rate the gathered players of one batch, all together, in *own*, *work* and *after* by their places.
 
     Args:
         players: how many.
         period: number of the period.
         day: when the batch closed.
         state: everybody's fields; only read.
-        slot: see ``gather``; zeros again for the next batch.
-        roster: see ``gather``, and so *tally* (zeros again), *end*, *opponent*, *result*, *colour*.
-        tally: see *roster*.
-        end: see *roster*.
-        own: filled with the players' fields brought to the batch.
-        work: filled with the work numbers.
-        after: filled with the new fields.
-        opponent: see *roster*.
-        result: see *roster*.
-        colour: see *roster*.
+        space: ``Workspace`` as ``gather`` filled it; *slot* and *tally* are zeros again afterwards.
         numbers: the scheme's settings.
     """
+    slot, roster, tally, end, own, work = space.slot, space.roster, space.tally, space.end, space.own, space.work
     for place in range(players):
         player = roster[place]
         for field in range(FIELDS):
@@ -147,98 +182,92 @@ def rate_batch(
         at(own, place * FIELDS, period, day, numbers)  # noqa: F821
         for field in range(WORK):
             work[place * WORK + field] = 0.0
-    for one in range(STEPS):
+    for turn in range(STEPS):
         for place in range(players):
             last = end[place]
             rate_player(  # noqa: F821
-                one, own, work, after, place, opponent, result, colour, last - tally[place], last, period, day, numbers
-            )
+                turn, own, work, space.after, place, space.opponent, space.result, space.colour, last - tally[place],
+                last, period, day, numbers,
+            )  # fmt: skip
     for place in range(players):
         slot[roster[place]] = 0
         tally[place] = 0
 
 
-def replay_batches(
-    white: Any, black: Any, score: Any, starts: Any, period: Any, closing: Any, state: Any, slot: Any, roster: Any,
-    tally: Any, end: Any, side: Any, own: Any, work: Any, after: Any, opponent: Any, result: Any, colour: Any,
-    counts: Any, history: Any, n: Any, numbers: Any,
-) -> None:  # fmt: skip
-    """Rate games batch by batch, keeping both players' state after the batch at each of its games.
+def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) -> None:
+    """Rate games batch by batch. What is kept of each is the business of ``foretell`` and ``keep``.
 
     Args:
-        white: as in ``Rateable``, and so *black*, *score*, *starts*, *period*, *closing*.
-        black: see *white*.
-        score: see *white*.
-        starts: see *white*.
-        period: see *white*.
-        closing: see *white*.
+        games: ``Rateable``.
         state: flat, FIELDS numbers a player; changed in place.
-        slot: see ``rooms``, and so all up to *colour*.
-        roster: see *slot*.
-        tally: see *slot*.
-        end: see *slot*.
-        side: see *slot*.
-        own: see *slot*.
-        work: see *slot*.
-        after: see *slot*.
-        opponent: see *slot*.
-        result: see *slot*.
-        colour: see *slot*.
-        counts: as in ``replay``, and so *history*, *n* and *numbers*.
-        history: see *counts*.
-        n: see *counts*.
-        numbers: see *counts*.
+        space: ``Workspace``.
+        kept: handed on to ``foretell`` and ``keep``.
+        numbers: the scheme's settings.
     """
-    for batch in range(len(period)):
+    white, black, starts, side = games.white, games.black, games.starts, space.side
+    for batch in range(len(games.period)):
         first = starts[batch]
         last = starts[batch + 1]
-        players = gather(white, black, score, first, last, slot, roster, tally, end, side, opponent, result, colour)
-        rate_batch(
-            players, period[batch], closing[batch], state, slot, roster, tally, end, own, work, after, opponent, result,
-            colour, numbers,
-        )  # fmt: skip
-        put_back(players, state, roster, after)
-        note_batch(white, black, first, last, side, after, counts, history, n)
+        players = gather(games, first, last, space)
+        rate_batch(players, games.period[batch], games.closing[batch], state, space, numbers)
+        put_back(players, state, space)
+        for game in range(first, last):  # *own* is as the batch began
+            w = side[2 * (game - first)] * FIELDS
+            b = side[2 * (game - first) + 1] * FIELDS
+            foretell(game, space.own, w, b, kept, numbers)
+            keep(game, white[game], black[game], space.after, w, b, kept, numbers)
 
 
-def put_back(players: int, state: Any, roster: Any, after: Any) -> None:
+def put_back(players: int, state: Any, space: Any) -> None:
     """The fields of a batch's players from their places in *after* to where everybody's stand."""
+    roster, after = space.roster, space.after
     for place in range(players):
         for field in range(FIELDS):
             state[roster[place] * FIELDS + field] = after[place * FIELDS + field]
 
 
-def note_batch(
-    white: Any, black: Any, first: int, last: int, side: Any, after: Any, counts: Any, history: Any, n: Any
-) -> None:
-    """Keep both players' state after the batch and game number at each of its games *first* <= game < *last*."""
-    for game in range(first, last):
-        w = side[2 * (game - first)] * FIELDS
-        b = side[2 * (game - first) + 1] * FIELDS
-        row = 2 * game * FIELDS
-        for field in range(FIELDS):
-            history[row + field] = after[w + field]
-            history[row + FIELDS + field] = after[b + field]
-        counts[white[game]] += 1
-        n[2 * game] = counts[white[game]]
-        counts[black[game]] += 1
-        n[2 * game + 1] = counts[black[game]]
-
-
-def fold(run: Any, columns: Any, state: Any, history: Any) -> None:
-    """Fold sides into a running state by player, keeping the state after each side.
+def foretell(game: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:
+    """Note both ratings before a game, and what is expected; both players are in *state* as they are at its time.
 
     Args:
-        run: by side, the index of its player's run; the sides of one run follow each other in rating order.
-        columns: tuple of the columns that the step takes, each by side.
-        state: flat, FIELDS numbers a run; changed in place.
-        history: flat, FIELDS numbers a side; filled.
+        game: its place.
+        state: where the players' fields stand, White's at *w*, Black's at *b*.
+        w: see *state*.
+        b: see *state*.
+        kept: ``SideRatings``; filled.
+        numbers: the scheme's settings.
     """
-    for side in range(len(run)):
-        p = run[side] * FIELDS
-        step(state, p, columns, side)  # noqa: F821
-        for field in range(FIELDS):
-            history[side * FIELDS + field] = state[p + field]
+    before, expected = kept.before, kept.expected
+    before[2 * game] = state[w]
+    before[2 * game + 1] = state[b]
+    expected[2 * game] = expected_score(state, w, b, numbers)  # noqa: F821
+    expected[2 * game + 1] = expected_score(state, b, w, numbers)  # noqa: F821
+
+
+def keep(game: int, white: int, black: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:  # noqa: ARG001
+    """Keep both players' fields after a game, and which rated game it was for each.
+
+    Args:
+        game: its place.
+        white: dense player index of White.
+        black: dense player index of Black.
+        state: where the players' fields stand, White's at *w*, Black's at *b*.
+        w: see *state*.
+        b: see *state*.
+        kept: ``SideRatings``; filled, *counts* counted up.
+        numbers: the scheme's settings.
+    """
+    history, n, counts = kept.history, kept.n, kept.counts
+    row = 2 * game * FIELDS
+    for field in range(FIELDS):
+        history[row + field] = state[w + field]
+        history[row + FIELDS + field] = state[b + field]
+    counts[white] += 1
+    n[2 * game] = counts[white]
+    counts[black] += 1
+    n[2 * game + 1] = counts[black]
+
+
 
 
 def scheme_loop(loop: Callable[..., None], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., None]:
@@ -253,28 +282,29 @@ def scheme_loop(loop: Callable[..., None], scheme: Scheme, *helpers: Callable[..
     return bound(loop, f"{loop.__name__}_{scheme.name}", **known)
 
 
+def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
+    """``replay`` or ``replay_batches`` for one scheme, with *noting* for ``foretell`` and ``keep``."""
+    if scheme.rhythm is Rhythm.GAME:
+        return scheme_loop(replay, scheme, *noting)
+    return scheme_loop(replay_batches, scheme, rate_batch, put_back, *noting)
+
+
 @cache
 def rating_loop(scheme: Scheme) -> Callable[..., None]:
-    """``replay`` or ``replay_batches`` for one scheme."""
-    if scheme.rhythm is Rhythm.GAME:
-        return scheme_loop(replay, scheme)
-    return scheme_loop(replay_batches, scheme, rate_batch, put_back, note_batch)
+    """The loop that fills ``SideRatings`` for one scheme."""
+    return rating_loop_of(scheme, foretell, keep)
 
 
-@cache
-def folding_loop(name: str, step_kernel: Callable[..., None], fields: int) -> Callable[..., None]:
-    """``fold`` for one projector."""
-    return bound(fold, f"fold_{name}", step=step_kernel, FIELDS=fields)
 
 
 def newcomers(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
     """The flat state of players who have not played, in the given order."""
-    return [value for one in who for value in scheme.enter(one, numbers)]
+    return [value for newcomer in who for value in scheme.enter(newcomer, numbers)]
 
 
 def rate(
     cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column, counts: Column
-) -> tuple[Column, Column]:
+) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
 
     Args:
@@ -284,33 +314,33 @@ def rate(
         games: what is rated.
         state: (players * fields) floats; changed in place.
         counts: (players) 32-bit whole numbers, rated games so far; changed in place.
-
-    Returns:
-        (2 * games * fields) floats, the states after each side, and (2 * games) whole numbers, the game numbers.
     """
     sides = 2 * len(games.white)
-    history, n = cols.room(sides * len(scheme.state)), cols.zeros(sides)
-    loop = rating_loop(scheme)
+    kept = SideRatings(
+        cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
+    )
+    run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    return kept
+
+
+def run(
+    cols: Columns, scheme: Scheme, loop: Callable[..., None], numbers: Any, games: Rateable, state: Column,
+    players: int, kept: Any,
+) -> None:  # fmt: skip
+    """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
     if cols is not FEW:
         loop = compiled(loop)
     if scheme.rhythm is Rhythm.GAME:
-        loop(games.white, games.black, games.score, games.day, state, counts, history, n, numbers)
-        return history, n
-    loop(
-        games.white, games.black, games.score, games.starts, games.period, games.closing, state,
-        *rooms(cols, scheme, len(counts), 2 * cols.longest(games.starts)), counts, history, n, numbers,
-    )  # fmt: skip
-    return history, n
+        loop(games, state, cols.room(2 * len(scheme.state)), kept, numbers)
+    else:
+        space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
+        loop(games, state, space, kept, numbers)
 
 
-def rooms(cols: Columns, scheme: Scheme, players: int, sides: int) -> tuple[Column, ...]:
-    """Room for *players* in batches of at most so many *sides*, two a game.
-
-    *slot* (by player), *roster*, *tally*, *end* (by place in the batch), *side*, *own*, *work*, *after* (by place),
-    *opponent*, *result* and *colour*. A batch's players stand close together, however many there are.
-    """
+def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Workspace:
+    """Room for *players* in batches of at most so many *sides*, two a game."""
     places = min(players, sides)
-    return (
+    return Workspace(
         cols.zeros(players), cols.zeros(places + 1), cols.zeros(places), cols.zeros(places), cols.zeros(sides),
         cols.room(places * len(scheme.state)), cols.room(places * len(scheme.work)),
         cols.room(places * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.zeros(sides),
@@ -325,18 +355,15 @@ def rate_one_batch(
     Who has no game in it stays as in *state*, with work numbers of 0.
     """
     players, fields, noted = len(state) // len(scheme.state), len(scheme.state), len(scheme.work)
-    slot, roster, tally, end, side, own, work, after, *rest = rooms(FEW, scheme, players, 2 * len(games.white))
-    present = gather(
-        games.white, games.black, games.score, 0, len(games.white), slot, roster, tally, end, side, *rest
-    )
-    loop = scheme_loop(rate_batch, scheme)
-    loop(present, games.period[0], games.closing[0], state, slot, roster, tally, end, own, work, after, *rest, numbers)
-    begun, done, told = list(state), list(state), [0.0] * (players * noted)
-    for place, player in enumerate(roster[:present]):
-        begun[player * fields : (player + 1) * fields] = own[place * fields : (place + 1) * fields]
-        done[player * fields : (player + 1) * fields] = after[place * fields : (place + 1) * fields]
-        told[player * noted : (player + 1) * noted] = work[place * noted : (place + 1) * noted]
-    return begun, done, told
+    space = workspace(FEW, scheme, players, 2 * len(games.white))
+    present = gather(games, 0, len(games.white), space)
+    scheme_loop(rate_batch, scheme)(present, games.period[0], games.closing[0], state, space, numbers)
+    begun, after, work = list(state), list(state), [0.0] * (players * noted)
+    for place, player in enumerate(space.roster[:present]):
+        begun[player * fields : (player + 1) * fields] = space.own[place * fields : (place + 1) * fields]
+        after[player * fields : (player + 1) * fields] = space.after[place * fields : (place + 1) * fields]
+        work[player * noted : (player + 1) * noted] = space.work[place * noted : (place + 1) * noted]
+    return begun, after, work
 
 
 def expected(

@@ -1,46 +1,34 @@
 """One more game at the end of a pool's rating order, rated by itself: what a live server does all day.
 
-The rows are exactly those that ``projection`` writes; left out is what serves late games, batches and columns. Each
-player's last state is remembered, so that a player who plays on is not read back. Where the game is not the next one of
-its pool, or a scheme begins with it, nothing is done here.
+The rows are those that ``projection`` writes, and are built by the same ``side_rows``; left out is what serves late
+games and batches. Each player's last state is remembered, so that a player who plays on is not read back. Where the
+game is not the next one of its pool, or a scheme begins with it, nothing is done here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isnan, nan
-
-import attrs
-
 from ledger.book.game_book import Played
 from ledger.book.roster import Roster
-from ledger.book.timeline import Pool
+from ledger.book.timeline import Held, Pool
 from ledger.facts.periods import DAY_MS
-from ledger.ratings.player_rows import NEVER, PoolRows
-from ledger.ratings.projector import Projector
+from ledger.ratings import engine, side_rows
+from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
+from ledger.ratings.rated_games import Games, Rated
+from ledger.ratings.side_tables import facts_wanted
+from ledger.runtime.columns import FEW
 
 REMEMBERED = 20_000  # players; some 2 KB each
-
-
-@attrs.frozen
-class _Last:
-    """What a player brings to the next game: games rated so far, the scheme's state, each projector's."""
-
-    n: int
-    state: Sequence[float]
-    kept: Sequence[Sequence[float]]
 
 
 class LiveGames:
     """Rates the games of one pool as they come."""
 
-    def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[Projector], rows: PoolRows) -> None:
+    def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
         self._pool = pool
         self._roster = roster
-        self._projectors = projectors
         self._rows = rows
-        self._fields = tuple(name for name in pool.state_fields if name != "rating")
-        self._last: dict[int, _Last] = {}
+        self._facts = facts_wanted(rows.tables)
+        self._last: dict[int, Carried] = {}
         self._era = -1  # of what is remembered
         self._end_ms = NEVER  # the last place in rating order, where something is remembered
 
@@ -52,11 +40,10 @@ class LiveGames:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
         if not self._is_next(game):
             return False
-        before = [self._before(player, game.ended_ms) for player in (game.white, game.black)]
-        white, black = before
-        if white is None or black is None:
-            return False
-        after = self._rate(game, white, black)
+        brought = [self._brought(player) for player in (game.white, game.black)]
+        if any(carried.held is not None and carried.held.era != self._era for carried in brought):
+            return False  # a state from before the scheme
+        after = self._rate(game, brought)
         if len(self._last) > REMEMBERED:
             self._last.clear()
         self._last[game.white], self._last[game.black] = after
@@ -74,80 +61,45 @@ class LiveGames:
             return self._rows.is_last(game.position, game.rated_ms)
         return game.rated_ms > self._end_ms
 
-    def _before(self, player: int, ended_ms: int) -> _Last | None:
-        """What the player brings; None where it is from before the scheme."""
+    def _brought(self, player: int) -> Carried:
         known = self._last.get(player)
-        if known is not None:
-            return known
-        era = self._pool.eras[self._era]
-        n, _ = self._rows.last_place(player)
-        if n == 0:
-            state = era.scheme.enter(self._roster.newcomer(player, ended_ms), era.numbers)
-            return _Last(0, state, [[one.start for one in projector.state] for projector in self._projectors])
-        row = self._rows.snapshot(player, n)
-        if self._pool.era_at(row.ended_ms) != self._era:
-            return None
-        return _Last(n, [row.scheme_state[name] for name in era.scheme.state], row.kept)
+        return self._rows.carried(player, self._rows.last_place(player)[0]) if known is None else known
 
-    def _rate(self, game: Played, white: _Last, black: _Last) -> tuple[_Last, _Last]:
-        """Rate the game and write its two rows of each projector and of the current ratings."""
-        era = self._pool.eras[self._era]
-        fields = era.scheme.state
-        state = [*white.state, *black.state]
-        rate_game = era.scheme.rate_game
-        assert rate_game is not None  # a scheme by game has one
-        rate_game(state, 0, len(fields), game.half_points / 2, game.ended_ms / DAY_MS, era.numbers)
-        n = white.n + 1, black.n + 1
-        held = state[: len(fields)], state[len(fields) :]
-        named = [dict(zip(fields, one, strict=True)) for one in held]
-        sides = _sides(game, n, [one["rating"] for one in named])
-        kept: tuple[list[list[float]], list[list[float]]] = ([], [])
-        for place, projector in enumerate(self._projectors):
-            width = len(projector.state)
-            folded = [*white.kept[place], *black.kept[place]]
-            takes = tuple(sides[name] for name in projector.takes)
-            projector.step(folded, 0, takes, 0)
-            projector.step(folded, width, takes, 1)
-            mine = folded[:width], folded[width:]
-            self._write(projector, (game.white, game.black), sides, named, mine)
-            for one, values in zip(kept, mine, strict=True):
-                one.append(_as_read(projector, values))
-        self._rows.write_current(
-            (self._pool.pool, player, n[side], named[side]["rating"], game.position, game.ended_ms, game.rated_ms)
-            for side, player in enumerate((game.white, game.black))
-        )
-        return _Last(n[0], held[0], kept[0]), _Last(n[1], held[1], kept[1])
-
-    def _write(
-        self, projector: Projector, players: tuple[int, int], sides: dict[str, Sequence[float]],
-        named: Sequence[dict[str, float]], kept: tuple[list[float], list[float]],
-    ) -> None:  # fmt: skip
-        rows = []
-        fields = self._fields if projector.keeps_scheme_state else ()
+    def _rate(self, game: Played, brought: list[Carried]) -> list[Carried]:
+        """Rate the game and write its two rows of each table and of the current ratings."""
+        era, players = self._pool.eras[self._era], [game.white, game.black]
+        state: list[float] = []
+        for player, carried in zip(players, brought, strict=True):
+            if carried.held is None:
+                state += era.scheme.enter(self._roster.newcomer(player, game.ended_ms), era.numbers)
+            else:
+                state += carried.held.state
+        games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
+        kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in brought])
+        running = [[*white, *black] for white, black in zip(brought[0].kept, brought[1].kept, strict=True)]
+        reached = side_rows.write(FEW, self._pool, self._rows, self._rated(game, players, kept), running, 0, 2)
+        width = len(era.scheme.state)
+        after = []
         for side in (0, 1):
-            row = [self._pool.pool, players[side], sides["n"][side]]
-            row += [sides[name][side] for name in projector.stores]
-            row += [named[side].get(name, nan) for name in fields]
-            rows.append(row + kept[side])
-        self._rows.write(projector, rows)
+            fields = tuple(state[side * width : (side + 1) * width])
+            folds = [
+                as_read(table.fold, flat[side * len(flat) // 2 : (side + 1) * len(flat) // 2])
+                for table, flat in zip(self._rows.tables, reached, strict=True)
+            ]
+            after.append(Carried(Held(self._era, fields, kept.n[side]), folds))
+        return after
 
-
-def _sides(game: Played, n: Sequence[int], ratings: Sequence[float]) -> dict[str, Sequence[float]]:
-    """The columns of ``SIDE_COLUMNS``, White's side before Black's."""
-    return {
-        "n": n,
-        "game": (game.position, game.position),
-        "ended_ms": (game.ended_ms, game.ended_ms),
-        "opponent": (game.black, game.white),
-        "opponent_n": (n[1], n[0]),
-        "colour": (0, 1),
-        "half_points": (game.half_points, 2 - game.half_points),
-        "lost_on_time": (int(game.time_loss == 1), int(game.time_loss == 2)),
-        "rating": ratings,
-        "opponent_rating": (ratings[1], ratings[0]),
-    }
-
-
-def _as_read(projector: Projector, values: Sequence[float]) -> list[float]:
-    """The running state as it comes back from the table, where NaN stands as NULL."""
-    return [one.start if isnan(value) else value for one, value in zip(projector.state, values, strict=True)]
+    def _rated(self, game: Played, players: list[int], kept: engine.SideRatings) -> Rated:
+        """The one game as columns."""
+        fields = self._pool.eras[self._era].scheme.state
+        found = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
+        unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in found}
+        facts = {name: [game.facts[name]] for name in self._facts}
+        games = Games(
+            [game.position], [0], [1], [game.half_points], [game.time_loss], [game.ended_ms], [game.rated_ms], [1], [1],
+            facts,
+        )  # fmt: skip
+        return Rated(
+            games, players, players, [0, 1, 2], [0, 1], [0, 1], kept.n, kept.before, kept.expected, [self._era],
+            {**found, **unknown},
+        )  # fmt: skip

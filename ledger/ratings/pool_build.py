@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
-from ledger.ratings import engine
-from ledger.ratings.player_rows import WRITE_CURRENT, PoolRows
-from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games, Rated, joined, rateable, sides_at
+from ledger.ratings import engine, side_rows
+from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.rated_games import Games, Rated, as_facts, rateable, rated_by_era, sides_at
+from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.runtime.columns import MANY
-from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.progress import Progress
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import TableWriter
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from polars import DataFrame
 
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
@@ -87,15 +85,14 @@ class PoolBuild:
     """The ratings of one pool from its first game on: ``rate``, then ``write``."""
 
     def __init__(
-        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector], folder: Path
+        self, pool: Pool, roster: Roster, projectors: Sequence[Projector], folder: Path
     ) -> None:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
-        self._projectors = projectors
-        self._rows = PoolRows(connection, pool.pool, projectors, pool.state_fields)
+        self._tables = side_tables(projectors, pool.state_fields)
+        self._facts = facts_wanted(self._tables)
+        self._wanted = frozenset(name for table in self._tables for name in table.fold.wants)
         self._players = _Players(pool, roster)
-        wanted = {name for projector in projectors for name in (*projector.takes, *projector.stores)}
-        self._wanted = wanted.union(_CURRENT)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
     def __enter__(self) -> PoolBuild:
@@ -114,7 +111,7 @@ class PoolBuild:
             after_player: the rows of players up to this one are written already.
         """
         for frame in blocks:
-            rated = self._rate(_as_games(frame, self._pool))
+            rated = self._rate(_as_games(frame, self._pool, self._facts))
             sides = self._side_frame(rated)
             self._sides.add(sides.filter(pl.col("player") > after_player) if after_player else sides)
 
@@ -131,32 +128,18 @@ class PoolBuild:
             progress("rating history", done, total)
 
     def _rate(self, games: Games) -> Rated:
-        players, white, black = MANY.dense(games.white, games.black)
+        dense = MANY.dense(games.white, games.black)
+        players = dense[0]
         self._players.grow(players)
+
+        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
+            return self._rate_era(era, games.part(first, last))
+
         base = self._players.games[players]
-        n = MANY.zeros(0)
-        scheme_state: dict[str, Any] = {}
-        for era, first, last in self._by_era(games):
-            history, numbers = self._rate_era(era, Games(*(column[first:last] for column in games)))
-            fields = self._pool.eras[era].scheme.state
-            found = {name: MANY.field(history, i, len(fields)) for i, name in enumerate(fields)}
-            n = numbers if first == 0 else MANY.joined(n, numbers)
-            scheme_state = joined(MANY, scheme_state, found, 2 * first, 2 * (last - first))
-        for name in self._pool.state_fields:
-            scheme_state.setdefault(name, MANY.unknown(2 * len(white)))
-        owner = MANY.interleave(white, black)
-        order = MANY.slots(owner, MANY.ranks(n, owner, base), len(players))
-        starts = [0, *np.cumsum(self._players.games[players] - base).tolist()]
-        return Rated(games, players, players.tolist(), starts, order, owner, n, scheme_state)
+        return rated_by_era(MANY, self._pool, games, dense, base, rate_era, lambda: self._players.games[players])
 
-    def _by_era(self, games: Games) -> Iterator[tuple[int, int, int]]:
-        """The stretches of games of one era: its place, the first game, one after the last."""
-        eras = self._pool.eras
-        begins = [0, *(MANY.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.rated_ms)]
-        return ((era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1])
-
-    def _rate_era(self, era: int, games: Games) -> tuple[Any, Any]:
-        """Rate the games of one era; returns the states after each side, flat, and its game numbers."""
+    def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
+        """Rate the games of one era; what their players hold then is kept for the next ones."""
         rated_by = self._pool.eras[era]
         players, white, black = MANY.dense(games.white, games.black)
         state = self._players.bring(era, players, _first_ms(len(players), white, black, games.ended_ms))
@@ -165,46 +148,41 @@ class PoolBuild:
         games_in = rateable(
             self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
         )
-        history, n = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
+        kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)
-        return history, n
+        return kept
 
     def _side_frame(self, rated: Rated) -> DataFrame:
         """The sides of rated games by player and game number, with what the tables need of them."""
-        sides = sides_at(MANY, rated, rated.order)
-        columns = {"player": rated.player_column[sides["owner"]]}
-        columns |= {name: column for name, column in sides.items() if name in self._wanted}
-        columns |= {
-            _STATE + name: MANY.take(rated.scheme_state[name], rated.order) for name in self._pool.state_fields
-        }
+        sides = sides_at(MANY, self._pool, rated, rated.order, self._wanted)
+        columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
+        for name, column in sides.items():
+            if name in self._wanted or name in _CURRENT:
+                is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
+                columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
+        for name in self._pool.state_fields:
+            columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
         return pl.DataFrame(columns)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
         """Fold and write the sides of some players, all of theirs."""
         run = sides["player"].rle_id().to_numpy().astype(np.int32)
         keys = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", "n")
-        for projector in self._projectors:
-            stored = [sides[name] for name in projector.stores]
-            if projector.keeps_scheme_state:
-                stored += [sides[_STATE + name] for name in self._pool.state_fields if name != "rating"]
-            stored += self._fold(projector, run, sides)
+        for table in self._tables:
+            taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+            state = np.tile(MANY.floats([kept.start for kept in table.fold.state]), int(run[-1]) + 1)
+            folded, _ = side_rows.fold(MANY, table.fold, run, taken, state)
+            stored = [sides[name] for name in table.fold.stores]
+            stored += [sides[_STATE + name] for name in table.scheme_state]
+            stored += [pl.Series(column) for column in folded]
             rows = keys.with_columns(column.alias(f"column {i}") for i, column in enumerate(stored))
-            writer.insert(self._rows.insert_statement(projector), rows)
+            writer.insert(table.insert, rows)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", *_CURRENT)
         writer.insert(WRITE_CURRENT, last[ends])
 
-    @staticmethod
-    def _fold(projector: Projector, run: Any, sides: DataFrame) -> list[Any]:
-        width = len(projector.state)
-        loop = compiled(engine.folding_loop(projector.name, projector.step, width))
-        state = np.tile(MANY.floats([kept.start for kept in projector.state]), int(run[-1]) + 1)
-        out = MANY.room(len(run) * width)
-        loop(run, tuple(sides[name].to_numpy().copy() for name in projector.takes), state, out)
-        return [pl.Series(MANY.field(out, i, width)) for i in range(width)]
 
-
-def _as_games(frame: DataFrame, pool: Pool) -> Games:
+def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
     """A block of games in rating order as the engine's columns."""
     if pool.by_game:
         begins = np.ones(len(frame), np.int32)
@@ -212,7 +190,8 @@ def _as_games(frame: DataFrame, pool: Pool) -> Games:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
     columns = {name: frame[name].to_numpy() for name in Games._fields if name in frame.columns}
-    return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32))
+    further = as_facts(MANY, facts, [frame[name].to_list() for name in facts])
+    return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
 
 
 def _first_ms(players: int, white: Any, black: Any, ended_ms: Any) -> Any:

@@ -3,7 +3,8 @@
 Its table has a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in
 the pool. The rows are the snapshots: any earlier state is a row, and after a correction the engine drops the later
 rows of the players concerned, takes up the state of the last row before, and folds on. A projector knows nothing of
-that. No built-in projector lives here (see ``ledger.ratings.projectors``).
+that. What is no fold over one player's games, such as the table of a tournament, is no projector: it is asked of the
+rows when somebody wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
 """
 
 from __future__ import annotations
@@ -14,21 +15,47 @@ from typing import NamedTuple
 import attrs
 import orjson
 
-# What can be known of one side of a rated game: name -> (SQL type, meaning). Ratings are those after the game.
-SIDE_COLUMNS: Mapping[str, tuple[str, str]] = {
-    "n": ("INTEGER", "how-manieth rated game of the player in the pool, from 1"),
-    "game": ("INTEGER", "position of the game in the journal"),
-    "ended_ms": (
+from ledger.errors import ProjectionError
+
+
+class SideColumn(NamedTuple):
+    """What can be known of one side of a rated game: SQL type, meaning, and the column of ``games`` that it is from."""
+
+    type: str
+    doc: str
+    fact: str = ""
+
+
+# By name. A kernel takes numbers; texts can be stored, and stand beside a number that a kernel can take.
+SIDE_COLUMNS: Mapping[str, SideColumn] = {
+    "n": SideColumn("INTEGER", "the player's n-th rated game in the pool, from 1"),
+    "game": SideColumn("INTEGER", "position of the game in the journal"),
+    "ended_ms": SideColumn(
         "INTEGER",
         "when it ended, milliseconds since 1970 UTC; the first moment of the day, month or year if only that is known",
     ),
-    "opponent": ("INTEGER", "player number of the opponent"),
-    "opponent_n": ("INTEGER", "how-manieth rated game it was for the opponent"),
-    "colour": ("INTEGER", "0 White, 1 Black"),
-    "half_points": ("INTEGER", "2 win, 1 draw, 0 loss"),
-    "lost_on_time": ("INTEGER", "1 when this side overstepped the time and lost"),
-    "rating": ("REAL", "rating after the game, points, unrounded"),
-    "opponent_rating": ("REAL", "the opponent's rating after the game, points, unrounded"),
+    "opponent": SideColumn("INTEGER", "player number of the opponent"),
+    "opponent_n": SideColumn("INTEGER", "the same as n, of the opponent"),
+    "colour": SideColumn("INTEGER", "0 White, 1 Black"),
+    "half_points": SideColumn("INTEGER", "2 win, 1 draw, 0 loss"),
+    "lost_on_time": SideColumn("INTEGER", "1 when this side overstepped the time and lost"),
+    "rating": SideColumn("REAL", "rating after the game or its batch, points, unrounded"),
+    "opponent_rating": SideColumn("REAL", "the same of the opponent"),
+    "rating_before": SideColumn(
+        "REAL", "rating with which the player went into the game or its batch, brought to its time, points, unrounded"
+    ),
+    "opponent_rating_before": SideColumn("REAL", "the same of the opponent"),
+    "expected_score": SideColumn("REAL", "the score, 0 to 1, that the scheme expected of this side"),
+    "era": SideColumn("INTEGER", "place in the pool's timeline, from 0, of the scheme that rated the game"),
+    "scheme": SideColumn("TEXT", "name of the scheme that rated the game"),
+    "termination": SideColumn("TEXT", "how the game ended, a word of ``facts.words.Termination``", "termination"),
+    "termination_code": SideColumn("INTEGER", "the place of that word among all of them, from 0", "termination"),
+    "tournament": SideColumn("TEXT", "name of the tournament", "tournament"),
+    "tournament_code": SideColumn(
+        "INTEGER", "a number that stands for that name (``facts.words.tournament_code``); 0 for none", "tournament"
+    ),
+    "round": SideColumn("TEXT", "the round as it was recorded", "round"),
+    "round_order": SideColumn("INTEGER", "a number that sorts rounds (``facts.words.round_order``)", "round_order"),
 }
 
 
@@ -49,12 +76,14 @@ class Projector:
         name: also the name of its table.
         version: to be raised with every change that alters a row.
         settings: constants that its rows depend on; part of its identity.
-        takes: the columns of a side that ``step`` reads, in order, out of ``SIDE_COLUMNS``.
-        stores: the columns of a side that its table repeats.
+        takes: the columns of a side that ``step`` reads, in order: numbers out of ``SIDE_COLUMNS``.
+        stores: the columns of a side that its table repeats, out of ``SIDE_COLUMNS``.
         state: the running state, kept after every side.
         step: kernel ``(state, p, columns, side)``: fold the side at index *side* of each column of *columns* into the
             fields ``state[p]``, ``state[p + 1]``, ...; as for schemes, plain arithmetic that Numba compiles.
-        keeps_scheme_state: whether the table also carries the scheme's state (the first projector does).
+
+    Raises:
+        ProjectionError: it takes or stores what no side has, or takes a text.
     """
 
     name: str
@@ -64,7 +93,19 @@ class Projector:
     step: Callable[..., None]
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
     stores: tuple[str, ...] = ()
-    keeps_scheme_state: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        unknown = sorted({*self.takes, *self.stores} - set(SIDE_COLUMNS))
+        if unknown:
+            raise ProjectionError(self.name, f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}")
+        texts = sorted(name for name in self.takes if SIDE_COLUMNS[name].type == "TEXT")
+        if texts:
+            raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
+
+    @property
+    def wants(self) -> set[str]:
+        """The columns of a side that it takes or stores."""
+        return {*self.takes, *self.stores}
 
     @property
     def identity(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ledger.book import tables as book_tables
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 
@@ -54,9 +55,9 @@ ROW_BEFORE = (
     "SELECT h.* FROM history AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ?1 AND player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1"
 )
-BATCH = """
-SELECT position, white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS score, ended_ms
-FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY ended_ms, round_order, key
+BATCH = f"""
+SELECT position, white, black, half_points / 2.0 AS score, ended_ms
+FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
 RUNS = """
 SELECT rated_ms, batch, count(*) / 2 AS games, count(DISTINCT player) AS players, min(ended_ms) AS first_ms,

@@ -5,13 +5,16 @@ One way serves few games, as lists, and many, as arrays. No rule of any scheme l
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.game_book import TERMINATION_CODE
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
+from ledger.facts.words import tournament_code
 from ledger.ratings import engine
 from ledger.runtime.columns import Column, Columns
 from ledger.schemes.scheme import Rhythm
@@ -22,7 +25,7 @@ class Games(NamedTuple):
 
     ``time_loss`` is 0 when nobody, 1 when White and 2 when Black lost on time; ``rated_ms`` is the place in rating
     order; ``begins`` is 1 for the first game of each batch (each game, where a scheme rates by game); ``fresh`` is 1
-    for new games.
+    for new games; ``facts`` are further columns of the game book, by name, for the tables that want them.
     """
 
     position: Column
@@ -34,6 +37,17 @@ class Games(NamedTuple):
     rated_ms: Column
     begins: Column
     fresh: Column
+    facts: dict[str, Column]
+
+    def at(self, cols: Columns, places: Column) -> Games:
+        """The games at these places."""
+        facts = {name: cols.take(column, places) for name, column in self.facts.items()}
+        return Games._make([*(cols.take(column, places) for column in self[:-1]), facts])
+
+    def part(self, first: int, last: int) -> Games:
+        """The games *first* <= game < *last*."""
+        facts = {name: column[first:last] for name, column in self.facts.items()}
+        return Games._make([*(column[first:last] for column in self[:-1]), facts])
 
 
 def touch(
@@ -80,7 +94,10 @@ class Rated:
         starts: by dense index, where the player's sides begin in *order*; one more for the end.
         order: places of the sides, sorted by player and game number.
         owner: by side, the dense index of its player.
-        n: by side, the how-manieth rated game it was.
+        n: by side, the player's number of rated games with it.
+        before: by side, the rating before the game.
+        expected: by side, the expected score.
+        era: by game, the place of its era.
         scheme_state: by side, each field of the scheme's state after the game.
     """
 
@@ -91,24 +108,91 @@ class Rated:
     order: Column
     owner: Column
     n: Column
+    before: Column
+    expected: Column
+    era: Column
     scheme_state: dict[str, Column]
 
 
-def as_games(cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool) -> Games:
+def as_games(
+    cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool, facts: Sequence[str] = ()
+) -> Games:
     """Rows of ``GameBook.in_order`` as columns; games at journal positions above *checkpoint* are fresh."""
-    position, white, black, half_points, time_loss, ended_ms, rated_ms, batch = (
-        zip(*rows, strict=True) if rows else ([],) * 8
+    position, white, black, half_points, time_loss, ended_ms, rated_ms, batch, *further = (
+        zip(*rows, strict=True) if rows else ([],) * (8 + len(facts))
     )
+    return Games(
+        cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
+        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, ended_ms, rated_ms, batch)),
+        cols.small([int(place > checkpoint) for place in position]), as_facts(cols, facts, further),
+    )  # fmt: skip
+
+
+def _begins(pool: Pool, ended_ms: Sequence[int], rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
+    """1 for the first game of each batch."""
+    if pool.by_game:
+        return [1] * len(ended_ms)
     before: tuple[Any, Any] = (None, None)
     begins = []
     for place, ms in zip(zip(rated_ms, batch, strict=True), ended_ms, strict=True):
-        begins.append(1 if place != before or pool.by_game or pool.rates_alone(ms) else 0)
+        begins.append(1 if place != before or pool.rates_alone(ms) else 0)
         before = place
-    return Games(
-        cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
-        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(begins),
-        cols.small([1 if one > checkpoint else 0 for one in position]),
-    )  # fmt: skip
+    return begins
+
+
+def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
+    """Columns of the game book by name: texts, but for the order of rounds."""
+    return {
+        name: cols.ints(column) if name == "round_order" else cols.texts(column)
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
+def rated_by_era(
+    cols: Columns, pool: Pool, games: Games, dense: tuple[Column, Column, Column], base: Column,
+    rate_era: Callable[[int, int, int], engine.SideRatings], counts: Callable[[], Column],
+) -> Rated:  # fmt: skip
+    """Rate games era by era.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        games: all of them.
+        dense: their players, and Whites and Blacks as places among them.
+        base: games rated before, by dense index.
+        rate_era: rates the games *first* <= game < *last*, which are of the era at the place given first.
+        counts: games rated when all of these are, by dense index.
+    """
+    players, white, black = dense
+    n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
+    scheme_state: dict[str, Column] = {}
+    for era, first, last in _by_era(cols, pool, games):
+        kept = rate_era(era, first, last)
+        fields = pool.eras[era].scheme.state
+        found = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
+        scheme_state = joined(cols, scheme_state, found, 2 * first, 2 * (last - first))
+        n = kept.n if first == 0 else cols.joined(n, kept.n)
+        before = kept.before if first == 0 else cols.joined(before, kept.before)
+        expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
+        eras = cols.joined(eras, cols.small([era] * (last - first)))
+    for name in pool.state_fields:
+        scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
+    owner = cols.interleave(white, black)
+    order = cols.slots(owner, cols.ranks(n, owner, base), len(players))
+    starts = [0]
+    for played, rated_before in zip(*cols.lists([counts(), base]), strict=True):
+        starts.append(starts[-1] + played - rated_before)
+    numbers = cols.lists([players])[0]
+    return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, scheme_state)
+
+
+def _by_era(cols: Columns, pool: Pool, games: Games) -> list[tuple[int, int, int]]:
+    """The stretches of games of one era: its place, the first game, one after the last."""
+    eras = pool.eras
+    if len(eras) == 1:
+        return [(0, 0, len(games.ended_ms))]
+    begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.ended_ms)]
+    return [(era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1]]
 
 
 def joined(
@@ -126,11 +210,14 @@ def joined(
     }
 
 
-def sides_at(cols: Columns, rated: Rated, places: Column) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS``, and the owner's dense index, of the sides at these places."""
+def sides_at(cols: Columns, pool: Pool, rated: Rated, places: Column, wanted: Set[str]) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS`` that are *wanted*, and a few more, of the sides at these places.
+
+    Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
+    """
     game, colour, other = cols.sides(places)
-    half_points, time_loss = (cols.take(one, game) for one in (rated.games.half_points, rated.games.time_loss))
-    return {
+    half_points, time_loss = (cols.take(column, game) for column in (rated.games.half_points, rated.games.time_loss))
+    sides = {
         "owner": cols.take(rated.owner, places),
         "n": cols.take(rated.n, places),
         "game": cols.take(rated.games.position, game),
@@ -142,8 +229,29 @@ def sides_at(cols: Columns, rated: Rated, places: Column) -> dict[str, Column]:
         "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
         "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
         "rating": cols.take(rated.scheme_state["rating"], places),
-        "opponent_rating": cols.take(rated.scheme_state["rating"], other),
+        "rating_before": cols.take(rated.before, places),
+        "expected_score": cols.take(rated.expected, places),
     }
+    if "opponent_rating" in wanted:
+        sides["opponent_rating"] = cols.take(rated.scheme_state["rating"], other)
+    if "opponent_rating_before" in wanted:
+        sides["opponent_rating_before"] = cols.take(rated.before, other)
+    if wanted & {"era", "scheme"}:
+        sides["era"] = cols.take(rated.era, game)
+    facts = {name: cols.take(column, game) for name, column in rated.games.facts.items()}
+    return {**sides, **facts, **codes(cols, pool, {**sides, **facts}, wanted)}
+
+
+def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], wanted: Set[str]) -> dict[str, Column]:
+    """The wanted columns that stand for another one: numbers for texts, the scheme's name for its era."""
+    found = {}
+    if "termination_code" in wanted:
+        found["termination_code"] = cols.ints([TERMINATION_CODE[word] for word in sides["termination"]])
+    if "tournament_code" in wanted:
+        found["tournament_code"] = cols.ints([tournament_code(name) for name in sides["tournament"]])
+    if "scheme" in wanted:
+        found["scheme"] = cols.texts([pool.eras[era].scheme.name for era in sides["era"]])
+    return found
 
 
 def rateable(

@@ -20,10 +20,11 @@ from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import views_file
+from ledger.ratings import installing, views_file
 from ledger.ratings.building import Build
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import Projector
+from ledger.ratings.side_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.progress import Progress, silent
 from ledger.runtime.table_writer import wait_for_writer
@@ -40,9 +41,19 @@ class Views:
     """The views of one journal on disk."""
 
     def __init__(self, path: str | Path, projectors: Sequence[Projector], journal: Journal) -> None:
-        """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing."""
+        """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
+
+        Args:
+            path: the file.
+            projectors: the read models beside the history.
+            journal: the journal.
+
+        Raises:
+            ProjectionError: a projector takes the name of another table.
+        """
         self.path = Path(path)
         self.projectors = tuple(projectors)
+        refuse_taken_names(self.projectors, views_file.OWN_TABLES)
         self.journal = journal
         self._building = self.path.with_name(self.path.name + ".building")
         self._lock = FileLock(str(self.path) + ".lock")
@@ -112,7 +123,11 @@ class Views:
 
     def is_level(self) -> bool:
         """True when there is nothing to fold in, asked without the lock and without writing."""
-        return self._usable() and views_file.position(self.connection) == self.journal.size()
+        return (
+            self._is_there()
+            and views_file.are_current(self.connection, self.projectors)
+            and views_file.position(self.connection) == self.journal.size()
+        )
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
@@ -177,7 +192,7 @@ class Views:
         return found.st_size > 0
 
     def _usable(self) -> bool:
-        return self._is_there() and views_file.are_current(self.connection, self.projectors)
+        return self._is_there() and views_file.are_rated_alike(self.connection)
 
     def _fold_in(self) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
@@ -206,16 +221,18 @@ class Views:
         return size
 
     def _done(self, connection: sqlite3.Connection) -> int | None:
-        """How far the views are, with the book made ready to go on; None where they are not of our projectors."""
+        """How far the views are, with the book made ready to go on; None where they are to be rated anew."""
         version = views_file.data_version(connection)
         if self._book is None or version != self._version:  # another process has written since
-            if not views_file.are_current(connection, self.projectors):
+            if not views_file.are_rated_alike(connection):
                 return None
             done = views_file.position(connection)
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection)
                 self._pools = PoolProjections(self._book, self.projectors)
+            if not _is_far_behind(done, self.journal.size()):
+                installing.fit(connection, self.projectors, self._book.pools.values())
             self._book_at, self._version = done, version
         return self._book_at
 
@@ -228,7 +245,7 @@ class Views:
             recorded.clear()
         else:
             self._fold_read(done, size, fresh)
-        views_file.note_schemes(self.connection, self.projectors, fresh.adopted)
+        views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size

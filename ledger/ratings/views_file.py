@@ -3,7 +3,7 @@
 Tables are plain and typed, for SQL, Datasette or pandas to read:
 
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
-* ``history`` and one table for each further projector: a row for each side of each rated game;
+* ``history`` and one table for each projector: a row for each side of each rated game;
 * ``current``: the last row of each player in each pool;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``: what the journal says of them;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
@@ -25,7 +25,9 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import Projector
+from ledger.ratings.side_tables import SideTable, side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
-LAYOUT = 3
+LAYOUT = 4
 _SCHEME = "scheme "
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
@@ -58,14 +60,7 @@ _INDEXES = (
 _OBJECTS: Mapping[str, str] = {
     statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, tables.TOURNAMENT_INDEX)
 }  # by name of the table or index, the statement that makes it
-
-
-def table_columns(projector: Projector, scheme_state: Sequence[str]) -> list[tuple[str, str]]:
-    """Names and SQL types of a projector's columns after ``pool, player, n``."""
-    columns = [(name, SIDE_COLUMNS[name][0]) for name in projector.stores]
-    if projector.keeps_scheme_state:
-        columns += [(name, "REAL") for name in scheme_state if name != "rating"]
-    return columns + [(kept.name, kept.type) for kept in projector.state]
+OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
 def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connection:
@@ -78,19 +73,24 @@ def create(path: str | Path, projectors: Sequence[Projector]) -> sqlite3.Connect
             for statement in _SCHEMA:
                 connection.execute(statement)
             connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
-            for projector in projectors:
-                columns = ", ".join(f'"{name}" {kind}' for name, kind in table_columns(projector, ()))
-                connection.execute(
-                    f'CREATE TABLE "{projector.name}"(pool INTEGER NOT NULL, player INTEGER NOT NULL, '
-                    f"n INTEGER NOT NULL, {columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID"
-                )
-                connection.execute(
-                    "INSERT INTO projections VALUES (?, ?)", (projector.name, projector.identity)
-                )
+            for table in side_tables(projectors, ()):
+                add_table(connection, table)
             connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
     return connection
+
+
+def add_table(connection: sqlite3.Connection, table: SideTable) -> None:
+    """Make an empty table for the sides of games, and note what fills it."""
+    connection.execute(table.create)
+    connection.execute("INSERT INTO projections VALUES (?, ?)", (table.name, table.fold.identity))
+
+
+def drop_table(connection: sqlite3.Connection, name: str) -> None:
+    """Take away the table of a projector."""
+    connection.execute(f'DROP TABLE "{name}"')
+    connection.execute("DELETE FROM projections WHERE name = ?", (name,))
 
 
 def create_indexes(connection: sqlite3.Connection) -> None:
@@ -167,51 +167,75 @@ def reading(path: str | Path) -> Iterator[None]:
             raise CorruptError(str(path), 0, message) from error
 
 
-def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
-    """True when the tables were made by exactly these projectors, versions and settings, and schemes as they are."""
-    stored = dict(connection.execute("SELECT name, identity FROM projections"))
-    if stored.pop(_ARITHMETIC[0], None) != _ARITHMETIC[1]:
+def are_rated_alike(connection: sqlite3.Connection) -> bool:
+    """True when the ratings were made by the schemes, the arithmetic and the history as this program has them.
+
+    Raises:
+        CorruptError: the history, or a projector's table, has other columns than it was made with.
+    """
+    stored = made_by(connection)
+    if stored.get(_ARITHMETIC[0]) != _ARITHMETIC[1] or stored.get(HISTORY.name) != HISTORY.identity:
         return False
-    by_schemes = {name.removeprefix(_SCHEME): stored.pop(name) for name in list(stored) if name.startswith(_SCHEME)}
-    if stored != {projector.name: projector.identity for projector in projectors}:
-        return False
+    by_schemes = {name.removeprefix(_SCHEME): stored[name] for name in stored if name.startswith(_SCHEME)}
     known = [schemes.named(name) for name in by_schemes]
     if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
         return False
     state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
-    for projector in projectors:
-        _check_columns(connection, projector, state)
+    _check_columns(connection, side_tables((), state)[0])
     return True
 
 
-def _check_columns(connection: sqlite3.Connection, projector: Projector, scheme_state: Sequence[str]) -> None:
-    """Refuse a projector's table that has other columns than the projector and the schemes in use ask for."""
-    whole = [("pool", "INTEGER"), ("player", "INTEGER"), ("n", "INTEGER")]
-    wanted = {*whole, *((name, kind.split()[0]) for name, kind in table_columns(projector, scheme_state))}
-    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
+def made_by(connection: sqlite3.Connection) -> dict[str, str]:
+    """What made the rows: the identity of each table's fold, the versions of the schemes and of the arithmetic."""
+    return dict(connection.execute("SELECT name, identity FROM projections"))
+
+
+def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
+    """Names and identities of the projectors that have a table."""
+    own = {_ARITHMETIC[0], HISTORY.name}
+    return {
+        name: identity
+        for name, identity in made_by(connection).items()
+        if name not in own and not name.startswith(_SCHEME)
+    }
+
+
+def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
+    """True when the ratings are as ``are_rated_alike`` says, and each of these projectors has its table."""
+    if not are_rated_alike(connection):
+        return False
+    stored = stored_projectors(connection)
+    if any(stored.get(projector.name) != projector.identity for projector in projectors):
+        return False
+    for table in side_tables(projectors, ())[1:]:
+        _check_columns(connection, table)
+    return True
+
+
+def _check_columns(connection: sqlite3.Connection, table: SideTable) -> None:
+    """Refuse a table that has other columns than the fold and the schemes in use ask for."""
+    wanted = {(name, kind.split()[0]) for name, kind in table.columns}
+    found = {(row[1], row[2]) for row in connection.execute(f'PRAGMA table_info("{table.name}")')}
     if found != wanted:
         names = sorted({name for name, _ in found ^ wanted})
-        message = f"table {projector.name!r} is not as it was made: columns {names}; {REBUILD}"
+        message = f"table {table.name!r} is not as it was made: columns {names}; {REBUILD}"
         raise CorruptError("the views", 0, message)
 
 
-def note_schemes(connection: sqlite3.Connection, projectors: Sequence[Projector], adopted: Iterable[Scheme]) -> None:
+def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
     """Remember which versions of schemes rate the pools, and give the history a column for each field of their state.
 
     Args:
         connection: the views.
-        projectors: the read models.
         adopted: the schemes that pools have adopted since this was last called.
     """
     for scheme in adopted:
         row = (_SCHEME + scheme.name, str(scheme.version))
         connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
-        for projector in projectors:
-            if projector.keeps_scheme_state:
-                present = {row[1] for row in connection.execute(f'PRAGMA table_info("{projector.name}")')}
-                for name in scheme.state:
-                    if name not in present:
-                        connection.execute(f'ALTER TABLE "{projector.name}" ADD COLUMN "{name}" REAL')
+        present = {row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})")}
+        for name in scheme.state:
+            if name not in present:
+                connection.execute(f'ALTER TABLE {HISTORY.name} ADD COLUMN "{name}" REAL')
 
 
 def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:

@@ -29,6 +29,9 @@ class Columns(Protocol):
     def floats(self, values: Iterable[float]) -> Column:
         """A column of floats (64 bit)."""
 
+    def texts(self, values: Iterable[str | None]) -> Column:
+        """A column of texts, None where there is none."""
+
     def zeros(self, length: int) -> Column:
         """A column of small whole zeros."""
 
@@ -100,6 +103,10 @@ class Few:
 
     def floats(self, values: Iterable[float]) -> Column:
         """A column of floats."""
+        return list(values)
+
+    def texts(self, values: Iterable[str | None]) -> Column:
+        """A column of texts."""
         return list(values)
 
     def zeros(self, length: int) -> Column:
@@ -202,6 +209,10 @@ class Many:
     def floats(self, values: Iterable[float]) -> Column:
         """A column of floats (64 bit)."""
         return np.asarray(values, np.float64)
+
+    def texts(self, values: Iterable[str | None]) -> Column:
+        """A column of texts."""
+        return np.asarray(list(values), np.object_)
 
     def zeros(self, length: int) -> Column:
         """A column of small whole zeros."""

@@ -17,10 +17,11 @@ from unittest.mock import patch
 
 from ledger.book.game_book import Fresh, GameBook
 from ledger.facts.events import NAME_PATTERN, Event
-from ledger.ratings import engine, views, views_file
+from ledger.facts.words import Termination
+from ledger.ratings import engine, folding, installing, queries, views
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
-from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.side_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.kernels import compiled
@@ -30,7 +31,7 @@ from ledger.testing.games import club, record, shuffled
 from ledger.testing.memory import MemoryJournal
 from ledger.testing.rows import Row, in_terms_of_facts, table_rows
 
-_WHOLE = frozenset({"n", "game", "ended_ms", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})
+_WHOLE = frozenset(name for name, column in SIDE_COLUMNS.items() if column.type == "INTEGER")
 _EDGE = 7.0  # stands around a player's state, where no step may write
 
 
@@ -50,9 +51,8 @@ class ProjectorContract:
         raise NotImplementedError
 
     def projectors(self) -> tuple[Projector, ...]:
-        """It, after the one that keeps the scheme's state where it does not do that itself."""
-        made = self.make()
-        return (made,) if made.keeps_scheme_state else (HISTORY, made)
+        """The read models that stand beside the history: this one alone."""
+        return (self.make(),)
 
     def facts(self) -> list[Event]:
         """The facts that it is tested with."""
@@ -64,8 +64,8 @@ class ProjectorContract:
         made = self.make()
         assert re.fullmatch(NAME_PATTERN, made.name)
         assert made.version >= 1
-        assert {*made.takes, *made.stores} <= set(SIDE_COLUMNS)
-        names = ["pool", "player", "n", *(name for name, _ in views_file.table_columns(made, ()))]
+        assert made.wants <= set(SIDE_COLUMNS)
+        names = [name for name, _ in SideTable(made).columns]
         assert len(names) == len(set(names)), "a column stands twice"
         for kept in made.state:
             assert kept.type in {"INTEGER", "REAL"}, kept
@@ -86,7 +86,7 @@ class ProjectorContract:
         made = self.make()
         for seed in self.seeds:
             run, columns = _sides(made, seed)
-            loop = engine.folding_loop(made.name, made.step, len(made.state))
+            loop = folding.folding_loop(made.name, made.step, len(made.state))
             start = [kept.start for kept in made.state] * (run[-1] + 1)
             plain = [0.0] * (len(run) * len(made.state))
             loop(run, columns, list(start), plain)
@@ -113,7 +113,7 @@ class ProjectorContract:
         """No clock, no chance, no memory of its own: the same twice, with other games in between."""
         made = self.make()
         run, columns = _sides(made, 2)
-        loop = engine.folding_loop(made.name, made.step, len(made.state))
+        loop = folding.folding_loop(made.name, made.step, len(made.state))
         outcomes = []
         for _ in range(2):
             out = [0.0] * (len(run) * len(made.state))
@@ -186,17 +186,39 @@ class ProjectorContract:
     def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:
         facts, made = self.facts(), self.make()
         slices = [facts[i : i + 50] for i in range(0, len(facts), 50)]
-        if made.keeps_scheme_state:
-            return  # there are no views without it
+        if not self.projectors():
+            return  # it is the ledger's own history, without which there are no views
         with self._views(tmp_path / "with") as updated:
             _take(updated, slices)
             with_it = in_terms_of_facts(updated.connection)
-        without = Views(_fresh(tmp_path / "without"), (HISTORY,), MemoryJournal())
+        without = Views(_fresh(tmp_path / "without"), (), MemoryJournal())
         _take(without, slices)
         expected = in_terms_of_facts(without.connection)
         without.close()
         assert with_it.keys() - expected.keys() == {made.name}
         assert {table: with_it[table] for table in expected} == expected
+
+    def test_installed_late_it_is_folded_from_the_rows_that_stand(self, tmp_path: Path) -> None:
+        """Nothing is rated again, no other table is written, and the rows are those of a rebuild."""
+        facts, made = self.facts(), self.make()
+        if not self.projectors():
+            return
+        journal = MemoryJournal()
+        path = _fresh(tmp_path / "late")
+        before = Views(path, (), journal)
+        _take(before, [facts])
+        stood = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
+        before.close()
+        for size in (installing.BLOCK, 7):
+            late = Views(path, (made,), journal)
+            with patch.object(installing, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
+                late.catch_up()
+            assert table_rows(late.connection, made.name) == self._rebuilt(tmp_path / str(size), facts)[made.name]
+            late.close()
+            gone = Views(path, (), journal)
+            gone.catch_up()
+            assert {table: table_rows(gone.connection, table) for table in queries.tables(gone.connection)} == stood
+            gone.close()
 
     # -- how -------------------------------------------------------------------------------------------------------
 
@@ -242,7 +264,7 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
     length, players = 130, 4
     n = list(range(1, length + 1))
     ratings = (0.0, 100.0, 1399.999999999, 1400.0, 2400.5, 5000.0, -35.25)
-    one: dict[str, list[float]] = {name: [] for name in SIDE_COLUMNS}
+    one: dict[str, list[float]] = {name: [] for name, column in SIDE_COLUMNS.items() if column.type != "TEXT"}
     for _ in range(players):
         one["n"] += n
         one["game"] += sorted(random.sample(range(1, 10**9), length))
@@ -252,7 +274,12 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
         one["colour"] += [random.randint(0, 1) for _ in n]
         one["half_points"] += [random.randint(0, 2) for _ in n]
         one["lost_on_time"] += [int(half == 0 and random.random() < 0.5) for half in one["half_points"][-length:]]
-        for name in ("rating", "opponent_rating"):
+        one["expected_score"] += [random.choice((0.0, 0.5, 1.0, random.random())) for _ in n]
+        one["era"] += [random.randint(0, 3) for _ in n]
+        one["termination_code"] += [random.randrange(len(Termination)) for _ in n]
+        one["tournament_code"] += [random.choice((0, 1, 2**53 - 1, random.randrange(2**53))) for _ in n]
+        one["round_order"] += [random.choice((0, random.randrange(20) * 10**12)) for _ in n]
+        for name in ("rating", "opponent_rating", "rating_before", "opponent_rating_before"):
             one[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
     run = [player for player in range(players) for _ in n]
     return run, tuple(one[name] for name in projector.takes)

@@ -145,12 +145,15 @@ class SchemeContract:
             games = self._games(seed)
             start = self._start(numbers)
             few_state, few_counts = list(start), [0] * PLAYERS
-            few, few_n = engine.rate(FEW, scheme, numbers, games, few_state, few_counts)
+            few = engine.rate(FEW, scheme, numbers, games, few_state, few_counts)
             many_state, many_counts = MANY.floats(start), MANY.zeros(PLAYERS)
-            many, many_n = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
-            assert all(math.isfinite(value) for value in few), numbers
-            assert bits(few) == bits(many.tolist()), numbers
-            assert few_n == many_n.tolist()
+            many = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
+            assert all(math.isfinite(value) for value in few.history), numbers
+            assert all(math.isfinite(value) for value in few.before), numbers
+            assert bits(few.history) == bits(many.history.tolist()), numbers
+            assert bits(few.before) == bits(many.before.tolist()), numbers
+            assert bits(few.expected) == bits(many.expected.tolist()), numbers
+            assert few.n == many.n.tolist()
             assert bits(few_state) == bits(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
@@ -188,23 +191,20 @@ class SchemeContract:
         for numbers in self.numbers():
             runs = []
             for _ in range(2):
-                history, _n = engine.rate(
-                    FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS
-                )
-                runs.append(bits(history))
+                kept = engine.rate(FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS)
+                runs.append([bits(column) for column in (kept.history, kept.before, kept.expected)])
             assert runs[0] == runs[1]
 
     def test_any_slicing_of_the_games_between_batches_is_one_replay(self) -> None:
         scheme = self.make()
         for numbers in self.numbers():
             games = self._games(5)
-            whole, _n = engine.rate(FEW, scheme, numbers, games, self._start(numbers), [0] * PLAYERS)
+            whole = engine.rate(FEW, scheme, numbers, games, self._start(numbers), [0] * PLAYERS)
             cut = games.starts[len(games.starts) // 2] if games.starts else GAMES // 2
             state, counts, parts = self._start(numbers), [0] * PLAYERS, []
             for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
-                history, _n = engine.rate(FEW, scheme, numbers, part, state, counts)
-                parts += history
-            assert bits(parts) == bits(whole)
+                parts += engine.rate(FEW, scheme, numbers, part, state, counts).history
+            assert bits(parts) == bits(whole.history)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()

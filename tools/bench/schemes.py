@@ -134,19 +134,18 @@ def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: A
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
     start, count = beginning(games, scheme, numbers, declared), len(games.white)
     players = len(start) // len(scheme.state)
-    history, n = np.empty(2 * count * len(scheme.state)), np.empty(2 * count, np.int32)
+    sides = 2 * count
+    history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
+    n = np.empty(sides, np.int32)
     loop = compiled(engine.rating_loop(scheme))
-    rooms = engine.rooms(MANY, scheme, players, 2 * MANY.longest(games.starts))
+    both = np.empty(2 * len(scheme.state))
+    space = engine.workspace(MANY, scheme, players, 2 * MANY.longest(games.starts))
+    room = both if scheme.rhythm is Rhythm.GAME else space
 
     def run() -> Any:
-        state, counts = start.copy(), np.zeros(players, np.int32)
-        if scheme.rhythm is Rhythm.GAME:
-            loop(games.white, games.black, games.score, games.day, state, counts, history, n, numbers)
-        else:
-            loop(
-                games.white, games.black, games.score, games.starts, games.period, games.closing, state, *rooms,
-                counts, history, n, numbers,
-            )  # fmt: skip
+        state = start.copy()
+        kept = engine.SideRatings(history, n, before, expected, np.zeros(players, np.int32))
+        loop(games, state, room, kept, numbers)
         return state
 
     return run

@@ -16,6 +16,7 @@ import attrs
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
 from ledger.book.roster import Roster
+from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
@@ -31,10 +32,9 @@ if TYPE_CHECKING:
 SHOWN_SCALE = "Elo points"  # what sources show beside games
 BLOCK = 50_000  # rows that are Python objects at one time
 
-_GAMES = """
-SELECT white, black, CASE outcome WHEN 'white' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END, ended_ms, tournament,
-  white_rating, black_rating
-FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY ended_ms, round_order, key
+_GAMES = f"""
+SELECT white, black, half_points / 2.0, ended_ms, tournament, white_rating, black_rating
+FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY {IN_ORDER_OF_ENDS}
 """
 
 

@@ -1,6 +1,7 @@
-"""The rating history: a row for each side of each rated game, with the counts that a summary or a graph needs.
+"""The rating history, the ledger's own table: a row for each side of each rated game, with the scheme's whole state.
 
-Only the built-in history lives here. HERA is the "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon
+It also keeps the counts that a summary or a graph needs, folded as a projector folds. Every ledger has it, whatever
+projectors are installed beside it. HERA is the "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon
 your achievement after completing 50 rated games".
 """
 
@@ -35,9 +36,19 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
 
 HISTORY = Projector(
     name="history",
-    version=1,
+    version=2,
     settings={"hera_from": HERA_FROM},
-    stores=("game", "ended_ms", "opponent", "opponent_n", "colour", "half_points", "rating"),
+    stores=(
+        "game",
+        "ended_ms",
+        "opponent",
+        "opponent_n",
+        "colour",
+        "half_points",
+        "rating",
+        "rating_before",
+        "expected_score",
+    ),
     takes=("n", "half_points", "lost_on_time", "rating"),
     state=(
         Kept("wins", "INTEGER", 0.0, "rated games won so far"),
@@ -50,5 +61,4 @@ HISTORY = Projector(
         Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none"),
     ),
     step=step,
-    keeps_scheme_state=True,
 )

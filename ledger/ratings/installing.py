@@ -1,0 +1,122 @@
+"""A projector that is newly installed: its table folded from the rows that stand, so that nothing is rated again.
+
+The table of one that is gone, or was made by another version, is taken away. No other table is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from ledger.book.timeline import Pool
+from ledger.ratings import engine, views_file
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.rated_games import codes
+from ledger.ratings.side_rows import fold
+from ledger.ratings.side_tables import SideTable, facts_wanted
+from ledger.runtime.columns import FEW, MANY, Column, Columns
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BLOCK = 100_000  # rows that are Python objects at one time
+
+# Where the rows that stand keep what is known of a side: *own* is its row, *other* the opponent's, *games* the game's.
+_KEPT_IN: Mapping[str, str] = {
+    **{name: f"own.{name}" for name in ("n", *HISTORY.stores)},
+    "opponent_rating": "other.rating",
+    "opponent_rating_before": "other.rating_before",
+    "lost_on_time": "games.time_loss = own.colour + 1",
+    **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
+}
+_SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_at`` has them
+
+
+def fit(connection: sqlite3.Connection, projectors: Sequence[Projector], pools: Iterable[Pool]) -> None:
+    """Give these projectors their tables, and no others; in the caller's transaction.
+
+    Args:
+        connection: the views, rated as this program rates.
+        projectors: the read models.
+        pools: every pool of the views.
+    """
+    wanted = {projector.name: projector.identity for projector in projectors}
+    stored = views_file.stored_projectors(connection)
+    for name, identity in stored.items():
+        if wanted.get(name) != identity:
+            views_file.drop_table(connection, name)
+    for projector in projectors:
+        if stored.get(projector.name) != projector.identity:
+            table = SideTable(projector)
+            views_file.add_table(connection, table)
+            for pool in pools:
+                _fold_pool(connection, pool, table)
+
+
+def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable) -> None:
+    """Fold the rows of one pool, in the order of players and their games."""
+    start = [kept.start for kept in table.fold.state]
+    last_player, state = 0, start
+    for names, rows in _blocks(connection, pool, table):
+        cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
+        players, *columns = zip(*rows, strict=True)
+        sides = _sides(cols, pool, dict(zip(names, columns, strict=True)), table)
+        run, begins = _runs(players)
+        running = [*(state if players[0] == last_player else start), *(start * (begins - 1))]
+        folded, reached = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
+        stored = cols.lists([*(sides[name] for name in table.fold.stores), *folded])
+        numbers = [pool.pool] * len(rows)
+        connection.executemany(table.insert, zip(numbers, players, sides_n(cols, sides), *stored, strict=True))
+        last_player, state = players[-1], cols.lists([reached])[0][len(start) * (begins - 1) :]
+
+
+def _blocks(
+    connection: sqlite3.Connection, pool: Pool, table: SideTable
+) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
+    """The rows of a pool by player and game number, the player first, and the names of their further columns."""
+    wanted = table.fold.wants
+    names = [name for name in _KEPT_IN if name in {"n", "ended_ms", *wanted, *facts_wanted([table])}]
+    other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+    query = (
+        f"SELECT own.player, {', '.join(_KEPT_IN[name] for name in names)} FROM {HISTORY.name} AS own "
+        f"CROSS JOIN games ON games.position = own.game "
+        + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
+        + "WHERE own.pool = ? ORDER BY own.player, own.n"
+    )
+    cursor = connection.execute(query, (pool.pool,))
+    while rows := cursor.fetchmany(BLOCK):
+        yield names, rows
+
+
+def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
+    sides: dict[str, Column] = {}
+    for name, column in found.items():
+        kind = SIDE_COLUMNS[name].type
+        if kind == "REAL":
+            sides[name] = cols.floats([nan if value is None else value for value in column])
+        elif kind == "TEXT":
+            sides[name] = cols.texts(column)
+        else:
+            sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
+    if table.fold.wants & {"era", "scheme"}:
+        sides["era"] = cols.small([pool.era_at(ms) for ms in found["ended_ms"]])
+    return {**sides, **codes(cols, pool, sides, table.fold.wants)}
+
+
+def sides_n(cols: Columns, sides: Mapping[str, Column]) -> list[int]:
+    """The numbers of the games, as a list."""
+    numbers: list[int] = cols.lists([sides["n"]])[0]
+    return numbers
+
+
+def _runs(players: Sequence[int]) -> tuple[list[int], int]:
+    """For each row the place of its player among those of the block, and how many players there are."""
+    run, place, before = [], -1, None
+    for player in players:
+        place += player != before
+        before = player
+        run.append(place)
+    return run, place + 1

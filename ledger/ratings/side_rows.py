@@ -1,0 +1,86 @@
+"""Rated games to rows: each player's sides folded and written to the history, the other tables and ``current``.
+
+The one builder of rows: for a single live game, for what a late result touches, and for a first build alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ledger.book.timeline import Pool
+from ledger.ratings.folding import folding_loop
+from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.projector import Projector
+from ledger.ratings.rated_games import Rated, sides_at
+from ledger.runtime.columns import FEW, Column, Columns
+from ledger.runtime.kernels import compiled
+
+
+def write(
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column], first: int, last: int
+) -> list[Column]:
+    """Fold and write the sides of players *first* <= player < *last*, by dense index.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        rows: where they are written.
+        rated: what is written.
+        running: by table, the running state of its fold, flat, of these players.
+        first: see above.
+        last: see above.
+
+    Returns:
+        The running states after these sides.
+    """
+    places = rated.order[rated.starts[first] : rated.starts[last]]
+    wanted = frozenset(name for table in rows.tables for name in table.fold.wants)
+    sides = sides_at(cols, pool, rated, places, wanted)
+    run = [owner - first for owner in sides["owner"]] if cols is FEW else sides["owner"] - first
+    lengths = [rated.starts[i + 1] - rated.starts[i] for i in range(first, last)]
+    players = rated.players[first:last]
+    player_column = [player for player, length in zip(players, lengths, strict=True) for _ in range(length)]
+    pool_column = [pool.pool] * len(player_column)
+    n_column = cols.lists([sides["n"]])[0]
+    after = []
+    for table, state in zip(rows.tables, running, strict=True):
+        folded, reached = fold(cols, table.fold, run, sides, state)
+        stored = [sides[name] for name in table.fold.stores]
+        stored += [cols.take(rated.scheme_state[name], places) for name in table.scheme_state]
+        lists = cols.lists([*stored, *folded])
+        rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True))
+        after.append(reached)
+    _write_current(cols, pool, rows, rated, sides, first, last)
+    return after
+
+
+def fold(
+    cols: Columns, projector: Projector, run: Column, sides: dict[str, Column], state: Column
+) -> tuple[list[Column], Column]:
+    """Fold sides; the columns of the running state after each, and the state that each run has reached, flat.
+
+    Args:
+        cols: how the columns are held.
+        projector: whose step.
+        run: by side, the index of its player among those of *state*.
+        sides: the columns of the sides.
+        state: flat running state by player; left as it is.
+    """
+    width = len(projector.state)
+    loop = folding_loop(projector.name, projector.step, width)
+    if cols is not FEW:
+        loop = compiled(loop)
+    reached = state[:] if cols is FEW else state.copy()
+    out = cols.room(len(run) * width)
+    loop(run, tuple(sides[name] for name in projector.takes), reached, out)
+    return [cols.field(out, i, width) for i in range(width)], reached
+
+
+def _write_current(
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, sides: dict[str, Column], first: int, last: int
+) -> None:
+    start = rated.starts[first]
+    ends = cols.small([rated.starts[i + 1] - start - 1 for i in range(first, last)])
+    columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms", "rated_ms")]
+    number = [pool.pool] * (last - first)
+    rows.write_current(zip(number, rated.players[first:last], *cols.lists(columns), strict=True))

@@ -1,0 +1,80 @@
+"""The tables with a row for each side of each rated game: the history, and one for each projector.
+
+Here stands what columns they have; the statements are in ``player_rows``, the rows come from ``side_rows``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from ledger.errors import ProjectionError
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+
+
+@attrs.frozen
+class SideTable:
+    """One table, keyed ``(pool, player, n)``.
+
+    Attributes:
+        fold: what it stores of a side, and the running state that it keeps after each.
+        scheme_state: names of the scheme's state fields that it carries besides the rating; the history alone does.
+    """
+
+    fold: Projector
+    scheme_state: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name in the views."""
+        return self.fold.name
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and SQL types of its columns, in the order of its rows."""
+        return [
+            ("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"),
+            *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
+            *((name, "REAL") for name in self.scheme_state),
+            *((kept.name, kept.type) for kept in self.fold.state),
+        ]  # fmt: skip
+
+    @property
+    def create(self) -> str:
+        """The statement that makes it."""
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
+        return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID'
+
+    @property
+    def insert(self) -> str:
+        """The statement that inserts a row."""
+        names = ", ".join(f'"{name}"' for name, _ in self.columns)
+        return f'INSERT INTO "{self.name}"({names}) VALUES ({", ".join("?" * len(self.columns))})'
+
+
+def side_tables(projectors: Sequence[Projector], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
+    """The history first, then the projectors' tables.
+
+    Args:
+        projectors: the read models.
+        scheme_state: every state field of the schemes in use.
+    """
+    fields = tuple(name for name in scheme_state if name != "rating")
+    return (SideTable(HISTORY, fields), *(SideTable(projector) for projector in projectors))
+
+
+def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
+    """The columns of ``games`` that the tables need besides those that rating needs."""
+    wanted = {SIDE_COLUMNS[name].fact for table in tables for name in table.fold.wants}
+    return tuple(sorted(wanted - {""}))
+
+
+def refuse_taken_names(projectors: Sequence[Projector], taken: Iterable[str]) -> None:
+    """Raise ProjectionError for a projector whose table would be another one's."""
+    known = {*taken, HISTORY.name}
+    for projector in projectors:
+        if projector.name in known:
+            raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
+        known.add(projector.name)
