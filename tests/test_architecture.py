@@ -34,7 +34,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backups",),
     ("",),
 )
-HEAVY = {"matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "sqlite_utils", "zstandard"}
+HEAVY = {
+    "adbc_driver_manager", "adbc_driver_sqlite", "matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow",
+    "sqlite_utils", "zstandard",
+}  # fmt: skip
 LONGEST_FUNCTION = 50
 LONGEST_FILE = 400
 TO_BE_SPLIT: set[str] = set()

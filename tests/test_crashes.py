@@ -38,6 +38,7 @@ from tests.kit.places import ROOT
 
 SCENARIOS = {
     "import, then a first build": ("--games", "3000", "--batch", "250"),
+    "a first build written by a process of its own": ("--games", "3000", "--own-process", "--slow-ms", "20"),
     "a rebuild beside standing views": ("--games", "3000", "--steps", "import,catch-up,rebuild", "--slow-ms", "4"),
     "games one batch after the other": (
         "--games", "1200", "--batch", "60", "--steps", "live", "--build-from", "400", "--slow-ms", "4",

@@ -28,8 +28,9 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import engine, projection, views, views_file
+from ledger.ratings import building, engine, pool_build, views, views_file
 from ledger.ratings.queries import tables
+from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
 from tests.kit.derived import all_rows
@@ -82,6 +83,21 @@ def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
         ledger.append_many(events)
         ledger.rebuild()
         return all_rows(ledger), in_terms_of_facts(ledger.views.connection)
+
+
+@contextmanager
+def small_blocks(size: int) -> Iterator[None]:
+    """Builds sort by runs on the disk, and rate and write in blocks, of about *size* rows."""
+    sizes = {
+        sorted_runs: ("PIECE",),
+        building: ("GAMES_A_RUN", "GAMES_A_BLOCK"),
+        pool_build: ("SIDES_A_RUN", "SIDES_A_BLOCK"),
+    }
+    with ExitStack() as stack:
+        for module, names in sizes.items():
+            for name in names:
+                stack.enter_context(patch.object(module, name, size))
+        yield
 
 
 # --- properties ---------------------------------------------------------------------------------------------
@@ -183,6 +199,24 @@ def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
         assert (ledger.head(), all_rows(ledger)) == (head, before)
 
 
+@examples
+@given(clubs(), st.integers(1, 5))
+def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Event], size: int) -> None:
+    expected, _ = rebuilt(club)
+    with patch.object(sqlite_store, "BLOCK", 7), small_blocks(size):
+        found, _ = rebuilt(club)
+    assert found == expected
+
+
+@settings(examples, max_examples=3)
+@given(clubs(), st.integers(1, 5))
+def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:
+    expected, _ = rebuilt(club)
+    with patch.object(sqlite_store, "BLOCK", 7), patch.object(building, "OWN_PROCESS_FROM", 0), small_blocks(size):
+        found, _ = rebuilt(club)
+    assert found == expected
+
+
 class _StoppedError(Exception):
     """Stops a build."""
 
@@ -193,7 +227,7 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
     club: list[Event], stops: list[int]
 ) -> None:
     expected, _ = rebuilt(club)
-    with new_ledger() as ledger, patch.object(sqlite_store, "BLOCK", 3), patch.object(projection, "CHUNK", 4):
+    with new_ledger() as ledger, patch.object(sqlite_store, "BLOCK", 3), small_blocks(4):
         ledger.append_many(club)
         for stop in stops:
             left = [stop]

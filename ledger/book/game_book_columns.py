@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -26,6 +26,7 @@ from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
+from ledger.runtime.table_writer import insert_rows
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
 
 if TYPE_CHECKING:
@@ -36,7 +37,14 @@ _PLAYER = b',"kind":"player-registered/1","position":'
 _END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
-RATED_COLUMNS = ("position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "round_order", "key")
+RATED_COLUMNS = (
+    "position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch", "round_order",
+    "key",
+)  # fmt: skip
+
+_TEXTS = {"key", "batch", "termination", "tournament", "round"}
+
+Insert = Callable[[str, "DataFrame"], None]  # runs a statement with question marks for each row
 
 
 def _schema(cls: type) -> dict[str, Any]:
@@ -89,13 +97,12 @@ def _unfit_entries() -> Iterator[None]:
 
 def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
     # These bytes stand in no text of a body, whose quotation marks are escaped, and facts have no field "kind".
-    games = [body for body in bodies if body.find(_GAME, _END) >= 0]
-    players: list[bytes] = []
-    others: list[bytes] = []
-    if len(games) < len(bodies):
-        for body in bodies:
-            if body.find(_GAME, _END) < 0:
-                (players if body.find(_PLAYER, _END) >= 0 else others).append(body)
+    games: list[bytes] = []
+    rest: list[bytes] = []
+    for body in bodies:
+        (games if body.find(_GAME, _END) >= 0 else rest).append(body)
+    players = [body for body in rest if body.find(_PLAYER, _END) >= 0]
+    others = [body for body in rest if body.find(_PLAYER, _END) < 0]
     return Decoded(
         _dated(_read(games, GameRecorded)) if games else None,
         _read(players, PlayerRegistered) if players else None,
@@ -136,15 +143,28 @@ def _is_strict(body: bytes) -> bool:
     return True
 
 
-def take_decoded(book: GameBook, block: Decoded, fresh: Fresh) -> DataFrame:
-    """Fold a block in; returns the games that count, in the columns ``RATED_COLUMNS``, in journal order."""
+def take_decoded(
+    book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
+) -> DataFrame:
+    """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
+
+    Players and games are written by *insert*, without one by the book's connection; what else happened in the block
+    always by the latter, for it may concern any earlier game.
+    """
+    if insert is None:
+        insert = partial(insert_rows, book.connection)
     if block.players is not None:
-        _take_players(book, block.players)
+        _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
     if block.games is None:
-        return pl.DataFrame(schema={name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS})
+        return pl.DataFrame(schema=columns_schema(columns))
     with _unfit_entries():
-        return _take_games(book, block.games, fresh)
+        return _take_games(book, block.games, fresh, insert).select(columns)
+
+
+def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
+    """The types of columns of the table ``games`` that say when, where and how a game was played."""
+    return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
 def _dated(frame: DataFrame) -> DataFrame:
@@ -162,27 +182,26 @@ def _dated(frame: DataFrame) -> DataFrame:
     )
 
 
-def _take_players(book: GameBook, frame: DataFrame) -> None:
-    names = ("player", "joined_at", "standing", "declared_rating", "birth_year")
-    rows = list(zip(*(frame[name].to_list() for name in names), strict=True))
-    book.connection.executemany("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
+def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
+    rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
+    insert("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
     known = pl.col("declared_rating").is_not_null() | pl.col("birth_year").is_not_null()
     special = frame.filter((pl.col("standing") != "full") | known)
     for row in special.select("player", "standing", "declared_rating", "birth_year").iter_rows():
         book.roster.register(*row)
 
 
-def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh) -> DataFrame:
+def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = frame.with_columns(reason=_reasons(book, frame))
     frame = frame.with_columns(_places(book, frame))
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
-    book.connection.executemany(tables.INSERT_GAME, zip(*(rows[name].to_list() for name in rows.columns), strict=True))
+    insert(tables.INSERT_GAME, rows)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
-    return counting.select(RATED_COLUMNS)
+    return counting
 
 
 def _reasons(book: GameBook, frame: DataFrame) -> Series:

@@ -6,32 +6,38 @@ it in place is ``views``'s business.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ledger.book.game_book import Fresh, GameBook
-from ledger.book.game_book_columns import RATED_COLUMNS, decode_bodies, take_decoded
-from ledger.book.tables import ORDER_OF_ENDS, RATING_ORDER
-from ledger.book.timeline import Pool
+from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
+from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import views_file
-from ledger.ratings.projection import PoolProjection
+from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games, as_facts
+from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.collector import collector_paused
-from ledger.runtime.columns import MANY
-from ledger.runtime.lazy import np, pl
+from ledger.runtime.lazy import pl
 from ledger.runtime.prefetch import mapped_ahead
 from ledger.runtime.progress import Progress
+from ledger.runtime.sorted_runs import SortedRuns
+from ledger.runtime.table_writer import MESSAGE, OwnConnection, TableWriter, table_writer, wait_for_writer
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from polars import DataFrame, Series
+    from polars import DataFrame
+
+OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
+GAMES_A_RUN = 500_000  # games that are sorted in memory at one time, about 100 bytes each
+GAMES_A_BLOCK = 250_000  # games that are rated together, or somewhat more
+_STANDING = "SELECT target, folded, pool, player FROM build"
 
 
 class Build:
@@ -42,6 +48,8 @@ class Build:
         self._path = path
         self._projectors = projectors
         self._journal = journal
+        facts = facts_wanted(side_tables(projectors, ()))
+        self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
     def run(self, until: int, progress: Progress) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it."""
@@ -49,24 +57,23 @@ class Build:
             self._run(until, progress)
 
     def _run(self, until: int, progress: Progress) -> None:
+        wait_for_writer(self._path)
         connection = self._open()
         try:
-            book = GameBook(connection)
-            query = "SELECT target, folded, pool, player FROM build"
-            target, folded, written_pool, written_player = connection.execute(query).fetchone()
+            target, folded, written_pool, written_player = connection.execute(_STANDING).fetchone()
             target = target or until
-            games = self._fold(connection, book, folded, target, progress)
-            ordered_pools = sorted(book.pools.values(), key=lambda pool: pool.pool)
-            pools = [pool for pool in ordered_pools if pool.pool >= written_pool]
-            while games is not None and pools:
-                pool = pools.pop(0)
-                after = written_player if pool.pool == written_pool else 0
-                projection = PoolProjection(connection, pool, book.roster, self._projectors)
-                ordered = _in_rating_order(connection, games, pool, projection.facts)
-                if not pools:
-                    games = None  # ten million keys are no longer needed
-                steps = projection.from_scratch(ordered, after, progress)
-                self._write(connection, pool.pool, steps)
+            with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
+                book = GameBook(connection)
+                self._fold(connection, book, folded, target, games, writers, progress)
+                for number, blocks in _by_pool(games):
+                    if number < written_pool:
+                        continue
+                    pool = next(pool for pool in book.pools.values() if pool.pool == number)
+                    after = written_player if number == written_pool else 0
+                    build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
+                    with build:
+                        build.rate(blocks, after)
+                        self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
@@ -104,89 +111,101 @@ class Build:
             return False
 
     def _fold(
-        self, connection: sqlite3.Connection, book: GameBook, folded: int, target: int, progress: Progress
-    ) -> DataFrame | None:
-        """The games that count, of the blocks folded before and of the rest."""
-        frames = [_stored_games(connection)] if folded else []
-        judged_again = False
+        self, connection: sqlite3.Connection, book: GameBook, folded: int, target: int, games: SortedRuns,
+        writers: _Writers, progress: Progress,
+    ) -> None:  # fmt: skip
+        """Fold the rest of the journal into the game book; what counts of it, and was folded before, goes into *games*.
+
+        A block with anything but players and games is written by the connection that the game book reads with.
+        """
+        stale = folded > 0
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
-            with sqlite.immediate(connection, self._path):
-                frames.append(_compact(take_decoded(book, block, fresh)))
-                views_file.note_schemes(connection, fresh.adopted)
-                folded += len(bodies)
-                done = (target, folded, self._journal.root_at(folded))
-                connection.execute("UPDATE build SET target = ?, folded = ?, root = ?", done)
-            judged_again = judged_again or any(fresh.touched.values())
+            writer = writers.own() if block.others else writers.aside()
+            counting = take_decoded(book, block, fresh, writer.insert, self._columns)
+            views_file.note_schemes(connection, fresh.adopted)
+            folded += len(bodies)
+            done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
+            writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
+            writer.commit()
+            stale = stale or any(fresh.touched.values())  # a later fact reached back into earlier blocks
+            if not stale:
+                games.add(_compact(counting))
             progress("game book", folded, target)
-        if judged_again:  # a change of standing reached back into earlier blocks
-            frames = [_stored_games(connection)]
-        return pl.concat(frames) if frames else None
+        if stale:
+            writers.own()
+            games.clear()
+            for frame in _stored_games(connection, self._columns):
+                games.add(_compact(frame))
 
-    def _write(self, connection: sqlite3.Connection, pool: int, steps: Any) -> None:
-        connection.execute("BEGIN IMMEDIATE")
+    @staticmethod
+    def _write(writer: TableWriter, pool: int, steps: Iterator[int]) -> None:
         for player in steps:
-            connection.execute("UPDATE build SET pool = ?, player = ?", (pool, player))
-            connection.execute("COMMIT")
-            connection.execute("BEGIN IMMEDIATE")
-        connection.execute("COMMIT")
+            done = pl.DataFrame({"pool": pool, "player": player})
+            writer.insert("UPDATE build SET pool = ?, player = ?", done)
+            writer.commit()
+
+
+class _Writers:
+    """Both ways into the file: the connection that all else goes by, and, for much, a process of its own."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, entries: int) -> None:
+        """Say which file, and how much there is to write: a process of its own is for much."""
+        self._path = path
+        self._connection = connection
+        self._own = OwnConnection(connection)
+        self._entries = entries
+        self._aside: TableWriter | None = None
+
+    def __enter__(self) -> _Writers:
+        """Nothing is started yet."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Leave the file to the connection; after an error without what was not committed."""
+        try:
+            if kind is None and self._aside is not None:
+                self._aside.settle()
+        finally:
+            if self._aside is not None:
+                self._aside.close()
+            self._own.close()
+
+    def own(self) -> TableWriter:
+        """The connection, once nothing else is under way."""
+        if self._aside is not None:
+            self._aside.settle()
+        return self._own
+
+    def aside(self) -> TableWriter:
+        """What writes while this process goes on; its rows are to be committed before ``own`` is asked for."""
+        if self._aside is None:
+            much = self._entries >= OWN_PROCESS_FROM
+            self._aside = table_writer(self._path, self._connection) if much else self._own
+        return self._aside
+
+
+def _sorted_games(folder: Path) -> SortedRuns:
+    """Room for the games that count, to come out by pool and in rating order, no batch in two blocks."""
+    return SortedRuns(folder, ("pool", *RATING_ORDER), lead=2, rows_a_run=GAMES_A_RUN)
+
+
+def _by_pool(games: SortedRuns) -> Iterator[tuple[int, Iterator[DataFrame]]]:
+    """The number of each pool that has games, with them in rating order, in blocks."""
+    parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
+    return groupby(parts, lambda part: int(part["pool"][0]))
 
 
 def _compact(frame: DataFrame) -> DataFrame:
-    """The same columns in as few bytes as they need: ten million games must fit in memory."""
+    """The same columns in as few bytes as they need."""
     small = {"pool": pl.Int16, "white": pl.Int32, "black": pl.Int32, "half_points": pl.Int8, "time_loss": pl.Int8}
     return frame.with_columns(pl.col(name).cast(kind) for name, kind in small.items())
 
 
-def _stored_games(connection: sqlite3.Connection) -> DataFrame:
-    """The games that a stopped build had folded already."""
-    rows = connection.execute(
-        f"SELECT {', '.join(RATED_COLUMNS)} FROM games WHERE reason IS NULL ORDER BY position"
-    ).fetchall()
-    schema = {name: pl.Int64 if name != "key" else pl.String for name in RATED_COLUMNS}
-    return _compact(pl.DataFrame(rows, schema=schema, orient="row"))
-
-
-def _in_rating_order(
-    connection: sqlite3.Connection, games: DataFrame, pool: Pool, facts: Sequence[str]
-) -> Games:
-    here = games["pool"] == pool.pool
-    mine = games if here.all() else games.filter(here)
-    if pool.by_game:
-        mine = mine.sort(ORDER_OF_ENDS)
-        rated_ms, begins = mine["ended_ms"], np.ones(len(mine), np.int32)
-    else:
-        mine = mine.join(_stored_places(connection, pool.pool), on="position")
-        mine = mine.sort(RATING_ORDER)
-        rated_ms = mine["rated_ms"]
-        begins = mine.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series().to_numpy()
-    return Games(
-        mine["position"].to_numpy(), mine["white"].to_numpy(), mine["black"].to_numpy(),
-        mine["half_points"].to_numpy(), mine["time_loss"].to_numpy(), mine["ended_ms"].to_numpy(),
-        rated_ms.to_numpy(), begins.astype(np.int32), np.ones(len(mine), np.int32),
-        _stored_facts(connection, pool.pool, mine["position"], facts),
-    )  # fmt: skip
-
-
-def _stored_facts(
-    connection: sqlite3.Connection, pool: int, positions: Series, facts: Sequence[str]
-) -> dict[str, Any]:
-    """The columns of the game book that tables want besides those that rating needs, by game."""
-    if not facts:
-        return {}
-    query = f"SELECT position, {', '.join(facts)} FROM games WHERE pool = ? AND reason IS NULL"
-    rows = connection.execute(query, (pool,)).fetchall()
-    kinds = {name: pl.Int64 if name == "round_order" else pl.String for name in facts}
-    stored = pl.DataFrame(rows, schema={"position": pl.Int64, **kinds}, orient="row")
-    found = positions.to_frame().join(stored, on="position", how="left", maintain_order="left")
-    return as_facts(MANY, facts, [found[name].to_list() for name in facts])
-
-
-def _stored_places(connection: sqlite3.Connection, pool: int) -> DataFrame:
-    """Place in rating order and batch of each game that counts, by position."""
-    rows = connection.execute(
-        "SELECT position, rated_ms, batch FROM games WHERE pool = ? AND reason IS NULL", (pool,)
-    ).fetchall()
-    return pl.DataFrame(
-        rows, schema={"position": pl.Int64, "rated_ms": pl.Int64, "batch": pl.String}, orient="row"
-    )
+def _stored_games(connection: sqlite3.Connection, names: Sequence[str]) -> Iterator[DataFrame]:
+    """The games that count, of all that was folded in, as ``take_decoded`` gives them."""
+    query = f"SELECT {', '.join(names)} FROM games WHERE reason IS NULL ORDER BY position"
+    cursor = connection.execute(query)
+    while rows := cursor.fetchmany(MESSAGE):
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+        yield pl.DataFrame(columns, schema=columns_schema(names))

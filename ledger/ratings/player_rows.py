@@ -24,7 +24,7 @@ NEVER = -(2**62)  # before any game, milliseconds
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
-_WRITE_CURRENT = (
+WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms"
@@ -132,7 +132,7 @@ class PlayerRows:
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms)`` each."""
-        self._connection.executemany(_WRITE_CURRENT, rows)
+        self._connection.executemany(WRITE_CURRENT, rows)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""

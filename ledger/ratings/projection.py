@@ -23,18 +23,14 @@ from ledger.ratings import engine, side_rows
 from ledger.ratings.live_games import LiveGames
 from ledger.ratings.player_rows import Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games, Rated, as_games, joined, rateable, touch
+from ledger.ratings.rated_games import Games, Rated, as_games, rateable, rated_by_era, touch
 from ledger.ratings.side_tables import facts_wanted, side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
-from ledger.runtime.lazy import np
-from ledger.runtime.progress import Progress
 from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:
     import sqlite3
-
-CHUNK = 250_000  # sides that become Python rows at one time: bounds the memory of a large write
 
 
 @attrs.define
@@ -89,32 +85,6 @@ class PoolProjection:
         self.facts = facts_wanted(tables)
         self._rows = PlayerRows(connection, pool, tables)
         self._live = LiveGames(pool, roster, self._rows)
-
-    def from_scratch(self, games: Games, after_player: int, progress: Progress) -> Iterator[int]:
-        """Rate all games of the pool and write the rows of players above *after_player*, some players at a time.
-
-        Yields the last player written, each time the rows so far are whole, so that the caller may commit.
-        """
-        if not len(games.position):
-            return
-        players, white, black = MANY.dense(games.white, games.black)
-        numbers = players.tolist()
-        before = self._newcomers(numbers, white, black, games.ended_ms)
-        rated = self._rate(MANY, games, players, white, black, before)
-        first = 0
-        while first < len(numbers):
-            last = first + 1
-            while last < len(numbers) and rated.starts[last + 1] - rated.starts[first] <= CHUNK:
-                last += 1
-            if numbers[last - 1] > after_player:
-                widths = [len(table.fold.state) for table in self._rows.tables]
-                running = [
-                    flat[first * width : last * width] for flat, width in zip(before.running, widths, strict=True)
-                ]
-                side_rows.write(MANY, self.pool, self._rows, rated, running, first, last)
-                yield numbers[last - 1]
-            progress("rating history", rated.starts[last], rated.starts[-1])
-            first = last
 
     def take(self, game: Played) -> bool:
         """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
@@ -223,56 +193,17 @@ class PoolProjection:
             ]
             walk.carried[player] = Carried(held, kept)
 
-    def _newcomers(self, players: list[int], white: Column, black: Column, ended_ms: Column) -> Before:
-        first = np.full(len(players), len(white))
-        for side in (white, black):
-            own = first.copy()
-            own[side[::-1]] = np.arange(len(white))[::-1]  # the last one written is the first one played
-            first = np.minimum(first, own)
-        ends = ended_ms[first].tolist()
-        who = [self._roster.newcomer(player, ms) for player, ms in zip(players, ends, strict=True)]
-        running = [
-            MANY.floats([kept.start for kept in table.fold.state] * len(players)) for table in self._rows.tables
-        ]
-        return Before(players, MANY.zeros(len(players)), [None] * len(players), who, running)
-
     def _rate(
         self, cols: Columns, games: Games, players: Column, white: Column, black: Column, before: Before, *,
         more: bool = False,
     ) -> Rated:  # fmt: skip
         counts = before.base[:] if cols is FEW else before.base.copy()
-        n, rating_before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
-        scheme_state: dict[str, Column] = {}
-        for era, first, last in self._by_era(cols, games):
-            here = games.part(first, last)
-            both = white[first:last], black[first:last]
-            kept = self._rate_era(cols, era, here, both, before, counts, more=more)
-            fields = self.pool.eras[era].scheme.state
-            found = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
-            scheme_state = joined(cols, scheme_state, found, 2 * first, 2 * (last - first))
-            n = kept.n if first == 0 else cols.joined(n, kept.n)
-            rating_before = kept.before if first == 0 else cols.joined(rating_before, kept.before)
-            expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
-            eras = cols.joined(eras, cols.small([era] * (last - first)))
-        for name in self.pool.state_fields:
-            scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
-        owner = cols.interleave(white, black)
-        order = cols.slots(owner, cols.ranks(n, owner, before.base), len(players))
-        starts = [0]
-        for played, base in zip(*cols.lists([counts, before.base]), strict=True):
-            starts.append(starts[-1] + played - base)
-        return Rated(
-            games, players, cols.lists([players])[0], starts, order, owner, n, rating_before, expected, eras,
-            scheme_state,
-        )  # fmt: skip
 
-    def _by_era(self, cols: Columns, games: Games) -> list[tuple[int, int, int]]:
-        """The stretches of games of one era: its place, the first game, one after the last."""
-        eras = self.pool.eras
-        if len(eras) == 1:
-            return [(0, 0, len(games.ended_ms))]
-        begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.ended_ms)]
-        return [(era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1]]
+        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
+            sides = white[first:last], black[first:last]
+            return self._rate_era(cols, era, games.part(first, last), sides, before, counts, more=more)
+
+        return rated_by_era(cols, self.pool, games, (players, white, black), before.base, rate_era, lambda: counts)
 
     def _rate_era(
         self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column], before: Before, counts: Column, *,

@@ -5,7 +5,7 @@ One way serves few games, as lists, and many, as arrays. No rule of any scheme l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -146,6 +146,53 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
         name: cols.ints(column) if name == "round_order" else cols.texts(column)
         for name, column in zip(names, columns, strict=True)
     }
+
+
+def rated_by_era(
+    cols: Columns, pool: Pool, games: Games, dense: tuple[Column, Column, Column], base: Column,
+    rate_era: Callable[[int, int, int], engine.SideRatings], counts: Callable[[], Column],
+) -> Rated:  # fmt: skip
+    """Rate games era by era.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        games: all of them.
+        dense: their players, and Whites and Blacks as places among them.
+        base: games rated before, by dense index.
+        rate_era: rates the games *first* <= game < *last*, which are of the era at the place given first.
+        counts: games rated when all of these are, by dense index.
+    """
+    players, white, black = dense
+    n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
+    scheme_state: dict[str, Column] = {}
+    for era, first, last in _by_era(cols, pool, games):
+        kept = rate_era(era, first, last)
+        fields = pool.eras[era].scheme.state
+        found = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
+        scheme_state = joined(cols, scheme_state, found, 2 * first, 2 * (last - first))
+        n = kept.n if first == 0 else cols.joined(n, kept.n)
+        before = kept.before if first == 0 else cols.joined(before, kept.before)
+        expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
+        eras = cols.joined(eras, cols.small([era] * (last - first)))
+    for name in pool.state_fields:
+        scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
+    owner = cols.interleave(white, black)
+    order = cols.slots(owner, cols.ranks(n, owner, base), len(players))
+    starts = [0]
+    for played, rated_before in zip(*cols.lists([counts(), base]), strict=True):
+        starts.append(starts[-1] + played - rated_before)
+    numbers = cols.lists([players])[0]
+    return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, scheme_state)
+
+
+def _by_era(cols: Columns, pool: Pool, games: Games) -> list[tuple[int, int, int]]:
+    """The stretches of games of one era: its place, the first game, one after the last."""
+    eras = pool.eras
+    if len(eras) == 1:
+        return [(0, 0, len(games.ended_ms))]
+    begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in eras[1:]), len(games.ended_ms)]
+    return [(era, begins[era], begins[era + 1]) for era in range(len(eras)) if begins[era] < begins[era + 1]]
 
 
 def joined(

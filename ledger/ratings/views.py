@@ -27,6 +27,7 @@ from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.progress import Progress, silent
+from ledger.runtime.table_writer import wait_for_writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -264,6 +265,7 @@ class Views:
         views_file.put_in_place(self._building, self.path)
 
     def _discard_build(self) -> None:
+        wait_for_writer(self._building)
         for leftover in self.path.parent.glob(self._building.name + "*"):
             leftover.unlink()
 

@@ -12,6 +12,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import adbc_driver_manager as adbc_manager
+    import adbc_driver_sqlite as adbc_sqlite
     import matplotlib as mpl
     import numba as nb
     import numpy as np
@@ -32,6 +34,8 @@ else:
             setattr(self, attribute, value)
             return value
 
+    adbc_manager = _Lazy("adbc_driver_manager")
+    adbc_sqlite = _Lazy("adbc_driver_sqlite")
     mpl = _Lazy("matplotlib")
     mpl_figure = _Lazy("matplotlib.figure")
     nb = _Lazy("numba")
@@ -40,4 +44,4 @@ else:
     sqlite_utils = _Lazy("sqlite_utils")
     zstandard = _Lazy("zstandard")
 
-__all__ = ["mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard"]
+__all__ = ["adbc_manager", "adbc_sqlite", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard"]

@@ -27,7 +27,9 @@ else:
     except ImportError:
         import sqlite3
 
-__all__ = ["check_identity", "connect", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole"]
+__all__ = [
+    "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole",
+]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
@@ -78,15 +80,23 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
         if not isinstance(error, sqlite3.DatabaseError):
             return
         text = one_line(error)  # a damaged schema is told with the whole statement
-        if any(word in text.lower() for word in _CORRUPT):
-            raise CorruptError(str(self._path), 0, f"{text}; {self._remedy}") from error
-        for words, remedy in _REMEDIES:
-            if words in text.lower():
-                raise StorageError(str(self._path), f"{text}: {remedy}") from error
+        known = explained(self._path, text, self._remedy)
+        if known is not None:
+            raise known from error
         if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
             raise StorageError(
                 str(self._path), f"{text}: the file is not as this program left it; {self._remedy}"
             ) from error
+
+
+def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
+    """The error to raise for what SQLite says of *path*, with what to do; None where its words are not known."""
+    if any(word in text.lower() for word in _CORRUPT):
+        return CorruptError(str(path), 0, f"{text}; {remedy}")
+    for words, way_out in _REMEDIES:
+        if words in text.lower():
+            return StorageError(str(path), f"{text}: {way_out}")
+    return None
 
 
 def _cannot_have_a_log(path: Path) -> bool:

@@ -19,8 +19,8 @@ from typing import Any
 from ledger.errors import LedgerError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
-from ledger.ratings import projection, views
-from ledger.runtime import sqlite
+from ledger.ratings import building, pool_build, views
+from ledger.runtime import sorted_runs, sqlite
 from tests.kit.clubs import open_ledger
 from tests.kit.games import source_games
 
@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Do the steps in order."""
     path = arguments.folder / "club.db"
     views.BUILD_FROM = arguments.build_from
-    projection.CHUNK = sqlite_store.BLOCK = arguments.chunk
+    sqlite_store.BLOCK = sorted_runs.PIECE = pool_build.SIDES_A_BLOCK = arguments.chunk
+    building.GAMES_A_BLOCK = building.GAMES_A_RUN = pool_build.SIDES_A_RUN = 2 * arguments.chunk
+    if arguments.own_process:
+        building.OWN_PROCESS_FROM = 0
     steps = arguments.steps.split(",") if arguments.steps else []
     left = die_at(arguments.die_at) if arguments.die_at else [0]
 
@@ -91,6 +94,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=250)
     parser.add_argument("--build-from", type=int, default=50_000)
     parser.add_argument("--chunk", type=int, default=500)
+    parser.add_argument("--own-process", action="store_true", help="builds write by a process of its own")
     parser.add_argument("--steps", default="import,catch-up")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slow-ms", type=int, default=0)

@@ -1,0 +1,204 @@
+"""One pool of a build: all its games are rated block by block, and the rows written player by player.
+
+Games come sorted in rating order, as many as memory may hold at a time, never half a batch; what each player holds is
+carried from block to block. The sides of the rated games are sorted by player, where need be on the disk, folded by
+the projectors, and written in the order of the tables' keys. Memory grows with the number of players, not of games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledger.book.roster import Roster
+from ledger.book.timeline import Held, Pool
+from ledger.ratings import engine, side_rows
+from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.rated_games import Games, Rated, as_facts, rateable, rated_by_era, sides_at
+from ledger.ratings.side_tables import facts_wanted, side_tables
+from ledger.runtime.columns import MANY
+from ledger.runtime.lazy import np, pl
+from ledger.runtime.progress import Progress
+from ledger.runtime.sorted_runs import SortedRuns
+from ledger.runtime.table_writer import TableWriter
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
+SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
+_NOBODY = -1  # the era of a player who has not played yet
+_CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # what table ``current`` repeats, in its order
+_STATE = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
+
+
+class _Players:
+    """What every player of a pool holds, by player number."""
+
+    def __init__(self, pool: Pool, roster: Roster) -> None:
+        self._pool = pool
+        self._roster = roster
+        self.games = np.zeros(0, np.int32)
+        self._era = np.zeros(0, np.int16)
+        self._state = np.zeros((0, max(len(era.scheme.state) for era in pool.eras)))
+
+    def grow(self, players: Any) -> None:
+        """Make room for players up to the last of *players*, which ascend."""
+        known = len(self.games)
+        if len(players) and players[-1] >= known:
+            more = max(int(players[-1]) + 1, known * 3 // 2) - known
+            self.games = np.concatenate([self.games, np.zeros(more, np.int32)])
+            self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])
+            self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
+
+    def bring(self, era: int, players: Any, first_ms: Any) -> Any:
+        """The flat state with which *players* go into *era*; newcomers' first games ended at *first_ms*."""
+        rated_by = self._pool.eras[era]
+        state = self._state[players, : len(rated_by.scheme.state)]
+        for place in np.flatnonzero(self._era[players] != era).tolist():
+            player = int(players[place])
+            held = int(self._era[player])
+            if held == _NOBODY:
+                who = self._roster.newcomer(player, int(first_ms[place]))
+                state[place] = rated_by.scheme.enter(who, rated_by.numbers)
+            else:
+                state[place] = self._carried(player, held, era)
+        return state.reshape(-1)
+
+    def _carried(self, player: int, held: int, era: int) -> tuple[float, ...]:
+        fields = len(self._pool.eras[held].scheme.state)
+        before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
+        return self._pool.carried(before, era, partial(self._roster.newcomer, player))
+
+    def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
+        """Note what *players* hold after games of *era*."""
+        fields = len(self._pool.eras[era].scheme.state)
+        self._state[players, :fields] = state.reshape(-1, fields)
+        self._era[players] = era
+        self.games[players] = games
+
+
+class PoolBuild:
+    """The ratings of one pool from its first game on: ``rate``, then ``write``."""
+
+    def __init__(
+        self, pool: Pool, roster: Roster, projectors: Sequence[Projector], folder: Path
+    ) -> None:
+        """Say what is built; *folder* is where large sorts may have their temporary file."""
+        self._pool = pool
+        self._tables = side_tables(projectors, pool.state_fields)
+        self._facts = facts_wanted(self._tables)
+        self._wanted = frozenset(name for table in self._tables for name in table.fold.wants)
+        self._players = _Players(pool, roster)
+        self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
+
+    def __enter__(self) -> PoolBuild:
+        """Nothing to prepare."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was put aside."""
+        self._sides.clear()
+
+    def rate(self, blocks: Iterable[DataFrame], after_player: int) -> None:
+        """Rate all games, and put aside the sides of players above *after_player*.
+
+        Args:
+            blocks: the games in rating order, in the columns ``RATED_COLUMNS``; no batch in two blocks.
+            after_player: the rows of players up to this one are written already.
+        """
+        for frame in blocks:
+            rated = self._rate(_as_games(frame, self._pool, self._facts))
+            sides = self._side_frame(rated)
+            self._sides.add(sides.filter(pl.col("player") > after_player) if after_player else sides)
+
+    def write(self, writer: TableWriter, progress: Progress) -> Iterator[int]:
+        """Write the rows, some players at a time.
+
+        Yields the last player written, each time the rows so far are whole, so that the caller may commit.
+        """
+        done, total = 0, self._sides.rows
+        for sides in self._sides.blocks(SIDES_A_BLOCK):
+            self._write(writer, sides)
+            yield int(sides["player"][-1])
+            done += len(sides)
+            progress("rating history", done, total)
+
+    def _rate(self, games: Games) -> Rated:
+        dense = MANY.dense(games.white, games.black)
+        players = dense[0]
+        self._players.grow(players)
+
+        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
+            return self._rate_era(era, games.part(first, last))
+
+        base = self._players.games[players]
+        return rated_by_era(MANY, self._pool, games, dense, base, rate_era, lambda: self._players.games[players])
+
+    def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
+        """Rate the games of one era; what their players hold then is kept for the next ones."""
+        rated_by = self._pool.eras[era]
+        players, white, black = MANY.dense(games.white, games.black)
+        state = self._players.bring(era, players, _first_ms(len(players), white, black, games.ended_ms))
+        counts = self._players.games[players]
+        score = MANY.over(games.half_points, 2)
+        games_in = rateable(
+            self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
+        )
+        kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
+        self._players.keep(era, players, state, counts)
+        return kept
+
+    def _side_frame(self, rated: Rated) -> DataFrame:
+        """The sides of rated games by player and game number, with what the tables need of them."""
+        sides = sides_at(MANY, self._pool, rated, rated.order, self._wanted)
+        columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
+        for name, column in sides.items():
+            if name in self._wanted or name in _CURRENT:
+                is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
+                columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
+        for name in self._pool.state_fields:
+            columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
+        return pl.DataFrame(columns)
+
+    def _write(self, writer: TableWriter, sides: DataFrame) -> None:
+        """Fold and write the sides of some players, all of theirs."""
+        run = sides["player"].rle_id().to_numpy().astype(np.int32)
+        keys = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", "n")
+        for table in self._tables:
+            taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+            state = np.tile(MANY.floats([kept.start for kept in table.fold.state]), int(run[-1]) + 1)
+            folded, _ = side_rows.fold(MANY, table.fold, run, taken, state)
+            stored = [sides[name] for name in table.fold.stores]
+            stored += [sides[_STATE + name] for name in table.scheme_state]
+            stored += [pl.Series(column) for column in folded]
+            rows = keys.with_columns(column.alias(f"column {i}") for i, column in enumerate(stored))
+            writer.insert(table.insert, rows)
+        ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
+        last = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", *_CURRENT)
+        writer.insert(WRITE_CURRENT, last[ends])
+
+
+def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
+    """A block of games in rating order as the engine's columns."""
+    if pool.by_game:
+        begins = np.ones(len(frame), np.int32)
+    else:
+        changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
+        begins = changes.to_numpy().astype(np.int32)
+    columns = {name: frame[name].to_numpy() for name in Games._fields if name in frame.columns}
+    further = as_facts(MANY, facts, [frame[name].to_list() for name in facts])
+    return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+
+
+def _first_ms(players: int, white: Any, black: Any, ended_ms: Any) -> Any:
+    """By dense index, when the player's first game here ended."""
+    first = np.full(players, len(white))
+    for side in (white, black):
+        places = first.copy()
+        places[side[::-1]] = np.arange(len(white))[::-1]  # the last one written is the first one played
+        first = np.minimum(first, places)
+    return ended_ms[first]

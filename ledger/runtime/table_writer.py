@@ -1,0 +1,218 @@
+"""Writing many rows, held as columns, into the tables of one SQLite file: here, or by a process of its own.
+
+The process of its own (``writing_process``) takes Arrow columns at about half the cost of Python's rows, while this one
+goes on. Both ways write the same rows. Between two transactions, when everything that was handed over is committed,
+the file is free for this process's own connection. No table is known here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Protocol
+
+from filelock import FileLock, Timeout
+
+from ledger.errors import CorruptError, StorageError
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import pl
+from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, WAITING_MS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from polars import DataFrame
+
+MESSAGE = 50_000  # rows that are handed over at one time
+AHEAD = 3  # messages that wait to be written: enough to work on, little enough for memory
+_PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
+_WRITING_PROCESS = "ledger.runtime.writing_process"
+_ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
+
+
+class TableWriter(Protocol):
+    """Where rows go. What is between two commits is one transaction."""
+
+    def insert(self, query: str, rows: DataFrame) -> None:
+        """Run a statement with question marks for each row; the columns stand in the order of the question marks.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+
+    def commit(self) -> None:
+        """End the transaction; with the process of its own it may still be under way when this returns."""
+
+    def settle(self) -> None:
+        """Wait until all that was committed is on the disk: then the file is free for the caller's connection."""
+
+    def close(self) -> None:
+        """Let go of the file; what was not committed is undone."""
+
+
+def insert_rows(connection: sqlite3.Connection, query: str, rows: DataFrame) -> None:
+    """Run a statement with question marks for each row, as part of whatever transaction is open."""
+    for begin in range(0, len(rows), MESSAGE):
+        part = rows[begin : begin + MESSAGE]
+        connection.executemany(query, zip(*(part[name].to_list() for name in part.columns), strict=True))
+
+
+class OwnConnection:
+    """Rows written by the caller's connection, as Python's rows."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Say which connection, to which file."""
+        self._connection = connection
+
+    def insert(self, query: str, rows: DataFrame) -> None:
+        """Run a statement for each row."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+        insert_rows(self._connection, query, rows)
+
+    def commit(self) -> None:
+        """End the transaction."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    def settle(self) -> None:
+        """Nothing is under way."""
+
+    def close(self) -> None:
+        """Undo what was not committed; the connection stays the caller's."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
+class OwnProcess:
+    """Rows written by a process of its own, while the caller goes on."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Start it.
+
+        Raises:
+            StorageError: it does not start, or cannot open the file.
+        """
+        self._path = Path(path)
+        self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
+        self._failure: StorageError | CorruptError | None = None
+        command = [sys.executable, "-P", "-m", _WRITING_PROCESS, str(path), str(_lock_of(path))]
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "POLARS_MAX_THREADS": "1"}
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # our own code
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+            )
+        except OSError as error:
+            raise StorageError(str(path), f"the process that writes it does not start: {error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._messages, self._answers = self._process.stdin, self._process.stdout
+        self._feeder = Thread(target=self._feed, daemon=True)
+        self._feeder.start()
+        if (answer := self._answers.readline()) != READY:
+            self.close()
+            raise self._explained(answer)
+
+    def insert(self, query: str, rows: DataFrame) -> None:
+        """Hand rows over; waits where too many wait already."""
+        for begin in range(0, len(rows), MESSAGE):
+            self._hand_over((ROWS, query, rows[begin : begin + MESSAGE]))
+
+    def commit(self) -> None:
+        """End the transaction, when all that was handed over before is written."""
+        self._hand_over((COMMIT, "", None))
+
+    def settle(self) -> None:
+        """Wait for the last commit."""
+        self._waiting.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """End the process; what was not committed is undone."""
+        if self._waiting.unfinished_tasks:
+            self._process.kill()  # the file is as the last commit left it, once somebody opens it
+        self._waiting.put(None)
+        self._feeder.join()
+        with suppress(OSError):
+            self._messages.close()
+        self._process.wait()
+        self._answers.close()
+        _lock_of(self._path).unlink(missing_ok=True)
+
+    def _hand_over(self, message: tuple[bytes, str, DataFrame | None]) -> None:
+        if self._failure is not None:
+            raise self._failure
+        self._waiting.put(message)
+
+    def _feed(self) -> None:
+        while (message := self._waiting.get()) is not None:
+            try:
+                if self._failure is None:
+                    self._send(*message)
+            except OSError:  # it went away; it may have said why
+                self._failure = self._explained(self._answers.readline())
+            finally:
+                self._waiting.task_done()
+
+    def _send(self, what: bytes, query: str, rows: DataFrame | None) -> None:
+        content = BytesIO()
+        if rows is not None:
+            rows.write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())  # the newest takes twice as long
+        words = query.encode()
+        self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
+        self._messages.write(content.getbuffer())
+        if what == COMMIT:
+            self._messages.flush()
+            answer = self._answers.readline()
+            if answer != DONE:
+                self._failure = self._explained(answer)
+
+    def _explained(self, answer: bytes) -> StorageError | CorruptError:
+        """What the process said, or that it is gone, as an error of ours."""
+        if answer.startswith(REFUSED):
+            text = answer.removeprefix(REFUSED).decode().strip()
+            return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
+        code = self._process.wait()
+        return StorageError(
+            str(self._path), f"the process that writes it ended (exit code {code}); run the command again: what it had "
+            "finished stands",
+        )  # fmt: skip
+
+
+def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWriter:
+    """A process of its own where that can be had, else the caller's *connection* to the same file."""
+    if all(map(find_spec, _PACKAGES)):
+        try:
+            return OwnProcess(path)
+        except StorageError:  # no processes may be started here, or the packages do not fit this system
+            pass
+    return OwnConnection(connection)
+
+
+def wait_for_writer(path: str | Path) -> None:
+    """Wait until no process started by somebody who was killed writes to the file any more.
+
+    Raises:
+        StorageError: one still does after a minute.
+    """
+    lock = _lock_of(path)
+    if not lock.exists():
+        return
+    try:
+        with FileLock(lock, timeout=WAITING_MS / 1000):
+            pass
+    except Timeout as error:
+        raise StorageError(str(path), "another process still writes to it; wait for it to end") from error
+    lock.unlink(missing_ok=True)
+
+
+def _lock_of(path: str | Path) -> Path:
+    return Path(f"{path}.lock")
