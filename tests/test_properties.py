@@ -17,6 +17,7 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ledger.book import game_book
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.facts import codec
@@ -47,7 +48,10 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "compiled": {"COMPILE_FROM": 0},
     "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
     "built aside": {"BUILD_FROM": 1},
+    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
 }
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": game_book, "FEW_JUDGED": game_book}  # of a threshold; else ``views``
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
@@ -63,7 +67,7 @@ examples = settings(
 def forced(way: str) -> Iterator[None]:
     with ExitStack() as stack:
         for name, value in WAYS[way].items():
-            stack.enter_context(patch.object(engine if name == "COMPILE_FROM" else views, name, value))
+            stack.enter_context(patch.object(MODULE_OF.get(name, views), name, value))
         yield
 
 
