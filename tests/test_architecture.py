@@ -39,6 +39,7 @@ HEAVY = {
     "sqlite_utils", "zstandard",
 }  # fmt: skip
 PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
+NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 LONGEST_FUNCTION = 50
 LONGEST_FILE = 400
 TO_BE_SPLIT: set[str] = set()
@@ -247,8 +248,8 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):
             yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name):
-            yield node.lineno, node.name
+        elif isinstance(node, NAMED):
+            yield node.lineno, node.name or ""
 
 
 @pytest.mark.parametrize("module", EVERYWHERE)
