@@ -121,7 +121,7 @@ def _of_batch(
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
-    if era.scheme.steps == 1:  # nobody's result depends on what the batch makes of others
+    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
         games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
     first: dict[int, int] = {}
     for game in games:

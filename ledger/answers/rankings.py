@@ -16,8 +16,8 @@ from ledger.ratings import player_states, queries
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
     """The highest-rated players of a pool after its last game, best first; unrated ones are left out.
 
-    Who has not played since the last change of scheme stands there with what that change made of the rating; where
-    it let everybody begin anew, the player is left out until their next game.
+    A player without a game since the last change of scheme stands there with the rating that the change gave them;
+    if the change let everybody begin anew, they are left out until their next game.
 
     Args:
         ledger: a ledger whose views are level.

@@ -71,7 +71,7 @@ def backup(
         folder: where to; it must not be there, or be empty.
         with_views: False leaves the views out; after a restore the next command builds them.
         clock: what time it is, in UTC, for the manifest.
-        progress: told what is being done.
+        progress: called with words on what is being done.
 
     Raises:
         StorageError: *folder* holds something already or cannot be written, or a file of the ledger is missing.

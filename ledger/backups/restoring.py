@@ -67,7 +67,7 @@ def restore(
         with_views: False leaves the backup's views out, whatever became of them; the next command builds them.
         approve: where a ledger stands there, told what that has and the backup has not, while all others are kept
             away from it; an exception stops the restore with everything as it was.
-        progress: told what is being done.
+        progress: called with words on what is being done.
 
     Raises:
         StorageError: files stand there and *replace* is False, another process has them open, a file of the backup is

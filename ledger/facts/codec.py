@@ -75,7 +75,7 @@ def _is_mapping(kind: Any) -> bool:
 
 
 def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
-    """A list of objects; every fault is told with the place in the list."""
+    """A list of objects; every fault names the place in the list."""
     if type(value) is not list:
         raise ValueError(f"expected a list of objects, got {value!r}")
     names = [field.name for field in attrs.fields(ConversionRange)]

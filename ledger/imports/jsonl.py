@@ -24,7 +24,7 @@ from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
 MAX_NAME = 256  # characters of an identity or a name
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_TOLD = 20  # faults of a line that are told one by one
+_TOLD = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
 Check = Callable[[object], str | None]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 BY_SPEED = "by-speed"
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
-MAX_REASONS = 40  # for which games are left out, told one by one
+MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
 JUDGED = 2_048  # games that are judged one by one at a time: the event class and the rules read each instant once
 _NAME = re.compile(NAME_PATTERN, re.ASCII)

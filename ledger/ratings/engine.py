@@ -352,7 +352,7 @@ def rate_one_batch(
 ) -> tuple[list[float], list[float], list[float]]:
     """One batch by itself: the states that it begins with, those after it, and its work numbers, flat by player.
 
-    Who has no game in it stays as in *state*, with work numbers of 0.
+    A player without a game in it stays as in *state*, with work numbers of 0.
     """
     players, fields, noted = len(state) // len(scheme.state), len(scheme.state), len(scheme.work)
     space = workspace(FEW, scheme, players, 2 * len(games.white))

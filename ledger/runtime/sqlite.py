@@ -79,7 +79,7 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
             raise CorruptError(str(self._path), 0, f"{error}; {self._remedy}") from error
         if not isinstance(error, sqlite3.DatabaseError):
             return
-        text = one_line(error)  # a damaged schema is told with the whole statement
+        text = one_line(error)  # SQLite quotes the whole statement of a damaged schema
         known = explained(self._path, text, self._remedy)
         if known is not None:
             raise known from error

@@ -99,7 +99,8 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(entry rating, games, sum of scores, sum of opponents' ratings, entry rating, period)``.
 
-    Rule 9.4: who has no ICCF rating enters with that of FIDE (to be declared), else with the tournament's mean.
+    Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
+    tournament.
     """
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)

@@ -277,7 +277,7 @@ class JournalContract:
                         append(writer, sealed(writer.size + 1))
                     if other is not journal:
                         other.close()
-                except BaseException as error:  # noqa: BLE001  # told to the test, which fails on it
+                except BaseException as error:  # noqa: BLE001  # kept for the test, which fails on it
                     failures.append(error)
 
             with journal.writing() as writer:

@@ -81,7 +81,7 @@ def verify_journal(
         of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
             of_the_file += _index_falsehoods(connection, scan)
-        falsehoods += dict.fromkeys(of_the_file)  # what was found twice is told once
+        falsehoods += dict.fromkeys(of_the_file)  # each falsehood once, even if found twice
     head = TreeHead(scan.size, scan.root())
     falsehoods += _since_falsehoods(scan, since) if since else ()
     return JournalVerdict(head, scan.entries, tuple(falsehoods), tuple(scan.clocks), scan.roots)

@@ -1,6 +1,6 @@
 """What the columns of one row say together: who played, how the game ended, when, how fast.
 
-Polars expressions only. Each function is told which columns the file has. Single values were understood
+Polars expressions only. Each function takes which columns the file has. Single values were understood
 before, in ``csv.values``.
 """
 
