@@ -222,6 +222,7 @@ def _club(tmp_path: Path) -> Path:
 def _by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds are written by a process of its own, in many transactions."""
     monkeypatch.setattr(building, "OWN_PROCESS_FROM", 0)
+    monkeypatch.setattr(building, "ENTRIES_A_COMMIT", 200)
     monkeypatch.setattr(sqlite_store, "BLOCK", 200)
     monkeypatch.setattr(pool_build, "SIDES_A_BLOCK", 200)
     monkeypatch.setattr(sorted_runs, "PIECE", 50)

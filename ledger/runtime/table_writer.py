@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 MESSAGE = 50_000  # rows that are handed over at one time
-AHEAD = 3  # messages that wait to be written: enough to work on, little enough for memory
+AHEAD = 8  # messages that wait to be written: enough to work on, little enough for memory
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 _WRITING_PROCESS = "ledger.runtime.writing_process"
 _ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
