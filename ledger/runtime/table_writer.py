@@ -104,7 +104,8 @@ class OwnProcess:
         self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
         command = [sys.executable, "-P", "-m", _WRITING_PROCESS, str(path), str(_lock_of(path))]
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "POLARS_MAX_THREADS": "1"}
+        found = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, "PYTHONPATH": found, "POLARS_MAX_THREADS": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603  # our own code
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
