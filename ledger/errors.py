@@ -57,8 +57,8 @@ class ConflictError(RejectedError):
 
     Attributes:
         field: the first field, in alphabetical order, that differs.
-        stored: its value in the journal.
-        given: its value in the refused entry.
+        stored: its value in the journal; None where the journal has none.
+        given: its value in the refused entry; None where that has none.
     """
 
     def __init__(self, key: str, field: str, stored: object, given: object) -> None:
@@ -68,9 +68,17 @@ class ConflictError(RejectedError):
         super().__init__(
             f"exists-with-different-{field.replace('_', '-')}",
             key,
-            f"{key!r} was recorded with {field}={stored!r}, not {given!r}; "
+            f"{key!r} was recorded {_compared(field, stored, given)}; "
             "a recorded fact is never overwritten: correct it by a new entry",
         )
+
+
+def _compared(field: str, stored: object, given: object) -> str:
+    if stored is None:
+        return f"without {field}, not with {field}={given!r}"
+    if given is None:
+        return f"with {field}={stored!r}, not without {field}"
+    return f"with {field}={stored!r}, not {given!r}"
 
 
 class StorageError(LedgerError):

@@ -1,28 +1,17 @@
-"""What the tests of several commands share: running one, and the sample club."""
+"""What the tests of several rooms share: running a command, and the clubs that they begin with."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
+from tests.kit.commands import Done, Run
+from tests.kit.places import SAMPLE
 from tools import cli
-
-CLUB = Path(__file__).parents[1] / "tools" / "sample" / "club.pgn"
-
-
-class Done(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -40,16 +29,45 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the sample club, imported and rated once."""
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the sample club, imported and rated once; to be read only."""
     folder = tmp_path_factory.mktemp("club")
-    assert cli.main(["init", str(folder / "club.db")]) == 0
-    assert cli.main(["import", str(folder / "club.db"), str(CLUB)]) == 0
+    assert cli.main(["init", str(folder / NAME)]) == 0
+    assert cli.main(["import", str(folder / NAME), str(SAMPLE)]) == 0
     return folder
 
 
 @pytest.fixture
-def club(made: Path, tmp_path: Path) -> Path:
+def sample_club(sample_folder: Path, tmp_path: Path) -> Path:
     """A copy of the sample club, to read or to spoil."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "club.db"
+    return copied(sample_folder, tmp_path)
+
+
+@pytest.fixture
+def empty_club(tmp_path: Path) -> Path:
+    """A ledger that has its first scheme and nothing else."""
+    path = tmp_path / "empty.db"
+    assert cli.main(["init", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
+    """Ann and Bob, the game that Ann has won, and a clock; open."""
+    with new_club_of_two(tmp_path) as club:
+        yield club
+
+
+# --- a disk that refuses ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of 600 games with its views; to be copied before it is hurt."""
+    return take_made_up_games(tmp_path_factory.mktemp("club"), 600, 200)
+
+
+@pytest.fixture
+def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
+    """A folder with a copy of it, to be hurt."""
+    return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))

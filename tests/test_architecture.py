@@ -8,19 +8,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import ledger
-from ledger.facts.events import GameRecorded
-from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-
-ROOT = Path(__file__).parent.parent
+from tests.kit.code import imported_names, sources, tree_of
+from tests.kit.games import game_recorded
+from tests.kit.places import ROOT
 
 # The rooms from the bottom up. A module imports from its own room, from its floor or from those below. Nothing imports
 # in a circle. "" is the package itself: the public names.
@@ -52,39 +50,6 @@ BANNED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (r"\bprint\(", "a value that the caller prints", ()),
     (r"\brandom\.", "no chance at all; secrets for salts", ("ledger.runtime.sqlite", "ledger.testing")),
 )
-
-
-@cache
-def sources(*packages: str) -> dict[str, Path]:
-    """Every module of the packages by its dotted name."""
-    found = {}
-    for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found[name.removesuffix(".__init__")] = path
-    return found
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
-
-
-def imported_names(tree: ast.AST, package: str = "") -> Iterator[str]:
-    """Dotted names of what is imported anywhere in the tree: ``from a import b`` gives ``a.b``.
-
-    Only the tools import relative to their own *package*: they stand elsewhere when installed.
-    """
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = node.module or ""
-            if node.level:
-                assert package.startswith("tools"), "the library's imports are absolute"
-                parts = package.split(".")
-                start = ".".join([*parts[: len(parts) + 1 - node.level], *([node.module] if node.module else [])])
-            yield from (f"{start}.{alias.name}" for alias in node.names)
 
 
 def imports_of(module: str) -> set[str]:
@@ -197,18 +162,7 @@ def python(script: str, *arguments: str) -> str:
 def test_opening_a_ledger_and_reading_one_players_rows_loads_nothing_heavy(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db") as made:
         ann, bob = made.register("name:ann", "Ann"), made.register("name:bob", "Bob")
-        game = GameRecorded(
-            game="r1-b1",
-            pool="standard",
-            white=ann,
-            black=bob,
-            outcome=Outcome.WHITE,
-            rated=True,
-            termination=Termination.CHECKMATE,
-            half_moves=61,
-            ended_at="2013-06-04",
-        )
-        made.append(game)
+        made.append(game_recorded("r1-b1", white=ann, black=bob, half_moves=61, ended_at="2013-06-04"))
         made.catch_up()
     assert python(READ_ONE_PLAYER, str(tmp_path / "club.db"), *sorted(HEAVY)) == ""
 
@@ -256,7 +210,7 @@ def test_no_function_is_longer_than_a_screen(module: str) -> None:
     "file",
     [
         pytest.param(name, marks=[pytest.mark.xfail(reason="to be split")] if name in TO_BE_SPLIT else [])
-        for name in sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools").values())
+        for name in sorted(str(path.relative_to(ROOT)) for path in sources("ledger", "tools", "tests").values())
     ],
 )
 def test_no_file_is_longer_than_400_lines(file: str) -> None:
@@ -287,3 +241,61 @@ def test_public_names_are_exactly_all_and_sorted() -> None:
 def test_every_public_name_is_documented() -> None:
     names = getattr(ledger, "__all__", [])
     assert [name for name in names if not inspect.getdoc(getattr(ledger, name))] == []
+
+
+# --- the tests themselves -----------------------------------------------------------------------------------
+
+TESTS = list(sources("tests"))
+WITHOUT_A_FOLDER = {"testing"}  # its suites are what test_contracts runs
+FIXTURE = "pytest.fixture"
+
+
+def is_test_module(module: str) -> bool:
+    return module.rpartition(".")[2].startswith("test_")
+
+
+def definitions(module: str) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """Functions and classes at the top of a module of the tests, but for the tests."""
+    for node in tree_of(sources("tests")[module]).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.lower().startswith("test"):
+            yield node
+
+
+def fixture_name(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """The name under which pytest knows the fixture; empty where the node is none."""
+    for decorator in node.decorator_list:
+        if ast.unparse(decorator).startswith(FIXTURE):
+            keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+            given = [ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg == "name"]
+            return str(given[0]) if given else node.name
+    return ""
+
+
+def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
+    rooms = {path.parent.name for path in (ROOT / "ledger").glob("*/__init__.py")}
+    folders = {module.split(".")[1] for module in TESTS if is_test_module(module) and module.count(".") > 1}
+    assert rooms - folders == WITHOUT_A_FOLDER
+
+
+@pytest.mark.parametrize("module", TESTS)
+def test_no_module_imports_a_test_module_or_a_conftest(module: str) -> None:
+    text = sources("tests")[module].read_text("utf-8")  # scripts in it that run in a process of their own, too
+    imports = re.findall(r"^ *(?:from|import) +tests\b.*\b(?:test_\w+|conftest)\b.*$", text, re.MULTILINE)
+    assert imports == [], "what two of them need belongs into tests/kit"
+
+
+def test_no_two_modules_of_tests_have_a_fixture_of_one_name() -> None:
+    named = [(name, module) for module in TESTS for node in definitions(module) if (name := fixture_name(node))]
+    modules = {name: [module for other, module in named if other == name] for name, _ in named}
+    assert {name: found for name, found in modules.items() if len(found) > 1} == {}
+
+
+def test_no_two_modules_of_tests_say_the_same() -> None:
+    """Builders and helpers of the same body; one or two short statements may recur."""
+    said: dict[str, list[str]] = {}
+    for module in TESTS:
+        for node in definitions(module):
+            body = ast.Module(node.body[1:] if ast.get_docstring(node) else node.body, [])
+            if len(list(ast.walk(body))) > 12:
+                said.setdefault(ast.dump(body), []).append(f"{module}.{node.name}")
+    assert [found for found in said.values() if len(found) > 1] == []

@@ -25,7 +25,8 @@ from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
 from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
-from tests.plugins import UPSETS, WIN_STREAKS
+from tests.kit.places import TESTS
+from tests.kit.plugins import UPSETS, WIN_STREAKS
 
 
 class TestSqliteJournal(JournalContract):
@@ -92,25 +93,9 @@ class TestUnevenSchemes(Given):
 
 
 def test_every_built_in_scheme_is_under_contract_with_its_switches_too() -> None:
-    named = {path.stem.removeprefix("test_") for path in (Path(__file__).parent / "schemes").glob("test_*.py")}
-    assert {scheme.name.replace("-", "_") for scheme in built_in()} - named == {CHESSWORLD.name}  # in this file
+    named = {path.stem.removeprefix("test_") for path in (TESTS / "schemes").glob("test_*.py")}
+    assert {scheme.name.replace("-", "_") for scheme in built_in()} - named == set()
     assert {scheme.name for scheme in built_in()} >= UNEVEN
-
-
-class TestChessworldReadings(SchemeContract):
-    settings = (
-        {"include_initial": True},
-        {"count_current": False},
-        {"provisional_games": 0},
-        {"provisional_games": 5},
-        {"provisional_games": 5, "include_initial": True, "count_current": False},
-        {"initial": "1200.5", "cap": 0, "k_highest": "24.75", "k_lowest": 24},
-        {"provisional_games": 1, "bonus": "999999999999", "cap": "999999999999.5"},
-    )
-    score_decides = True
-
-    def make(self) -> Scheme:
-        return CHESSWORLD
 
 
 class TestPgn(ImporterContract):

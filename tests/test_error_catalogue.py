@@ -7,12 +7,10 @@ rule has at least one.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from typing import NamedTuple
 
 import attrs
 import pytest
@@ -28,43 +26,23 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.history import HISTORY
-from ledger.runtime import sqlite
-from tests.test_codec import FIRST_RANGE, LATER_RANGE, converting
-from tests.test_rules import CASES, NOON, Clock, game, is_named
+from tests.kit.clubs import NOON, ClubOfTwo
+from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
+from tests.kit.games import game_recorded
+from tests.kit.places import TESTS
+from tests.kit.refusals import CASES, is_named
+from tests.kit.tampering import run_sql
 
-FOLDER = Path(__file__).parent / "errors"
-
-
-class Scene(NamedTuple):
-    """A ledger ``club.db`` with two players and a game, in a folder of its own."""
-
-    folder: Path
-    ledger: Ledger
-    clock: Clock
-
-    @property
-    def path(self) -> Path:
-        """The journal's file."""
-        return self.folder / "club.db"
+FOLDER = TESTS / "errors"
 
 
-Provoke = Callable[[Scene], object]
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    clock = Clock()
-    with Ledger.create(tmp_path / "club.db", clock=clock) as ledger:
-        ledger.register("name:ann", "Ann")
-        ledger.register("name:bob", "Bob")
-        ledger.append(game("r1-b1"))
-        yield Scene(tmp_path, ledger, clock)
+Provoke = Callable[[ClubOfTwo], object]
 
 
 def break_rule(rule: str) -> Provoke:
     """The first case of the rule."""
 
-    def provoke(scene: Scene) -> None:
+    def provoke(scene: ClubOfTwo) -> None:
         case = CASES[rule][0]
         scene.clock.now += case.clock
         scene.ledger.append(case.event)
@@ -75,58 +53,51 @@ def break_rule(rule: str) -> Provoke:
 def last_case(rule: str) -> Provoke:
     """The last case of the rule, where it says something else than the first."""
 
-    def provoke(scene: Scene) -> None:
+    def provoke(scene: ClubOfTwo) -> None:
         scene.ledger.append(CASES[rule][-1].event)
 
     return provoke
 
 
-def run_sql(path: Path, *statements: str) -> None:
-    connection = sqlite.connect(path)
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
-
-
-def foreign_database(scene: Scene) -> None:
+def foreign_database(scene: ClubOfTwo) -> None:
     run_sql(scene.folder / "other.db", "CREATE TABLE t(x)")
     Ledger.open(scene.folder / "other.db")
 
 
-def later_layout(scene: Scene) -> None:
+def later_layout(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     run_sql(scene.path, "PRAGMA user_version=9")
     Ledger.open(scene.path)
 
 
-def no_people(scene: Scene) -> None:
+def no_people(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     (scene.folder / "club.people.db").unlink()
     Ledger.open(scene.path)
 
 
-def stray_views(scene: Scene) -> None:
+def stray_views(scene: ClubOfTwo) -> None:
     (scene.folder / "new.views.db").touch()
     Ledger.create(scene.folder / "new.db")
 
 
-def no_first_scheme(scene: Scene) -> None:
+def no_first_scheme(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     run_sql(scene.path, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal")
     with Ledger.open(scene.path) as opened:
         opened.first_scheme()
 
 
-def no_database(scene: Scene) -> None:
+def no_database(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     scene.path.write_bytes(b"white,black,result\n" * 100)
     Ledger.open(scene.path)
 
 
-def views_ahead(scene: Scene) -> None:
+def views_ahead(scene: ClubOfTwo) -> None:
     shutil.copy(scene.path, scene.folder / "copy.db")
     old = scene.ledger.journal.size()
-    scene.ledger.append(game("r2"))
+    scene.ledger.append(game_recorded("r2"))
     scene.ledger.catch_up()
     scene.ledger.close()
     run_sql(scene.path, "DROP TRIGGER journal_never_deletes", f"DELETE FROM journal WHERE position > {old}")
@@ -134,22 +105,22 @@ def views_ahead(scene: Scene) -> None:
         opened.catch_up()
 
 
-def entry_gone(scene: Scene) -> None:
+def entry_gone(scene: ClubOfTwo) -> None:
     """Another copy of the journal is put in the place of the open one, which it may not notice by its name."""
     run_sql(
         scene.path, "DROP TRIGGER journal_never_deletes", "DELETE FROM journal WHERE position = 4",
         "CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal\n"
         "BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;",
     )  # fmt: skip
-    scene.ledger.append(game("r2"))
+    scene.ledger.append(game_recorded("r2"))
 
 
-def moved(scene: Scene) -> None:
+def moved(scene: ClubOfTwo) -> None:
     scene.path.rename(scene.folder / "elsewhere.db")
-    scene.ledger.append(game("r2"))
+    scene.ledger.append(game_recorded("r2"))
 
 
-def older_people(scene: Scene) -> None:
+def older_people(scene: ClubOfTwo) -> None:
     """An older copy of the people file comes back."""
     scene.ledger.close()
     copy = (scene.folder / "club.people.db").read_bytes()
@@ -161,38 +132,38 @@ def older_people(scene: Scene) -> None:
         ledger.register("name:eve", "Eve")
 
 
-def older_people_without_one(scene: Scene) -> None:
+def older_people_without_one(scene: ClubOfTwo) -> None:
     run_sql(scene.folder / "club.people.db", "DELETE FROM people WHERE player = 2")
     scene.ledger.register("name:eve", "Eve")
 
 
-def people_of_another_ledger(scene: Scene) -> None:
+def people_of_another_ledger(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     with Ledger.create(scene.folder / "other.db") as other:
         other.register("name:zoe", "Zoe")
     (scene.folder / "other.people.db").rename(scene.folder / "club.people.db")
 
 
-def foreign_people(scene: Scene) -> None:
+def foreign_people(scene: ClubOfTwo) -> None:
     people_of_another_ledger(scene)
     with Ledger.open(scene.path) as ledger:
         ledger.player("Ann")
 
 
-def foreign_people_are_no_loss(scene: Scene) -> None:
+def foreign_people_are_no_loss(scene: ClubOfTwo) -> None:
     people_of_another_ledger(scene)
     with closing(SqliteJournal(scene.path)) as journal:
         accept_lost_names(journal, scene.folder / "club.people.db")
 
 
-def log_alone(scene: Scene) -> None:
+def log_alone(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     (scene.folder / "club.people.db").rename(scene.folder / "club.people.db-wal")
     with closing(SqliteJournal(scene.path)) as journal:
         accept_lost_names(journal, scene.folder / "club.people.db")
 
 
-def other_registration(scene: Scene) -> None:
+def other_registration(scene: ClubOfTwo) -> None:
     """A program registers a number that the people file has given to somebody already."""
     scene.ledger.people.number({"name:eve": "Eve"}, "2026")
     registration = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
@@ -202,33 +173,33 @@ def other_registration(scene: Scene) -> None:
 def after(statement: str, file: str = "club.db") -> Provoke:
     """Register somebody after somebody else has run a statement in a file of the ledger."""
 
-    def provoke(scene: Scene) -> None:
+    def provoke(scene: ClubOfTwo) -> None:
         run_sql(scene.folder / file, statement)
         scene.ledger.register("name:carl", "Carl")
 
     return provoke
 
 
-def missing_nodes(scene: Scene) -> None:
-    scene.ledger.append_many(game(f"x{i}") for i in range(300))
+def missing_nodes(scene: ClubOfTwo) -> None:
+    scene.ledger.append_many(game_recorded(f"x{i}") for i in range(300))
     scene.ledger.close()
     run_sql(scene.path, "DELETE FROM nodes")
     with Ledger.open(scene.path) as opened:
         opened.head()
 
 
-def missing_row(scene: Scene) -> None:
+def missing_row(scene: ClubOfTwo) -> None:
     """A late game touches Carl, whose next opponent Ann has lost the row of her game before that."""
     carl, dave = (scene.ledger.register(f"name:{name}", name) for name in ("carl", "dave"))
-    lost = scene.ledger.append(game("r2", black=dave, half_moves=60, ended_at="2026-11-20T11:00:00Z"))
-    scene.ledger.append(game("r3", black=carl, half_moves=60, ended_at="2026-11-20T12:00:00Z"))
+    lost = scene.ledger.append(game_recorded("r2", black=dave, half_moves=60, ended_at="2026-11-20T11:00:00Z"))
+    scene.ledger.append(game_recorded("r3", black=carl, half_moves=60, ended_at="2026-11-20T12:00:00Z"))
     scene.ledger.catch_up()
     scene.ledger.views.connection.execute("DELETE FROM history WHERE player = 1 AND game = ?", (lost.position,))
-    scene.ledger.append(game("r4", white=carl, half_moves=60, ended_at="2026-11-20T10:00:00Z"))
+    scene.ledger.append(game_recorded("r4", white=carl, half_moves=60, ended_at="2026-11-20T10:00:00Z"))
     scene.ledger.catch_up()
 
 
-def taken_name(scene: Scene) -> None:
+def taken_name(scene: ClubOfTwo) -> None:
     twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
@@ -238,7 +209,7 @@ def taken_name(scene: Scene) -> None:
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)
 
 
-def two_players_of_one_name(scene: Scene) -> None:
+def two_players_of_one_name(scene: ClubOfTwo) -> None:
     scene.ledger.register("fide:1", "Ann")
     scene.ledger.player("Ann")
 
@@ -252,13 +223,15 @@ CATALOGUE: dict[str, Provoke] = {
     "ended-in-the-future-closing": last_case("ended-in-the-future"),
     "bad-carry-first-scheme": last_case("bad-carry"),
     "malformed-conversion": lambda _: decode(
-        converting({"offset": "800"}, "1:0", LATER_RANGE, {**LATER_RANGE, "factor": 1})
+        conversion_body({"offset": "800"}, "1:0", LATER_RANGE, {**LATER_RANGE, "factor": 1})
     ),
-    "malformed-conversion-no-list": lambda _: decode(converting().replace(b'"conversion":[]', b'"conversion":"1:0"')),
+    "malformed-conversion-no-list": lambda _: decode(
+        conversion_body().replace(b'"conversion":[]', b'"conversion":"1:0"')
+    ),
     "malformed-conversion-order": lambda _: decode(
-        converting(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"})
+        conversion_body(FIRST_RANGE, LATER_RANGE, {**LATER_RANGE, "from_rating": "1999.5"})
     ),
-    "malformed-carry": lambda _: decode(converting(FIRST_RANGE).replace(b'"convert"', b'"halve"')),
+    "malformed-carry": lambda _: decode(conversion_body(FIRST_RANGE).replace(b'"convert"', b'"halve"')),
     "malformed-not-canonical": lambda scene: decode(
         next(scene.ledger.journal.read())[0].replace(b'{"actor"', b'{"actor":"eve","actor"')
     ),
@@ -266,7 +239,7 @@ CATALOGUE: dict[str, Provoke] = {
         next(scene.ledger.journal.read())[0].replace(b"scheme-adopted/1", b"scheme-dropped/1")
     ),
     "malformed-too-long": lambda _: assemble(1, "", "ledger", "game-recorded/1", "game:r1", b" " * 65_536),
-    "malformed-actor": lambda scene: scene.ledger.append(game("r2"), actor="eve\n"),
+    "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,
@@ -303,21 +276,21 @@ CATALOGUE: dict[str, Provoke] = {
 }  # fmt: skip
 
 
-def provoked(name: str, scene: Scene) -> LedgerError:
+def provoked(name: str, scene: ClubOfTwo) -> LedgerError:
     with pytest.raises(LedgerError) as caught:
         CATALOGUE[name](scene)
     return caught.value
 
 
-def as_told(error: LedgerError, scene: Scene) -> str:
+def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
     """Class and text, with paths as they look from the ledger's folder, and one word for the list of all schemes."""
     told = f"{type(error).__name__}\n{error}\n".replace(f"{scene.folder}/", "")
     return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_the_words_are_those_of_the_catalogue(name: str, scene: Scene) -> None:
-    told = as_told(provoked(name, scene), scene)
+def test_the_words_are_those_of_the_catalogue(name: str, club_of_two: ClubOfTwo) -> None:
+    told = as_told(provoked(name, club_of_two), club_of_two)
     assert told == (FOLDER / f"{name}.txt").read_text("utf-8")
 
 
@@ -339,23 +312,23 @@ def test_every_class_of_error_is_in_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("rule", rules.RULES)
-def test_every_rule_is_in_the_catalogue(rule: str, scene: Scene) -> None:
-    error = provoked(rule, scene)
+def test_every_rule_is_in_the_catalogue(rule: str, club_of_two: ClubOfTwo) -> None:
+    error = provoked(rule, club_of_two)
     assert isinstance(error, RejectedError)
     assert is_named(rule, error.rule)
 
 
-def test_errors_carry_their_facts(scene: Scene) -> None:
-    malformed = provoked("malformed-entry", scene)
+def test_errors_carry_their_facts(club_of_two: ClubOfTwo) -> None:
+    malformed = provoked("malformed-entry", club_of_two)
     assert isinstance(malformed, errors.MalformedError)
     assert "\n".join(malformed.problems) == str(malformed)
-    storage = provoked("storage-missing", scene)
+    storage = provoked("storage-missing", club_of_two)
     assert isinstance(storage, errors.StorageError)
-    assert storage.path == str(scene.folder / "clup.db")
-    unknown = provoked("unknown-name-game", scene)
+    assert storage.path == str(club_of_two.folder / "clup.db")
+    unknown = provoked("unknown-name-game", club_of_two)
     assert isinstance(unknown, errors.UnknownNameError)
     assert unknown.name == "r7"
-    projection = provoked("projection-name-taken", scene)
+    projection = provoked("projection-name-taken", club_of_two)
     assert isinstance(projection, errors.ProjectionError)
     assert projection.projector == HISTORY.name
     corrupt = errors.CorruptError("club.db", 7, "hashes to other bytes")
@@ -363,6 +336,6 @@ def test_errors_carry_their_facts(scene: Scene) -> None:
     assert str(corrupt) == "club.db: entry 7: hashes to other bytes"
 
 
-def test_the_clock_of_the_cases_is_the_scenes(scene: Scene) -> None:
-    assert scene.clock.now == NOON
+def test_the_clock_of_the_cases_is_the_scenes(club_of_two: ClubOfTwo) -> None:
+    assert club_of_two.clock.now == NOON
     assert CASES["clock-behind"][0].clock < -timedelta(milliseconds=rules.CLOCK_SLACK_MS)

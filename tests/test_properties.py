@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,58 +17,30 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ledger.book import game_book
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.facts import codec
 from ledger.facts.events import (
-    ConversionRange,
     Event,
     GameRecorded,
-    PlayerChanged,
-    PlayerRegistered,
-    RatingRunClosed,
-    SchemeAdopted,
-    TournamentClosed,
 )
 from ledger.facts.source_games import SourceGame
-from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import building, engine, pool_build, views, views_file
 from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
-from ledger.schemes import built_in
-from ledger.schemes.scheme import Rhythm
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
-from tests.plugins import WIN_STREAKS
+from tests.kit.derived import all_rows
+from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
+from tests.kit.games import source_game
+from tests.kit.plugins import WIN_STREAKS
 
 PROJECTORS = (WIN_STREAKS,)
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
-PLAYERS = 5
-POOLS = ("standard", "blitz")
-MOMENTS = (
-    "1850", "2020", "2020-03", "2020-03-01", "2020-03-01T00:00:00Z", "2020-03-01T00:00:00.500Z", "2020-03-02",
-    "2021-06-30T12:00:00Z",
-)  # fmt: skip
-CAFE = "Café Kök"
-Settings = Mapping[str, int | bool | str]
-CHESSWORLD: tuple[tuple[str, Settings], ...] = (
-    ("chessworld", {}),
-    ("chessworld", {"provisional_games": 0}),
-    ("chessworld", {"provisional_games": 2, "include_initial": True}),
-)
-OTHERS: tuple[tuple[str, Settings], ...] = (
-    *((scheme.name, {}) for scheme in built_in()),
-    *((scheme.name, {"by_runs": True}) for scheme in built_in() if scheme.rhythm is Rhythm.PERIOD),
-    ("glicko2", {"period_days": 7}),
-    ("fide", {"rapid": True}),
-)
-CONVERSION = (
-    ConversionRange(factor="0.5", offset="700"),
-    ConversionRange(from_rating="1500", factor="1.25", offset="-50.5"),
-)
 # Each way of working, forced where chance or size would have chosen: the numbers are thresholds.
 WAYS: Mapping[str, Mapping[str, int]] = {
     "as it comes": {},
@@ -77,127 +48,16 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "compiled": {"COMPILE_FROM": 0},
     "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
     "built aside": {"BUILD_FROM": 1},
+    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
 }
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": game_book, "FEW_JUDGED": game_book}  # of a threshold; else ``views``
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-
-
-# --- facts --------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def registrations(draw: st.DrawFn) -> list[PlayerRegistered]:
-    return [
-        PlayerRegistered(
-            player=number,
-            joined_at="2019",
-            standing=draw(st.sampled_from((Standing.FULL, *Standing))),
-            declared_rating=draw(st.sampled_from((None, None, 0, 2100))),
-            birth_year=draw(st.sampled_from((None, 1970, 2008))),
-            commitment=f"{number:064x}",
-        )
-        for number in range(1, PLAYERS + 1)
-    ]
-
-
-@st.composite
-def games(draw: st.DrawFn, number: int) -> GameRecorded:
-    white, black = draw(st.permutations(range(1, PLAYERS + 1)))[:2]
-    return GameRecorded(
-        game=f"{draw(st.sampled_from('zyxab'))}{number}",
-        pool=draw(st.sampled_from((POOLS[0], *POOLS))),
-        white=white,
-        black=black,
-        outcome=draw(st.sampled_from(Outcome)),
-        termination=draw(st.sampled_from(Termination)),
-        half_moves=draw(st.sampled_from((None, 0, 10, 11, 80))),
-        ended_at=draw(st.sampled_from(MOMENTS)),
-        tournament=draw(st.sampled_from((None, CAFE))),
-        round=draw(st.sampled_from((None, "1", "2", "10", "2.1", "Final"))),
-        rated=draw(st.sampled_from((True, True, True, False))),
-    )
-
-
-@st.composite
-def changes(draw: st.DrawFn) -> list[PlayerChanged]:
-    when = st.tuples(st.integers(1, PLAYERS), st.sampled_from(MOMENTS))
-    return [
-        PlayerChanged(
-            player=player,
-            effective_at=moment,
-            standing=draw(st.sampled_from(Standing)),
-            declared_rating=draw(st.sampled_from((None, 900, 1950))),
-        )
-        for player, moment in draw(st.lists(when, max_size=4, unique=True))
-    ]
-
-
-def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
-    """A scheme of any rhythm with its settings; the simplest by far most often."""
-    return st.sampled_from((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS)
-
-
-@st.composite
-def adoptions(draw: st.DrawFn) -> list[SchemeAdopted]:
-    """Changes of a pool's scheme from a date on."""
-    when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
-    found = []
-    for pool, moment in draw(st.lists(when, max_size=2, unique=True)):
-        name, given = draw(schemes())
-        carry = draw(st.sampled_from((None, *Carry)))
-        maps = CONVERSION if carry is Carry.CONVERT else None
-        found.append(
-            SchemeAdopted(
-                pool=pool, scheme=name, settings=given, effective_from=moment, carry=carry, conversion=maps
-            )
-        )
-    return found
-
-
-@st.composite
-def closings(draw: st.DrawFn) -> list[Event]:
-    """Closed rating runs, and perhaps the end of the one tournament in each pool."""
-    when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
-    runs: list[Event] = [
-        RatingRunClosed(pool=pool, as_of=moment) for pool, moment in draw(st.lists(when, max_size=3, unique=True))
-    ]
-    ended = draw(st.lists(when, max_size=2, unique_by=lambda one: one[0]))
-    return [*runs, *(TournamentClosed(pool=pool, tournament=CAFE, ended_at=moment) for pool, moment in ended)]
-
-
-@st.composite
-def clubs(draw: st.DrawFn) -> list[Event]:
-    """A club's facts: the first schemes and the players, then games, changes and closings in any order."""
-    adopted = [SchemeAdopted(pool=pool, scheme=name, settings=given) for pool, (name, given) in zip(
-        POOLS, draw(st.tuples(schemes(), schemes())), strict=True
-    )]
-    count = draw(st.integers(0, 24))
-    played: list[Event] = [draw(games(i)) for i in range(count)]
-    later = [*played, *draw(changes()), *draw(adoptions()), *draw(closings())]
-    return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
-
-
-def is_first(event: Event) -> bool:
-    """True for what the others presuppose."""
-    return isinstance(event, PlayerRegistered) or (isinstance(event, SchemeAdopted) and event.effective_from is None)
-
-
-@st.composite
-def reordered(draw: st.DrawFn, club: Sequence[Event]) -> list[Event]:
-    """The same facts in another order that the rules allow."""
-    first = [event for event in club if is_first(event)]
-    rest = [event for event in club if not is_first(event)]
-    return first + draw(st.permutations(rest))
-
-
-@st.composite
-def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
-    cuts = sorted({0, len(events), *draw(st.lists(st.integers(0, len(events)), max_size=5))})
-    return [events[first:last] for first, last in pairwise(cuts)]
 
 
 # --- ledgers ------------------------------------------------------------------------------------------------
@@ -207,7 +67,7 @@ def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
 def forced(way: str) -> Iterator[None]:
     with ExitStack() as stack:
         for name, value in WAYS[way].items():
-            stack.enter_context(patch.object(engine if name == "COMPILE_FROM" else views, name, value))
+            stack.enter_context(patch.object(MODULE_OF.get(name, views), name, value))
         yield
 
 
@@ -221,17 +81,12 @@ def new_ledger() -> Iterator[Ledger]:
             yield ledger
 
 
-def rows(ledger: Ledger) -> dict[str, Any]:
-    connection = ledger.views.connection
-    return {table: table_rows(connection, table) for table in tables(connection)}
-
-
 def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of one rebuild from all facts: as they are, and in terms of facts."""
     with new_ledger() as ledger:
         ledger.append_many(events)
         ledger.rebuild()
-        return rows(ledger), in_terms_of_facts(ledger.views.connection)
+        return all_rows(ledger), in_terms_of_facts(ledger.views.connection)
 
 
 @contextmanager
@@ -261,7 +116,7 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
             ledger.append_many(part)
             with forced(data.draw(st.sampled_from(list(WAYS)))):
                 assert ledger.catch_up() == ledger.head().size
-        assert rows(ledger) == expected
+        assert all_rows(ledger) == expected
 
 
 @examples
@@ -274,7 +129,7 @@ def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObj
             writer.append_many(part)
             reader.catch_up()
         one.catch_up()
-        assert rows(one) == rows(other) == expected
+        assert all_rows(one) == all_rows(other) == expected
 
 
 @examples
@@ -300,7 +155,7 @@ def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: li
             other.append_many(part)
             with forced(way):
                 other.catch_up()
-            assert rows(plain) == rows(other)
+            assert all_rows(plain) == all_rows(other)
 
 
 @examples
@@ -329,9 +184,9 @@ def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
         ledger.append_many(club)
         ledger.catch_up()
-        before = rows(ledger)
+        before = all_rows(ledger)
         assert ledger.rebuild() == ledger.catch_up() == len(club) + 1
-        assert rows(ledger) == before
+        assert all_rows(ledger) == before
 
 
 @examples
@@ -340,12 +195,12 @@ def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
         first = ledger.append_many(club)
         ledger.catch_up()
-        head, before = ledger.head(), rows(ledger)
+        head, before = ledger.head(), all_rows(ledger)
         again = ledger.append_many(club)
         assert all(receipt.duplicate for receipt in again)
         assert [(one.position, one.leaf) for one in again] == [(one.position, one.leaf) for one in first]
         ledger.catch_up()
-        assert (ledger.head(), rows(ledger)) == (head, before)
+        assert (ledger.head(), all_rows(ledger)) == (head, before)
 
 
 @examples
@@ -391,7 +246,7 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
             except _StoppedError:
                 assert not ledger.views.path.exists()  # nothing half built is seen
         ledger.catch_up()
-        assert rows(ledger) == expected
+        assert all_rows(ledger) == expected
         leftovers = [path for path in ledger.path.parent.iterdir() if "building" in path.name]
         assert leftovers == []
 
@@ -431,16 +286,15 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
 
 
 @st.composite
-def source_games(draw: st.DrawFn, number: int) -> SourceGame:
+def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
     white, black = draw(st.permutations("ABCDE"))[:2]
-    return SourceGame(
-        line=number + 1, key=f"made:{draw(st.sampled_from('zyxab'))}{number}", white_id=f"name:{white}",
-        white_name=white, black_id=f"name:{black}", black_name=black,
+    return source_game(
+        f"made:{draw(st.sampled_from('zyxab'))}{number}", white, black, line=number + 1, white_id=f"name:{white}",
+        black_id=f"name:{black}",
         outcome=draw(st.sampled_from(("white", "draw", "black"))),
         termination=draw(st.sampled_from(("time", "checkmate", "unknown", "unplayed"))),
-        half_moves=draw(st.sampled_from((None, 3, 40))), started_at=None, ended_at=draw(st.sampled_from(MOMENTS)),
-        tournament=None, round=draw(st.sampled_from((None, "1", "10", "2"))), rated=True, white_rating=None,
-        black_rating=None, speed=draw(st.sampled_from(("blitz", "rapid"))), variant="standard",
+        half_moves=draw(st.sampled_from((None, 3, 40))), ended_at=draw(st.sampled_from(MOMENTS)),
+        round=draw(st.sampled_from((None, "1", "10", "2"))), speed=draw(st.sampled_from(("blitz", "rapid"))),
         text=draw(st.sampled_from((None, "e4 e5"))),
     )  # fmt: skip
 
@@ -448,7 +302,7 @@ def source_games(draw: st.DrawFn, number: int) -> SourceGame:
 @examples
 @given(st.data(), st.integers(1, 25))
 def test_imported_games_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
-    told = [data.draw(source_games(i)) for i in range(count)]
+    told = [data.draw(drawn_source_games(i)) for i in range(count)]
     found = []
     for order in (told, data.draw(st.permutations(told))):
         with new_ledger() as ledger:

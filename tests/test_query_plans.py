@@ -22,8 +22,9 @@ from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
 from ledger.runtime import sqlite
-from tests.crash_driver import NOW, source_games
-from tests.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
+from tests.kit.clubs import NOW
+from tests.kit.games import source_games
+from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"

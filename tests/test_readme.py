@@ -13,9 +13,9 @@ import pytest
 
 from ledger.facts.events import BY_KIND
 from ledger.journal import rules
+from tests.kit.places import ROOT
 from tools.cli import COMMANDS
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ELLIPSIS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

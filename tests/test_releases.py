@@ -19,7 +19,7 @@ import pytest
 
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from tests.conftest import Run
+from tests.kit.commands import Run
 from tests.releases import make
 from tools.commands import FALSE
 
@@ -27,22 +27,22 @@ RELEASES = Path(make.__file__).parent
 KEPT = sorted(RELEASES.glob("*/*.json"))
 
 
-@pytest.fixture(name="kept", params=KEPT, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def _kept(request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(name="released_file", params=KEPT, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def _released_file(request: pytest.FixtureRequest) -> Path:
     """The JSON file of a ledger that a release left."""
     return Path(request.param)
 
 
-@pytest.fixture(name="expected")
-def _expected(kept: Path) -> Any:
+@pytest.fixture(name="told_by_the_release")
+def _told_by_the_release(released_file: Path) -> Any:
     """What that release said of it."""
-    return json.loads(kept.read_text(encoding="utf-8"))
+    return json.loads(released_file.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(name="club")
-def _club(kept: Path, tmp_path: Path) -> Path:
+@pytest.fixture(name="released_club")
+def _released_club(released_file: Path, tmp_path: Path) -> Path:
     """The ledger as it was left."""
-    with tarfile.open(kept.with_suffix(".tar.gz")) as archive:
+    with tarfile.open(released_file.with_suffix(".tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")
     return tmp_path / make.NAME
 
@@ -86,34 +86,38 @@ def test_a_set_that_was_released_is_never_made_again(capsys: pytest.CaptureFixtu
     assert {file: file.read_bytes() for file in release.iterdir()} == before
 
 
-def test_it_opens_with_the_same_head(club: Path, expected: Any) -> None:
-    with Ledger.open(club, read_only=True) as ledger:
-        assert str(ledger.head()) == expected["head"]
+def test_it_opens_with_the_same_head(released_club: Path, told_by_the_release: Any) -> None:
+    with Ledger.open(released_club, read_only=True) as ledger:
+        assert str(ledger.head()) == told_by_the_release["head"]
 
 
-def test_the_answers_and_the_rows_are_those_of_then(club: Path, expected: Any) -> None:
-    for told in expected["answers"]:
-        assert_told(make.asked(club, tuple(told["question"])), told["answer"])
-    tables = expected["tables"]
-    assert dict(digests(club, tables)) == {table: shape["digest"] for table, shape in tables.items()}
+def test_the_answers_and_the_rows_are_those_of_then(released_club: Path, told_by_the_release: Any) -> None:
+    for told in told_by_the_release["answers"]:
+        assert_told(make.asked(released_club, tuple(told["question"])), told["answer"])
+    tables = told_by_the_release["tables"]
+    assert dict(digests(released_club, tables)) == {table: shape["digest"] for table, shape in tables.items()}
 
 
-def test_an_audit_of_the_files_as_they_were_left_finds_nothing_false(club: Path, expected: Any, run: Run) -> None:
+def test_an_audit_of_the_files_as_they_were_left_finds_nothing_false(
+    released_club: Path, told_by_the_release: Any, run: Run
+) -> None:
     """Views of an earlier layout may be left out, and said to be; they are no falsehood."""
-    done = run("audit", club)
+    done = run("audit", released_club)
     assert done.code != FALSE
     assert "FALSE" not in done.err
 
 
-def test_the_audit_is_true_once_the_views_are_of_this_release(club: Path, expected: Any, run: Run) -> None:
-    assert run("pools", club).code == 0
-    done = run("audit", club)
-    assert (done.code, done.out.splitlines()[0]) == (0, f"head {expected['head']}")
+def test_the_audit_is_true_once_the_views_are_of_this_release(
+    released_club: Path, told_by_the_release: Any, run: Run
+) -> None:
+    assert run("pools", released_club).code == 0
+    done = run("audit", released_club)
+    assert (done.code, done.out.splitlines()[0]) == (0, f"head {told_by_the_release['head']}")
     assert "TRUE" in done.err
 
 
-def test_one_more_game_is_recorded_and_rated(club: Path, expected: Any, run: Run) -> None:
-    with Ledger.open(club) as ledger:
+def test_one_more_game_is_recorded_and_rated(released_club: Path, told_by_the_release: Any, run: Run) -> None:
+    with Ledger.open(released_club) as ledger:
         pool = ledger.first_scheme().pool
         known = ledger.people.by_number([1])[1]
     game = {
@@ -121,11 +125,11 @@ def test_one_more_game_is_recorded_and_rated(club: Path, expected: Any, run: Run
         "black": {"id": "made:later", "name": "Later"}, "outcome": "white", "termination": "checkmate",
         "half_moves": 40, "ended_at": "2024-12-31T20:00:00Z", "rated": True,
     }  # fmt: skip
-    file = club.with_name("later.jsonl")
+    file = released_club.with_name("later.jsonl")
     file.write_text(json.dumps(game) + "\n", encoding="utf-8")
-    done = run("import", club, file, "--pool", pool)
+    done = run("import", released_club, file, "--pool", pool)
     assert (done.code, "1 games recorded" in done.err) == (0, True), done
-    assert json.loads(run("show", club, "made:later", "--pool", pool).out)["games"] == 1
-    size = int(expected["head"].split()[0])
-    done = run("audit", club, "--since", expected["head"])
+    assert json.loads(run("show", released_club, "made:later", "--pool", pool).out)["games"] == 1
+    size = int(told_by_the_release["head"].split()[0])
+    done = run("audit", released_club, "--since", told_by_the_release["head"])
     assert (done.code, done.out.split()[:2]) == (0, ["head", str(size + 2)]), done

@@ -209,6 +209,10 @@ class _Audit:
 
     def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector]) -> None:
         size = self._proven.head.size
+        if standing is not None:
+            projectors, new = derived.with_tables(standing.file, projectors)
+            for name in new:
+                self.leave_out(f"table {name}", "it was installed since; the next command makes its rows")
         with derived.aside(projectors, sealed) as made:
             until = None if standing is None else self._place(standing, size)
             unfit = derived.build(made, size if until is None else until, self._progress)

@@ -188,6 +188,16 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 # -- the two compared ------------------------------------------------------------------------------------------------
 
 
+def with_tables(standing: Snapshot, projectors: Sequence[Projector]) -> tuple[list[Projector], list[str]]:
+    """The projectors that have a table in standing views, and the names of those that were installed since."""
+    try:
+        stored = views_file.stored_projectors(standing.connection)
+    except READ_ERRORS:
+        return list(projectors), []
+    kept = [projector for projector in projectors if projector.name in stored]
+    return kept, [projector.name for projector in projectors if projector.name not in stored]
+
+
 def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str]:
     """Hold standing views against those built aside for the same entries.
 
@@ -195,7 +205,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
         What is false, at most the first row of each table; and, where an earlier version of a scheme or projector
         made the views, so that nothing was compared, the words for that.
     """
-    why_not = _made_earlier(standing.connection, true.connection)
+    why_not = _made_earlier(standing.connection, true.connection) or _made_elsewhere(standing.connection, true)
     if why_not:
         return [], why_not
     grown = {HISTORY.name}  # a column for each field of the schemes in use
@@ -219,6 +229,32 @@ def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str
     if not other or not all(name in stood and _is_earlier(stood[name], wanted[name]) for name in other):
         return ""
     return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
+
+
+def _made_elsewhere(standing: sqlite3.Connection, true: Views) -> str:
+    """The words for views that hold the tables of projectors which are not installed here."""
+    try:
+        stored = views_file.stored_projectors(standing)
+        present = {name for (name,) in standing.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except READ_ERRORS:
+        return ""
+    installed = {projector.name for projector in true.projectors}
+    strange = sorted(name for name in stored if name in present - installed and _names(stored[name]) == name)
+    if not strange:
+        return ""
+    return (
+        f"the views hold tables of projectors that are not installed here ({', '.join(strange)}): install them, or let "
+        "the next command take the tables away"
+    )
+
+
+def _names(identity: object) -> object:
+    """The name in a projector's identity, None where it is none."""
+    try:
+        name, version, settings = orjson.loads(str(identity))
+    except (ValueError, TypeError):
+        return None
+    return name if type(version) is int and type(settings) is dict else None
 
 
 def _is_earlier(stood: object, wanted: str) -> bool:

@@ -6,13 +6,14 @@ Nothing is rated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import orjson
 
 from ledger.book import tables
+from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
 from ledger.errors import CorruptError
@@ -28,24 +29,30 @@ from ledger.facts.events import (
     TournamentClosed,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import HALF_POINTS, Carry, Outcome, Termination, round_order, time_loss
+from ledger.facts.words import (
+    HALF_POINTS,
+    OUTCOME_CODE,
+    TERMINATION_CODE,
+    Carry,
+    round_order,
+    time_loss,
+)
+from ledger.runtime.lazy import pl
 from ledger.schemes import named
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
 
-OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
-TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
 
 _IN_ORDER = "position, white, black, half_points, time_loss, ended_ms, rated_ms, batch"
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 _JUDGED = (
-    "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, "
-    f"coalesce(half_moves, {HALF_MOVES_UNKNOWN}), rated <> 0, white, black, tournament FROM games WHERE "
+    "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, half_moves, rated, white, black, "
+    "tournament FROM games WHERE "
 )
-
-
+_ASIDE = "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, position INTEGER PRIMARY KEY)"
+FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars
 def rated_games(facts: Sequence[str] = ()) -> str:
     """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
     return (
@@ -164,9 +171,8 @@ class GameBook:
     def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
         pool = self.pool_named(event.pool, position)
         ms = instant_ms(event.ended_at)
-        half_moves = HALF_MOVES_UNKNOWN if event.half_moves is None else event.half_moves
         reason, rated_ms, batch = self._judge(
-            pool, ms, event.outcome, event.termination, half_moves, event.rated, event.white, event.black,
+            pool, ms, event.outcome, event.termination, event.half_moves, event.rated, event.white, event.black,
             event.tournament,
         )  # fmt: skip
         points, loser = HALF_POINTS[event.outcome], time_loss(event.outcome, event.termination)
@@ -185,13 +191,14 @@ class GameBook:
             fresh.note(pool.pool, rated_ms, played=played)
 
     def _judge(
-        self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int, rated: bool, white: int,
+        self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int | None, rated: bool, white: int,
         black: int, tournament: str | None,
     ) -> tuple[str | None, int, str]:  # fmt: skip
         """Why a game does not count (None if it does), its place in rating order, and its batch."""
         era = pool.eras[pool.era_at(ms)]
         reason = era.scheme.refuse(
-            OUTCOME_CODE[outcome], TERMINATION_CODE[termination], half_moves, rated,
+            OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
+            HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
             self.roster.standing_at(white, ms), self.roster.standing_at(black, ms), era.numbers,
         )  # fmt: skip
         if reason:
@@ -277,20 +284,56 @@ class GameBook:
             player: whose rating is begun anew whatever becomes of the games.
             everybody: all players of the games are rated again.
         """
-        by_number = {pool.pool: pool for pool in self.pools.values()}
         changed: list[tuple[Any, ...]] = []
-        for row in self.connection.execute(_JUDGED + where, arguments):
-            position, number, stood, stood_ms, stood_batch, *facts = row
-            (_, _, _, _, _, white, black, _) = facts
-            judged = self._judge(by_number[number], *facts)
-            if judged != (stood, stood_ms, stood_batch):
-                changed.append((*judged, position))
-                fresh.note(number, min(judged[1], stood_ms), (white, black))
-            elif everybody and stood is None:
-                fresh.note(number, stood_ms, (white, black))
-            elif player is not None and stood is None:
-                fresh.note(number, stood_ms, (player,))
-        self.connection.executemany("UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?", changed)
+        cursor = self.connection.execute(_JUDGED + where, arguments)
+        rows = cursor.fetchmany(FEW_JUDGED)
+        while rows:
+            many = len(rows) > FEW_JUDGED
+            for verdict, row in zip(self._verdicts(rows, many=many), rows, strict=True):
+                position, number, *stood = row[:5]
+                if list(verdict) != stood:
+                    changed.append((*verdict, position))
+                    fresh.note(number, min(verdict[1], stood[1]), row[10:12])
+                elif everybody and stood[0] is None:
+                    fresh.note(number, stood[1], row[10:12])
+                elif player is not None and stood[0] is None:
+                    fresh.note(number, stood[1], (player,))
+            if len(changed) > BLOCK:
+                self._put_aside(changed)
+            rows = cursor.fetchmany(BLOCK)
+        self._change_games(changed)
+
+    def _put_aside(self, changed: list[tuple[Any, ...]]) -> None:
+        """Keep verdicts outside the memory until all games are judged: an index being read must not change."""
+        self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_ASIDE}")
+        self.connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?)", changed)
+        changed.clear()
+
+    def _change_games(self, changed: list[tuple[Any, ...]]) -> None:
+        update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
+        if self.connection.execute("SELECT 1 FROM sqlite_temp_master WHERE name = 'judged'").fetchone():
+            self._put_aside(changed)
+            self.connection.execute(
+                "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch "
+                "FROM temp.judged WHERE games.position = judged.position"
+            )
+            self.connection.execute("DROP TABLE temp.judged")
+        else:
+            self.connection.executemany(update, changed)
+
+    def _verdicts(self, rows: list[tuple[Any, ...]], *, many: bool) -> Iterable[tuple[str | None, int, str]]:
+        """``_judge`` of stored games, one by one or as columns."""
+        if many:
+            names = [
+                "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
+            ]  # fmt: skip
+            columns = dict(zip(names, zip(*((row[1], *row[5:]) for row in rows), strict=True), strict=True))
+            texts = {"outcome", "termination", "tournament"}
+            schema = {name: pl.String if name in texts else pl.Int64 for name in names}
+            frame = judged(self.pools.values(), self.roster, pl.DataFrame(columns, schema=schema))
+            return frame.select("reason", "rated_ms", "batch").iter_rows()
+        by_number = {pool.pool: pool for pool in self.pools.values()}
+        return (self._judge(by_number[row[1]], *row[5:]) for row in rows)
 
 
 def _json(value: object) -> str:

@@ -9,28 +9,25 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
 from ledger.book import tables
-from ledger.book.game_book import OUTCOME_CODE, TERMINATION_CODE, Fresh, GameBook
-from ledger.book.roster import STANDING_CODE
-from ledger.book.timeline import ALONE, Era, Pool
+from ledger.book.game_book import Fresh, GameBook
+from ledger.book.judging_columns import judged
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
 from ledger.facts.events import GameRecorded, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination
-from ledger.runtime.kernels import bound, compiled
-from ledger.runtime.lazy import np, pl
+from ledger.runtime.lazy import pl
 from ledger.runtime.table_writer import insert_rows
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame
 
 _GAME = b',"kind":"game-recorded/1","position":'
 _PLAYER = b',"kind":"player-registered/1","position":'
@@ -172,13 +169,10 @@ def _dated(frame: DataFrame) -> DataFrame:
         key=pl.col("key").str.slice(len("game:")),
         ended_ms=instant_ms_column(frame["ended_at"]),
         round_order=round_order_column(frame["round"]),
-        outcome_code=_codes(frame["outcome"], OUTCOME_CODE),
-        termination_code=_codes(frame["termination"], TERMINATION_CODE),
         half_points=frame["outcome"].replace_strict(dict(HALF_POINTS), return_dtype=pl.Int64),
         time_loss=pl.when(pl.col("termination") == Termination.TIME.value)
         .then(frame["outcome"].replace_strict(dict(LOSER), return_dtype=pl.Int64))
         .otherwise(0),
-        half_moves_code=pl.col("half_moves").fill_null(HALF_MOVES_UNKNOWN).cast(pl.Int32),
     )
 
 
@@ -194,91 +188,10 @@ def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
-    frame = frame.with_columns(reason=_reasons(book, frame))
-    frame = frame.with_columns(_places(book, frame))
+    frame = judged(book.pools.values(), book.roster, frame)
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
     return counting
-
-
-def _reasons(book: GameBook, frame: DataFrame) -> Series:
-    """Why each game does not count, null for those that do."""
-    outcome, termination, half_moves, rated = (
-        frame[name].to_numpy() for name in ("outcome_code", "termination_code", "half_moves_code", "rated")
-    )
-    white, black = (_standings(book, frame, side) for side in ("white", "black"))
-    reasons = np.zeros(len(frame), np.int32)
-    for pool, mine in _by_pool(book, frame):
-        eras = pool.eras_at(frame["ended_ms"].to_numpy()[mine])
-        for number, era in enumerate(pool.eras):
-            here = mine[eras == number]
-            if len(here):
-                asked = [c[here] for c in (outcome, termination, half_moves, rated, white, black)]
-                reasons[here] = _refused(era, asked)
-    return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
-
-
-def _by_pool(book: GameBook, frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
-    """Each pool that has games in the frame, with their places."""
-    number = frame["pool"].to_numpy()
-    for pool in book.pools.values():
-        mine = np.flatnonzero(number == pool.pool)
-        if len(mine):
-            yield pool, mine
-
-
-def _refused(era: Era, columns: list[Any]) -> Any:
-    reasons = np.zeros(len(columns[0]), np.int32)
-    compiled(refusal_loop(era.scheme))(*columns, reasons, era.numbers)
-    return reasons
-
-
-def _places(book: GameBook, frame: DataFrame) -> list[Series]:
-    """When each game takes its place in rating order, and its batch."""
-    rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
-    for pool, mine in _by_pool(book, frame):
-        if not pool.by_game:
-            counting = mine[frame["reason"].is_null().to_numpy()[mine]]
-            some = frame[counting]
-            places, batches = pool.places(some["ended_ms"].to_numpy(), some["tournament"].to_list())
-            rated_ms, batch = rated_ms.scatter(counting, places), batch.scatter(counting, batches)
-    return [rated_ms.alias("rated_ms"), batch.alias("batch")]
-
-
-def _codes(words: Series, codes: Any) -> Any:
-    return words.replace_strict(dict(codes), return_dtype=pl.Int32)
-
-
-def _standings(book: GameBook, frame: DataFrame, side: str) -> Any:
-    """Codes of one side's standings; only players who are or were special are looked up one by one."""
-    standings = np.full(len(frame), STANDING_FULL, np.int32)
-    special = book.roster.special()
-    if special:
-        players, ends = frame[side].to_numpy(), frame["ended_ms"].to_numpy()
-        for place in np.flatnonzero(np.isin(players, list(special))):
-            standings[place] = book.roster.standing_at(int(players[place]), int(ends[place]))
-    return standings
-
-
-assert STANDING_CODE["full"] == STANDING_FULL
-
-refuse: Callable[..., int]
-
-
-def refuse_all(
-    outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
-) -> None:
-    """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
-    for game in range(len(outcome)):
-        reasons[game] = refuse(  # noqa: F821
-            outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
-        )
-
-
-@cache
-def refusal_loop(scheme: Scheme) -> Callable[..., None]:
-    """``refuse_all`` for one scheme."""
-    return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)

@@ -1,10 +1,11 @@
-"""``game-recorded/1`` for whole columns: the checks of the event class and its canonical bytes, many rows at once.
+"""``game-recorded/1`` for whole columns: which rows the event class must look at, and canonical bytes of many rows.
 
 The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +13,7 @@ import attrs
 from ledger.facts.codec import seal_actor
 from ledger.facts.events import MAX_HALF_MOVES, GameRecorded, is_plain_text
 from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.words import Outcome, Termination
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -25,61 +27,72 @@ _FREE_TEXT = {
     for name, field in _FIELDS.items()
     if "maxLength" in field.metadata["schema"]
 }
+# By field, the member of each word; any other value is left for the event class to refuse.
+_WORDS: Mapping[str, Mapping[Any, Any]] = {
+    "outcome": {word.value: word for word in Outcome},
+    "termination": {word.value: word for word in Termination},
+}
+# A game whose columns raise no doubt: for the rules it is an event like any other, built without its checks.
+_Unsuspected: type[GameRecorded] = attrs.make_class(
+    "_Unsuspected",
+    {name: attrs.field(default=field.default) for name, field in _FIELDS.items()},
+    bases=(GameRecorded,), frozen=True, kw_only=True, slots=True,
+)  # fmt: skip
 
 
-def faults(frame: DataFrame) -> Series:
-    """What is wrong with each row, in words; null for rows that make a ``game-recorded/1``.
+def suspects(frame: DataFrame) -> Series:
+    """Which rows may not make a ``game-recorded/1`` (Boolean): all that make none, and perhaps others.
+
+    A look at whole columns by the JSON Schema of each field; ``judged`` says of single rows what is wrong with them.
 
     Args:
         frame: columns named as the fields of ``GameRecorded``.
     """
-    wrong = frame.select(pl.any_horizontal(_is_wrong(frame, name) for name in _FIELDS).alias("wrong"))["wrong"]
-    if not wrong.any():
-        return pl.Series("fault", [None], dtype=pl.String).new_from_index(0, len(frame))
-    bad = frame.filter(wrong)
-    words = bad.select(_fault_words(bad).alias("fault"))["fault"]
-    places = wrong.arg_true()
-    return pl.Series("fault", [None] * len(frame), dtype=pl.String).scatter(places, words)
+    doubts = [_doubt(frame, name) for name in _FIELDS]
+    missing = [pl.col(name).is_null() for name, field in _FIELDS.items() if field.default is attrs.NOTHING]
+    return frame.select(pl.any_horizontal(*doubts, *missing).fill_null(value=False).alias("suspect"))["suspect"]
 
 
-def _is_wrong(frame: DataFrame, name: str) -> Expr:
-    wrong, _ = _wrong(frame, name, _FIELDS[name].metadata["schema"])
-    wrong = wrong.fill_null(value=False)
-    return wrong | pl.col(name).is_null() if _FIELDS[name].default is attrs.NOTHING else wrong
+def judged(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
+    """Each row as the event class takes it: the event, or in words why it is none.
+
+    The events are for the rules to judge; what writes them is ``bodies``.
+
+    Args:
+        frame: columns named as the fields of ``GameRecorded``.
+        suspected: ``suspects`` of the frame; the others are built without the checks of the class.
+    """
+    columns = [frame[name].to_list() for name in _FIELDS]
+    for place, name in enumerate(_FIELDS):
+        if name in _WORDS:
+            columns[place] = [_WORDS[name].get(word, word) for word in columns[place]]
+    names = tuple(_FIELDS)
+    for suspect, row in zip(suspected.to_list(), zip(*columns, strict=True), strict=True):
+        values = dict(zip(names, row))  # noqa: B905 (as many values as names)
+        try:
+            yield GameRecorded(**values) if suspect else _Unsuspected(**values)
+        except ValueError as error:
+            yield str(error)
 
 
-def _fault_words(frame: DataFrame) -> Expr:
-    """What is wrong with each row, by its first field that is."""
-    words = pl.lit(None, dtype=pl.String)
-    for name, field in reversed(_FIELDS.items()):
-        _, wanted = _wrong(frame, name, field.metadata["schema"])
-        got = pl.col(name).cast(pl.String).fill_null("nothing")
-        text = pl.concat_str(pl.lit(f"{name} must be {wanted}, got "), got)
-        words = pl.when(_is_wrong(frame, name)).then(text).otherwise(words)
-    return words
-
-
-def _wrong(frame: DataFrame, name: str, schema: dict[str, Any]) -> tuple[Expr, str]:
-    column = pl.col(name)
+def _doubt(frame: DataFrame, name: str) -> Expr:
+    """True where a value may be refused; null where there is none."""
+    column, schema = pl.col(name), _FIELDS[name].metadata["schema"]
     if "enum" in schema:
-        return ~column.is_in(schema["enum"]), f"one of {', '.join(schema['enum'])}"
+        return ~column.is_in(schema["enum"])
     if schema["type"] == "integer":
-        low, high = schema["minimum"], schema["maximum"]
-        return ~column.is_between(low, high), f"a whole number from {low} to {high}"
+        return ~column.is_between(schema["minimum"], schema["maximum"])
     if name in {"ended_at", "started_at"}:
         no_day = instant_ms_column(frame[name]).is_null() & frame[name].is_not_null()
-        return ~column.str.contains(schema["pattern"]) | pl.lit(no_day), "an instant that exists"
+        return ~column.str.contains(schema["pattern"]) | pl.lit(no_day)
     if name in _FREE_TEXT:
         limit = _FREE_TEXT[name]
-        bad = [value for value in frame[name].unique().drop_nulls().to_list() if not is_plain_text(value, limit)]
-        return column.is_in(bad), f"1 to {limit} characters of NFC text without controls or outer blanks"
-    if "pattern" in schema:
-        return ~column.str.contains(schema["pattern"]), f"text matching {schema['pattern'][1:-1]}"
-    return pl.lit(value=False), ""
+        return column.is_in([value for value in frame[name].unique().drop_nulls() if not is_plain_text(value, limit)])
+    return ~column.str.contains(schema["pattern"]) if "pattern" in schema else pl.lit(value=False)
 
 
 def facts(frame: DataFrame) -> Series:
-    """The canonical bytes of each row's facts, as text. The rows must have passed ``faults``."""
+    """The canonical bytes of each row's facts, as text. The rows must make events."""
     return frame.select(pl.concat_str(_parts(frame, "{", "}")).alias("facts"))["facts"]
 
 
@@ -105,12 +118,12 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
 
 
 def _escaped(name: str) -> Expr:
-    """Each text as it stands in JSON. Of what ``faults`` lets pass, only these two characters are escaped."""
+    """Each text as it stands in JSON. Of what an event may hold, only these two characters are escaped."""
     return pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
 
 
 def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries, at positions from *first* on, in order. The rows must have passed ``faults``."""
+    """Whole entries, at positions from *first* on, in order. The rows must make events."""
     body = pl.concat_str(
         *_parts(frame, f'{{"actor":{seal_actor(actor)},"facts":{{', '},"key":"game:'),
         pl.col("game"),

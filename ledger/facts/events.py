@@ -36,8 +36,21 @@ PLAIN_TEXT_PATTERN = f"[^{_CONTROLS}{_BLANKS}]([^{_CONTROLS}]*[^{_CONTROLS}{_BLA
 Check = Callable[[object, "attrs.Attribute[Any]", Any], None]
 
 
-def _field(doc: str, schema: Mapping[str, object], check: Check, *, optional: bool) -> Any:
-    metadata = {"doc": doc, "schema": dict(schema)}
+def _field(doc: str, schema: Mapping[str, object], check: Check, *, optional: bool, absent: str = "") -> Any:
+    """A field of an event.
+
+    Args:
+        doc: what it is, with its unit.
+        schema: its JSON Schema.
+        check: refuses what it may not be.
+        optional: it may be absent.
+        absent: what its absence states; empty where absence states nothing, so that the field is a blank.
+    """
+    metadata = {
+        "doc": f"{doc}; absent: {absent}" if absent else doc,
+        "schema": dict(schema),
+        "blank": optional and not absent,
+    }
     if optional:
 
         def check_present(event: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -94,7 +107,7 @@ def _integer(doc: str, low: int, high: int, *, optional: bool = False) -> Any:
     return _field(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional)
 
 
-def _instant(doc: str, *, optional: bool = False) -> Any:
+def _instant(doc: str, *, optional: bool = False, absent: str = "") -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str:
             _fail(attribute, INSTANT_FORMS, value)
@@ -108,15 +121,17 @@ def _instant(doc: str, *, optional: bool = False) -> Any:
         "pattern": f"^{INSTANT_PATTERN}$",
         "description": f"{INSTANT_FORMS}, in UTC, a day that exists, no fraction .000",
     }
-    return _field(doc, schema, check, optional=optional)
+    return _field(doc, schema, check, optional=optional, absent=absent)
 
 
-def _one_of(doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False) -> Any:
+def _one_of(
+    doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False, absent: str = ""
+) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
             _fail(attribute, f"one of {[c.value for c in choices]}", value)
 
-    return _field(doc, {"enum": [c.value for c in choices]}, check, optional=optional)
+    return _field(doc, {"enum": [c.value for c in choices]}, check, optional=optional, absent=absent)
 
 
 def _flag(doc: str) -> Any:
@@ -165,7 +180,7 @@ class ConversionRange:
     offset: str = _pattern("what is added then, points", DECIMAL_PATTERN)
 
 
-def _conversion(doc: str) -> Any:
+def _conversion(doc: str, *, absent: str) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not tuple or not value or not all(isinstance(one, ConversionRange) for one in value):
             _fail(attribute, "a tuple of at least one ConversionRange", value)
@@ -186,7 +201,7 @@ def _conversion(doc: str) -> Any:
             "additionalProperties": False,
         },
     }
-    return _field(doc, schema, check, optional=True)
+    return _field(doc, schema, check, optional=True, absent=absent)
 
 
 @attrs.frozen(kw_only=True)
@@ -266,9 +281,11 @@ class SchemeAdopted:
     pool: str = _pattern("rating pool", NAME_PATTERN)
     scheme: str = _pattern("name of the scheme", NAME_PATTERN)
     settings: Mapping[str, int | bool | str] = _settings("settings that differ from the scheme's defaults")
-    effective_from: str | None = _instant("first instant rated by it; absent: from the beginning", optional=True)
-    carry: Carry | None = _one_of("what players bring along into it; absent: keep", Carry, optional=True)
-    conversion: tuple[ConversionRange, ...] | None = _conversion("the maps of a convert, by rating before it")
+    effective_from: str | None = _instant("first instant rated by it", optional=True, absent="from the beginning")
+    carry: Carry | None = _one_of("what players bring along into it", Carry, optional=True, absent="keep")
+    conversion: tuple[ConversionRange, ...] | None = _conversion(
+        "the maps of a convert, by rating before it", absent="none"
+    )
 
     @property
     def key(self) -> str:
@@ -331,3 +348,7 @@ EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
+# By class, the fields that a source may leave blank: their absence states nothing.
+BLANKS: Mapping[type[Event], frozenset[str]] = {
+    cls: frozenset(field.name for field in attrs.fields(cls) if field.metadata["blank"]) for cls in EVENTS
+}

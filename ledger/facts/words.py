@@ -46,6 +46,10 @@ class Termination(StrEnum):
     UNKNOWN = "unknown"
 
 
+OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
+TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
+
+
 def time_loss(outcome: str, termination: str) -> int:
     """Who lost by overstepping the time: 0 nobody, 1 White, 2 Black."""
     return LOSER[outcome] if termination == Termination.TIME else 0
@@ -131,3 +135,4 @@ class TreeHead:
         if match is None:
             raise ValueError(f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {line.strip()!r}")
         return cls(int(match[1]), bytes.fromhex(match[2]))
+

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
@@ -88,7 +89,7 @@ class _Batch:
             key = event.key
             before = stored.get(key)
             if before is not None:
-                rules.check_repeat(event, before)
+                rules.check_repeat(type(event), key, rules.facts_of(before), _facts(event))
                 places.append((key, before.position, True))
                 continue
             if event is not self._accepted:
@@ -133,3 +134,10 @@ def _needs(event: Event) -> tuple[str, ...]:
             return (f"scheme:{event.pool}@start",)
         case _:
             return ()
+
+
+def _facts(event: Event) -> dict[str, Any]:
+    """The facts as they are stored: without the field that the key carries."""
+    facts = codec.facts_mapping(event)
+    facts.pop(event.KEY_FIELD or "", None)
+    return facts

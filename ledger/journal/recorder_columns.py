@@ -1,7 +1,7 @@
 """Many games into the journal: frames of source games to numbered players, judged, sealed and appended as columns.
 
-The same rules as ``rules.check_new`` and ``rules.check_repeat``, for whole frames; what they refuse comes back as
-faults with the line of the file. No file format is known here.
+Columns say which games to look at; what these are and whether they may follow is judged game by game, as anywhere. What
+is refused comes back as faults with the line of the file. No file format is known here.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
 
-from ledger.errors import ConflictError
+from ledger.errors import RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.codec import assemble, facts
 from ledger.facts.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
-from ledger.facts.instants_columns import instant_ms_column
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
-from ledger.journal import KeyTakenError, Stored, Writer, rules
+from ledger.journal import KeyTakenError, Stored, Writer, rules, rules_columns
 from ledger.journal.people import Person, commitment
 from ledger.journal.sealed_names import SealedNames
 from ledger.runtime.collector import collector_paused
@@ -37,6 +36,7 @@ BY_SPEED = "by-speed"
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # for which games are left out, told one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
+JUDGED = 2_048  # games that are judged one by one at a time: the event class and the rules read each instant once
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
 _TEXT_LEVEL = 3  # zstd level at which movetext shrinks to a third in some 10 µs
 
@@ -97,6 +97,16 @@ class _Taken:
     repeated: int = 0
     players: int = 0
     new_pools: list[str] = attrs.Factory(list)
+
+
+class _AllMet:
+    """The keys of an import's pools and players: before a game is judged they are adopted and registered."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+_ALL_MET = _AllMet()
 
 
 class GameImport:
@@ -232,21 +242,51 @@ class GameImport:
         return frame.rename({"key": "game"})
 
     def _without_faults(self, writer: Writer, games: DataFrame, now: int) -> DataFrame:
-        """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
-        malformed = codec_columns.faults(games)
-        refused = _refusal(games, now)
-        if malformed.null_count() == refused.null_count() == len(games):
+        """Leave out the games that are no events or may not follow; each becomes a fault with its line.
+
+        Columns only say which games to look at; the event class and the rules judge these one by one.
+        """
+        suspected = codec_columns.suspects(games)
+        doubted = suspected | rules_columns.suspects(games, now)
+        if not doubted.any():
             return games
-        # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
-        suspects = games.filter(malformed.is_null() & refused.is_not_null())["game"].to_list()
-        known = [key[len("game:") :] for key in writer.find([f"game:{name}" for name in suspects])]
-        again = games["game"].is_in(known)
-        bad = malformed.is_not_null() | (refused.is_not_null() & ~again)
-        words = pl.select(pl.coalesce(malformed.alias("m"), refused.alias("r")))["m"]
-        faulty = games.select("line").with_columns(words).filter(bad)
-        for line, text in faulty.iter_rows():
-            self.report.fault(line, text)
-        return games.filter(~bad)
+        rows = games.with_row_index("row").with_columns(suspected=suspected)
+        doubtful = rows.filter(doubted)
+        recorded = dict(
+            rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
+            .group_by("game").agg(pl.col("row").min()).iter_rows()
+        )  # fmt: skip
+        faulty: list[int] = []
+        for some in doubtful.iter_slices(JUDGED):
+            faulty += self._judge(writer, some, recorded, now)
+        return games.filter(~rows["row"].is_in(pl.Series(faulty, dtype=pl.UInt32).implode()))
+
+    def _judge(self, writer: Writer, games: DataFrame, recorded: dict[str, int], now: int) -> list[int]:
+        """The rows of the games that cannot be taken; each becomes a fault.
+
+        Args:
+            writer: the open transaction.
+            games: some games of a frame, each with its ``row`` there and whether it is ``suspected`` to be no event.
+            recorded: by key, the first row of the frame that is recorded under it; what is taken here joins it.
+            now: the time to record under, milliseconds since 1970.
+        """
+        judged = list(codec_columns.judged(games, games["suspected"]))
+        keys = writer.find([event.key for event in judged if isinstance(event, GameRecorded)])
+        faulty: list[int] = []
+        for row, line, event in zip(games["row"].to_list(), games["line"].to_list(), judged, strict=True):
+            if isinstance(event, str):
+                faulty.append(row)
+                self.report.fault(line, event)
+                continue
+            try:
+                # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
+                if recorded.get(event.game, row) >= row and event.key not in keys:
+                    rules.check_new(event, _ALL_MET, now)
+                    recorded[event.game] = row
+            except RejectedError as error:
+                faulty.append(row)
+                self.report.fault(line, str(error))
+        return faulty
 
     def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
@@ -279,11 +319,12 @@ class GameImport:
             flags.append(before is not given)
             if before is given:
                 continue
-            conflict = None if before == given else _conflict(name, before, given)
-            if conflict is None:
+            try:
+                if before != given:
+                    rules.check_repeat(GameRecorded, f"game:{name}", _plain(before), _plain(given))
                 self._taken.repeated += 1
-            else:
-                self.report.fault(line, conflict)
+            except RejectedError as error:
+                self.report.fault(line, str(error))
         return pl.Series(flags, dtype=pl.Boolean)
 
 
@@ -294,28 +335,6 @@ def _no_pool(pool: str) -> str:
             "give the games of a variant a pool by --variant VARIANT=POOL"
         )
     return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
-
-
-def _refusal(games: DataFrame, now: int) -> Series:
-    """By game, the refusal of ``rules.check_new`` in words, null where it may follow."""
-    ended, started = pl.col("ended_at"), pl.col("started_at")
-    shared = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(10))
-    both_timed = (ended.str.len_bytes() >= 20) & (started.str.len_bytes() >= 20)
-    ended_ms, started_ms = (pl.lit(instant_ms_column(games[name])) for name in ("ended_at", "started_at"))
-    day_before = ended.str.slice(0, shared) < started.str.slice(0, shared)
-    before = pl.when(both_timed).then(ended_ms < started_ms).otherwise(day_before)
-    same, future = pl.col("white") == pl.col("black"), ended_ms > now + rules.FUTURE_SLACK_MS
-    if not games.select(pl.any_horizontal(same, before, future).fill_null(value=False).any()).item():
-        return pl.Series("refused", [None], dtype=pl.String).new_from_index(0, len(games))
-    words = (
-        pl.when(same)
-        .then(pl.format(f"same-player: {rules.SAME_PLAYER}", "white"))
-        .when(before)
-        .then(pl.format(f"ended-before-start: {rules.ENDED_BEFORE_START}", ended, started))
-        .when(future)
-        .then(pl.format(f"ended-in-the-future: {rules.IN_THE_FUTURE}", ended, pl.lit(rules.recorded_text(now))))
-    )
-    return games.select(words.alias("refused"))["refused"]
 
 
 def registration_facts(person: Person) -> bytes:
@@ -338,21 +357,12 @@ def _facts_text(stored: Stored) -> str:
         raise rules.unreadable(stored.position, error) from error
 
 
-def _conflict(name: str, stored: str, given: str) -> str | None:
-    """How a game told again differs, in words; None when all that *given* says is stored.
-
-    Another source may leave out movetext or ratings: nothing is lost by taking it for a repeat.
-    """
+def _plain(facts_text: str) -> dict[str, Any]:
     try:
-        known = orjson.loads(stored)
+        plain: dict[str, Any] = orjson.loads(facts_text)
     except ValueError as error:
         raise rules.unreadable(0, error) from error
-    told = orjson.loads(given)
-    if all(known.get(field) == value for field, value in told.items()):
-        return None
-    difference = rules.first_difference(known, told)
-    assert difference is not None
-    return str(ConflictError(f"game:{name}", *difference))
+    return plain
 
 
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:

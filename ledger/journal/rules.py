@@ -6,7 +6,7 @@ journal live here: what a single event must be is checked when it is built.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,8 @@ import orjson
 
 from ledger import schemes
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
-from ledger.facts.codec import facts_mapping
 from ledger.facts.events import (
+    BLANKS,
     ClockAccepted,
     Event,
     GameRecorded,
@@ -52,13 +52,6 @@ RULES: dict[str, str] = {
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
 }
 
-# What single events and whole columns are refused with, word for word.
-SAME_PLAYER = "White and Black are both player {}; check the source"
-ENDED_BEFORE_START = "ended at {}, before it began at {}; check both times"
-CLOSED_IN_THE_FUTURE = "closes with {}, but it is {} now; check the date and this machine's clock"
-NOT_FIRST = "a clock is accepted by the first fact after its entry, entry {} is farther back; name the last entry"
-IN_THE_FUTURE = "ended at {}, but it is {} now; check the date and this machine's clock"
-
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
 
@@ -86,26 +79,26 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def first_difference(stored: dict[str, Any], given: dict[str, Any]) -> tuple[str, Any, Any] | None:
-    """The first field, in alphabetical order, in which two facts differ: ``(field, stored, given)``; None if none."""
-    for field in sorted(stored.keys() | given.keys()):
-        if stored.get(field) != given.get(field):
-            return field, stored.get(field), given.get(field)
-    return None
-
-
-def check_repeat(event: Event, stored: Stored) -> None:
+def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """The key is known: the same fact again is success, another one is refused.
 
+    A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
+    A source that tells more than is stored is refused: what it adds would be lost.
+
+    Args:
+        kind: class of the event.
+        key: its key.
+        stored: the facts in the journal, as plain values without the key field.
+        given: the facts of the event, likewise.
+
     Raises:
-        ConflictError: naming the first field that differs.
+        ConflictError: naming the first field, in alphabetical order, that differs.
     """
-    given = facts_mapping(event)
-    if event.KEY_FIELD:
-        given.pop(event.KEY_FIELD)
-    difference = first_difference(facts_of(stored), given)
-    if difference is not None:
-        raise ConflictError(event.key, *difference)
+    blanks = BLANKS[kind]
+    for field in sorted(stored.keys() | given.keys()):
+        before, now = stored.get(field), given.get(field)
+        if before != now and not (now is None and field in blanks):
+            raise ConflictError(key, field, before, now)
 
 
 def check_new(event: Event, known: Known, now_ms: int) -> None:
@@ -130,7 +123,11 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
         case RatingRunClosed() | TournamentClosed():
             _check_closing(event, known, now_ms)
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
-            raise _refusal("not-the-last-entry", event, NOT_FIRST.format(event.entry))
+            raise _refusal(
+                "not-the-last-entry", event,
+                f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
+                "last entry",
+            )  # fmt: skip
         case _:
             pass
 
@@ -143,20 +140,15 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
         if key not in known:
             raise _stranger(event, number)
     if event.white == event.black:
-        raise _refusal("same-player", event, SAME_PLAYER.format(event.white))
+        raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
-            "ended-before-start",
-            event,
-            ENDED_BEFORE_START.format(event.ended_at, event.started_at),
-        )
+            "ended-before-start", event,
+            f"ended at {event.ended_at}, before it began at {event.started_at}; check both times",
+        )  # fmt: skip
     # Instants sort as text; only one from today on needs its milliseconds.
     if event.ended_at >= _day(now_ms // DAY_MS) and instant_ms(event.ended_at) > now_ms + FUTURE_SLACK_MS:
-        raise _refusal(
-            "ended-in-the-future",
-            event,
-            IN_THE_FUTURE.format(event.ended_at, recorded_text(now_ms)),
-        )
+        raise _in_the_future(event, f"ended at {event.ended_at}", now_ms)
 
 
 @lru_cache(maxsize=8)
@@ -166,9 +158,9 @@ def _day(number: int) -> str:
 
 def is_before(ended: str, started: str) -> bool:
     """True when *ended* lies before *started* for certain, as far as both are known."""
-    if len(ended) >= 20 and len(started) >= 20:
+    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
         return instant_ms(ended) < instant_ms(started)
-    shared = min(len(ended), len(started), 10)
+    shared = min(len(ended), len(started), 19)
     return ended[:shared] < started[:shared]
 
 
@@ -202,9 +194,7 @@ def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_
     closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
     last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
     if last(closing) > now_ms + FUTURE_SLACK_MS:
-        raise _refusal(
-            "ended-in-the-future", event, CLOSED_IN_THE_FUTURE.format(closing, recorded_text(now_ms))
-        )
+        raise _in_the_future(event, f"closes with {closing}", now_ms)
 
 
 def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
@@ -267,6 +257,11 @@ def _second(number: int) -> str:
 
 def _stranger(event: Event, player: int) -> RejectedError:
     return _refusal("unknown-player", event, f"player {player} was never registered; register the player first")
+
+
+def _in_the_future(event: Event, what: str, now_ms: int) -> RejectedError:
+    words = f"{what}, but it is {recorded_text(now_ms)} now; check the date and this machine's clock"
+    return _refusal("ended-in-the-future", event, words)
 
 
 def _refusal(rule: str, event: Event, message: str) -> RejectedError:

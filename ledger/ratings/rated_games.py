@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.book.game_book import TERMINATION_CODE
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import tournament_code
+from ledger.facts.words import TERMINATION_CODE, tournament_code
 from ledger.ratings import engine
 from ledger.runtime.columns import Column, Columns
 from ledger.schemes.scheme import Rhythm

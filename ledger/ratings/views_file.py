@@ -201,11 +201,10 @@ def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
-    """True when the ratings are as ``are_rated_alike`` says, and each of these projectors has its table."""
+    """True when the ratings are as ``are_rated_alike`` says, and these projectors have their tables, and no others."""
     if not are_rated_alike(connection):
         return False
-    stored = stored_projectors(connection)
-    if any(stored.get(projector.name) != projector.identity for projector in projectors):
+    if stored_projectors(connection) != {projector.name: projector.identity for projector in projectors}:
         return False
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table)

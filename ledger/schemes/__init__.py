@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
+from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
 _NO_SCHEMES = {"scheme"}  # what a scheme is
@@ -40,7 +41,7 @@ def available() -> dict[str, Scheme]:
     schemes = {scheme.name: scheme for scheme in built_in()}
     for point in sorted(entry_points(group="ledger.schemes"), key=lambda point: point.name):
         if point.name not in schemes:
-            scheme = point.load()
+            scheme = loaded(point)
             schemes[scheme.name] = scheme
     return schemes
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
-from ledger.book import game_book_columns
+from ledger.book import judging_columns
 from ledger.errors import MalformedError
 from ledger.facts.events import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
@@ -119,7 +119,7 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            compiled(game_book_columns.refusal_loop(scheme))(*columns, reasons, numbers)
+            compiled(judging_columns.refusal_loop(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------

@@ -6,17 +6,16 @@ Small in continuous integration; ``LEDGER_ATTACKS=20`` makes twenty times as man
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
+from tests.kit.attacks import Holds
 from tools.attack import report
 from tools.attack.families import FAMILIES, Field, Part, field, folder
 
 TIMES = int(os.environ.get("LEDGER_ATTACKS", "1"))
 BY_NAME = {family.name: family for family in FAMILIES}
-
-Holds = Callable[[str, int], None]
 
 
 @pytest.fixture(scope="session", name="attacked")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.conftest import Holds
+from tests.kit.attacks import Holds
 from tools.attack.families import Field
 from tools.attack.files import copied, edited, file_of
 

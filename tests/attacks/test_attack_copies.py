@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.conftest import Holds
+from tests.kit.attacks import Holds
 
 
 def test_files_of_an_earlier_point_are_found_or_harmless(holds: Holds) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.conftest import Holds
+from tests.kit.attacks import Holds
 
 
 def test_foreign_triggers_are_named_and_nothing_is_said_to_be_recorded_or_erased_that_is_not(holds: Holds) -> None:

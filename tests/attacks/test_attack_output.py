@@ -14,89 +14,43 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import pytest
 
-from ledger.facts.events import GameRecorded
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from tests.kit.games import game_recorded
+from tests.kit.harmless import (
+    ALLOWED,
+    BIDI,
+    CONTROLS,
+    ESCAPE,
+    EVERYTHING,
+    FORMULAS,
+    LINES,
+    LONE,
+    UNSEEN,
+    ZALGO,
+    Ran,
+    RunRaw,
+    assert_harmless,
+    is_run,
+    without_apostrophes,
+)
 from tools import cli, output, running
 from tools.visible import visible
 
 LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
 
-ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f"
-BIDI = "\u202egnp\u2066.exe\u200f\u061c"
-UNSEEN = "\u200b\u2060\ufeff\xad\u3164\u034f\U000e0041\ufff9"
-LINES = "one\u2028two\u2029three"
-CONTROLS = "one\ntwo\rthree\x85four\x0bfive\x00"
-LONE = "\udc9b\udcff\ud800"
-FORMULAS = (
-    "=cmd|' /C calc'!A0", "+1+cmd|'x'!A0", "-2+3+cmd|'x'!A0", "@SUM(1+1)", "\uff1dHYPERLINK(1)",
-    '"=1+1"', "'=1+1", "a;=1+1", "a,=1+1", "\u2212cmd",
-)  # fmt: skip
-ALLOWED = BIDI + UNSEEN + LINES  # the rules take these into names, tournaments and rounds
-EVERYTHING = ESCAPE + BIDI + UNSEEN + LINES + CONTROLS
-ZALGO = "O" + "\u0335\u0336\u0337\u0338\u0321\u0322\u0327\u0328\u031b" * 2
-
 WHITE, BLACK = f"Ann {ALLOWED}", "=cmd|' /C calc'!A0;=1"
 CUP, ROUND = f"Cup {ALLOWED}", f"=2+{BIDI}"
 KEY = "name:ann"
-
-
-class Ran(NamedTuple):
-    """What a command did, in bytes; *shown* are the rows that it handed to ``output``."""
-
-    code: int
-    out: bytes
-    err: bytes
-    shown: list[Any]
-
-
-RunRaw = Callable[..., Ran]
-
-
-# --- what may stand in the bytes --------------------------------------------------------------------------------
-
-BIDI_CONTROLS = {*"\u061c\u200e\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
-NOBODY_SEES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def raw_in(data: bytes, allowed: str = "\n") -> set[str]:
-    """Characters of the bytes that a terminal or a reader of lines would obey, or that nobody sees."""
-    text = data.decode("utf-8")
-    return {
-        f"U+{ord(char):04X}"
-        for char in set(text) - set(allowed)
-        if unicodedata.category(char) in NOBODY_SEES or char in BIDI_CONTROLS or char in UNSEEN
-    }
-
-
-def assert_harmless(done: Ran, fmt: str = "") -> None:
-    assert raw_in(done.out, "\n\t" if fmt == "--tsv" else "\n") == set()
-    assert raw_in(done.err) == set()
-
-
-def is_run(cell: str) -> bool:
-    """True for a cell that a spreadsheet may take for a formula (OWASP's list, and after blanks and quotes)."""
-    inner = cell.lstrip(" \"\n\u3000")
-    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", inner):
-        return False
-    return cell[:1] in {*"\t\r\n"} or unicodedata.normalize("NFKC", inner)[:1] in {*"=+-@\u2212"}
-
-
-def without_apostrophes(cell: str, dividers: str) -> str:
-    """What the README says of the way back."""
-    formula = "[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212]"
-    number = rf"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?($|[{dividers}])"
-    return re.sub(rf"""(^|[{dividers}])'(?=[\s"']*(?!{number}){formula}|(?<=^')[\s"']*\n)""", r"\1", cell)
 
 
 # --- the ledgers ------------------------------------------------------------------------------------------------
@@ -113,8 +67,8 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
         known += [ledger.register(f"id:{i}", name) for i, name in enumerate((*FORMULAS, ZALGO, "Ann\x1b[2J\r\n\t"))]
         for number, black in enumerate(known[1:], 1):
             for again in range(3):
-                game = GameRecorded(
-                    game=f"g{number}-{again}", pool="standard", white=known[0], black=black, rated=True,
+                game = game_recorded(
+                    f"g{number}-{again}", white=known[0], black=black,
                     outcome=(Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)[again], termination=Termination.TIME,
                     half_moves=40, ended_at=f"201{again}-03-{number:02}", tournament=CUP, round=ROUND,
                 )  # fmt: skip
@@ -124,7 +78,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copy(evil: Path, tmp_path: Path) -> Path:
+def evil_copy(evil: Path, tmp_path: Path) -> Path:
     """The evil ledger, to spoil."""
     shutil.copytree(evil.parent, tmp_path / evil.parent.name)
     return tmp_path / evil.parent.name / evil.name
@@ -221,8 +175,8 @@ IN_EVERY_FORMAT = [
 
 
 @pytest.mark.parametrize(("words", "fmt"), IN_EVERY_FORMAT)
-def test_every_answer_about_an_evil_ledger_is_harmless(words: str, fmt: str, copy: Path, run_raw: RunRaw) -> None:
-    done = run_raw(*words.split(), *words_for(ALL[words], copy), *filter(None, [fmt]))
+def test_every_answer_about_an_evil_ledger_is_harmless(words: str, fmt: str, evil_copy: Path, run_raw: RunRaw) -> None:
+    done = run_raw(*words.split(), *words_for(ALL[words], evil_copy), *filter(None, [fmt]))
     assert_harmless(done, fmt)
     assert done.code != -1
     if words in ANSWERS:
@@ -231,8 +185,8 @@ def test_every_answer_about_an_evil_ledger_is_harmless(words: str, fmt: str, cop
 
 
 @pytest.mark.parametrize("words", [words for words, command in ALL.items() if "--nl" in formats_of(command)])
-def test_json_says_the_very_same(words: str, copy: Path, run_raw: RunRaw) -> None:
-    given = words_for(ALL[words], copy)
+def test_json_says_the_very_same(words: str, evil_copy: Path, run_raw: RunRaw) -> None:
+    given = words_for(ALL[words], evil_copy)
     done = run_raw(*words.split(), *given)
     if done.shown:
         assert json.loads(done.out) == json.loads(json.dumps(done.shown[0]))
@@ -246,9 +200,9 @@ def test_json_says_the_very_same(words: str, copy: Path, run_raw: RunRaw) -> Non
 @pytest.mark.parametrize("words", [words for words, command in ALL.items() if "--csv" in formats_of(command)])
 @pytest.mark.parametrize(("fmt", "dialect"), [("--csv", "excel"), ("--tsv", "excel-tab")])
 def test_no_cell_is_a_formula_unless_asked_for_raw(
-    words: str, fmt: str, dialect: str, copy: Path, run_raw: RunRaw
+    words: str, fmt: str, dialect: str, evil_copy: Path, run_raw: RunRaw
 ) -> None:
-    given = [*words.split(), *words_for(ALL[words], copy), fmt]
+    given = [*words.split(), *words_for(ALL[words], evil_copy), fmt]
     done, raw = run_raw(*given), run_raw(*given, "--raw")
     assert_harmless(raw, fmt)
     safe_rows = list(csv.reader(io.StringIO(done.out.decode()), dialect))
@@ -292,10 +246,10 @@ def evil_words(command: click.Command, path: Path, evil_word: str) -> Iterator[l
 @pytest.mark.parametrize("words", ALL)
 @pytest.mark.parametrize("kind", EVIL_WORDS)
 def test_arguments_come_back_harmless(
-    words: str, kind: str, copy: Path, run_raw: RunRaw, monkeypatch: pytest.MonkeyPatch
+    words: str, kind: str, evil_copy: Path, run_raw: RunRaw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(copy.parent)
-    for given in evil_words(ALL[words], copy, EVIL_WORDS[kind]):
+    monkeypatch.chdir(evil_copy.parent)
+    for given in evil_words(ALL[words], evil_copy, EVIL_WORDS[kind]):
         done = run_raw(*words.split(), *given)
         assert_harmless(done)
         assert done.code in {0, 1, 2, 3}, (given, done.err)
@@ -338,19 +292,19 @@ def evil_files(fmt: str) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_whatever_stands_in_a_file_its_faults_are_harmless(
-    fmt: str, copy: Path, tmp_path: Path, run_raw: RunRaw
+    fmt: str, evil_copy: Path, tmp_path: Path, run_raw: RunRaw
 ) -> None:
     files = []
     for number, content in enumerate(evil_files(fmt)):
         files.append(tmp_path / os.fsdecode(f"{number}\x1b[2J\u202e".encode() + b"\x9b"))
         files[-1].write_bytes(content)
     assert len(files) > 20
-    done = run_raw("import", copy, *files)
+    done = run_raw("import", evil_copy, *files)
     assert_harmless(done)
     assert done.code in {0, 1}
     assert b"\\x1b[2J\\u202e\\udc9b" in done.err
-    assert_harmless(run_raw("import", copy, *files, "--pools", "by-speed"))
-    for words in (["ratings", copy, "--limit", "500"], ["ratings", copy, "-t"], ["pools", copy, "-t"]):
+    assert_harmless(run_raw("import", evil_copy, *files, "--pools", "by-speed"))
+    for words in (["ratings", evil_copy, "--limit", "500"], ["ratings", evil_copy, "-t"], ["pools", evil_copy, "-t"]):
         assert_harmless(run_raw(*words))
 
 
@@ -385,14 +339,14 @@ def spoil(path: Path, table: str, column: str, value: str) -> None:
 # What the views no longer answer is theirs to say better; here it counts that a traceback is harmless, too.
 @pytest.mark.parametrize(("suffix", "known"), [(".db", "body"), (".people.db", "name"), (".views.db", "key")])
 def test_what_a_thief_writes_into_any_text_of_a_database_is_shown_harmless(
-    suffix: str, known: str, copy: Path, tmp_path: Path, run_raw: RunRaw
+    suffix: str, known: str, evil_copy: Path, tmp_path: Path, run_raw: RunRaw
 ) -> None:
-    columns = list(text_columns(file_of(copy, suffix)))
+    columns = list(text_columns(file_of(evil_copy, suffix)))
     assert known in {column for _, column in columns}
     shown = 0
     for place, (table, column) in enumerate(columns):
-        spoiled = tmp_path / str(place) / copy.name
-        shutil.copytree(copy.parent, spoiled.parent)
+        spoiled = tmp_path / str(place) / evil_copy.name
+        shutil.copytree(evil_copy.parent, spoiled.parent)
         spoil(file_of(spoiled, suffix), table, column, EVERYTHING)
         for words, command in ALL.items():
             if words in {"rebuild", "import", "init"}:
@@ -416,13 +370,13 @@ SENTINELS: Sequence[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("file", "statement"), SENTINELS)
 def test_bytes_that_are_no_text_and_numbers_without_end_are_shown_harmless(
-    file: str, statement: str, copy: Path, run_raw: RunRaw
+    file: str, statement: str, evil_copy: Path, run_raw: RunRaw
 ) -> None:
-    with closing(sqlite.sqlite3.connect(file_of(copy, f".{file}.db"))) as connection, connection:
+    with closing(sqlite.sqlite3.connect(file_of(evil_copy, f".{file}.db"))) as connection, connection:
         connection.execute(statement)
     for words, command in ALL.items():
         for fmt in formats_of(command) if words not in {"rebuild", "init", "import"} else ():
-            done = run_raw(*words.split(), *words_for(command, copy), *filter(None, [fmt]))
+            done = run_raw(*words.split(), *words_for(command, evil_copy), *filter(None, [fmt]))
             assert_harmless(done, fmt)
             if fmt in {"", "--nl"} and done.code == 0 and done.shown:
                 assert not {"Infinity", "NaN"} & set(re.findall(r"\w+", re.sub(r'"[^"]*"', "", done.out.decode())))

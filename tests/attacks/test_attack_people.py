@@ -19,46 +19,43 @@ from random import Random
 from subprocess import DEVNULL, PIPE, Popen
 from typing import NamedTuple
 
-import attrs
-import orjson
 import pytest
 
 from ledger.errors import LedgerError
 from ledger.facts.codec import decode
-from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered
+from ledger.facts.events import ClockAccepted, GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import people as people_module
-from ledger.journal.people import People, Person, commitment
+from ledger.journal.people import People
 from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.crash_driver import NOW, source_games
+from tests.kit.clubs import NOW
+from tests.kit.games import source_game, source_games
+from tests.kit.places import ROOT
+from tests.kit.sealed_numbers import Told
 
 ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
 PEOPLE = "club.people.db"
-ROOT = Path(__file__).parents[2]
 
 
-def played(*pairs: str) -> Iterator[SourceGame]:
+def won(*pairs: str) -> Iterator[SourceGame]:
     """Games of pairs such as ``Ann-Bob``; the key tells who played, so that the journal can be held against it."""
     for line, pair in enumerate(pairs, 1):
         white, black = pair.split("-")
-        yield SourceGame(
-            line=line, key=f"made:{pair}-{line}", white_id=f"name:{white}", white_name=white, black_id=f"name:{black}",
-            black_name=black, outcome="white", termination="checkmate", half_moves=40, started_at=None,
-            ended_at="2020-01-01", tournament=None, round=None, rated=True, white_rating=None, black_rating=None,
-            speed=None, variant="standard", text=None,
-        )  # fmt: skip
+        yield source_game(
+            f"made:{pair}-{line}", white, black, line=line, white_id=f"name:{white}", black_id=f"name:{black}"
+        )
 
 
 # --- the history --------------------------------------------------------------------------------------------
 
 
 def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]:
-    return lambda ledger: ledger.import_games(frames(played(*pairs)), strict=strict)
+    return lambda ledger: ledger.import_games(frames(won(*pairs)), strict=strict)
 
 
 CROWD = tuple(f"S{i}-T{i}" for i in range(100))  # so that rows and index take several pages
@@ -115,62 +112,8 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
     other = folder / "other" / "club.db"
     other.parent.mkdir()
     with Ledger.create(other) as ledger:
-        ledger.import_games(frames(played("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
+        ledger.import_games(frames(won("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
     return made
-
-
-# --- what is true -------------------------------------------------------------------------------------------
-
-
-@attrs.define
-class Told:
-    """Who each number is, as it was when the journal sealed it; kept outside the files."""
-
-    truth: dict[int, str]
-    given_up: set[int]  # erased or lost: these people may come back under another number
-
-    def read(self, path: Path, after: int, ledger: Ledger | None = None) -> int:
-        """Hold what was sealed since *after* against the truth; returns the number of entries.
-
-        Names come from the people file as the *ledger* that wrote them sees it, which may have lost its place.
-
-        Raises:
-            AssertionError: a number was sealed for another person, or a person got a second number.
-        """
-        position = after
-        journal = SqliteJournal(path, read_only=True)
-        try:
-            for body in (body for block in journal.read(after) for body in block):
-                position += 1
-                event = decode(body).event
-                if isinstance(event, PlayerRegistered) and event.player not in self.truth:
-                    self._registered(event, _row(path, event.player, ledger))
-                elif isinstance(event, GameRecorded):
-                    white, black, _ = event.game.removeprefix("made:").split("-")
-                    names = {event.white: f"name:{white}", event.black: f"name:{black}"}
-                    assert {number: self.truth.get(number) for number in names} == names, orjson.loads(body)
-        finally:
-            journal.close()
-        return position
-
-    def _registered(self, event: PlayerRegistered, person: Person | None) -> None:
-        assert person is not None
-        assert person.salt is not None
-        assert person.identity is not None
-        assert commitment(person.salt, person.identity, person.name or "") == event.commitment
-        twins = [number for number, known in self.truth.items() if known == person.identity]
-        assert set(twins) <= self.given_up, f"{person.identity} has number {twins} and gets {event.player}"
-        self.truth[event.player] = person.identity
-
-
-def _row(path: Path, player: int, ledger: Ledger | None) -> Person | None:
-    if ledger is not None:
-        return ledger.people_row(player)
-    people = People(beside(path, "people"), read_only=True)
-    try:
-        return people.by_number([player]).get(player)
-    finally:
-        people.close()
 
 
 # --- the attacks --------------------------------------------------------------------------------------------
@@ -347,7 +290,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
     """The log brings the newest rows, but not all pages of the index on identities: somebody would not be found."""
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames(played(*(f"S{i}-T{i}" for i in range(700)))))
+        ledger.import_games(frames(won(*(f"S{i}-T{i}" for i in range(700)))))
         checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
         ledger.people._connection.execute(checkpoint)
         older = (tmp_path / PEOPLE).read_bytes()
@@ -365,7 +308,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
     with Ledger.open(path) as ledger:
         size = ledger.journal.size()
         with pytest.raises(LedgerError, match=r"put together from two|knows nothing of|malformed"):
-            ledger.import_games(frames(played("Aaron-S300x", "T300x-T500x")))
+            ledger.import_games(frames(won("Aaron-S300x", "T300x-T500x")))
         with pytest.raises(LedgerError):
             ledger.register("name:S300x", "S300x")
         assert ledger.journal.size() == size
@@ -385,7 +328,7 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
     path = tmp_path / "club.db"
     Ledger.create(path, clock=lambda: NOW).close()
     steps = ["--steps", "live", "--games", "200", "--batch", "5"]
-    command = [sys.executable, "-m", "tests.crash_driver", str(tmp_path), *steps, "--seed"]
+    command = [sys.executable, "-m", "tests.kit.crash_driver", str(tmp_path), *steps, "--seed"]
     random, copies = Random("beside"), [path.with_name("copy-0")]
     shutil.copy(beside(path, "people"), copies[0])
     with ExitStack() as stack:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.conftest import Holds
+from tests.kit.attacks import Holds
 
 
 def test_time_goes_back_in_no_journal_and_a_clock_put_right_lets_recording_go_on(holds: Holds) -> None:

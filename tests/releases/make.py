@@ -35,10 +35,10 @@ from ledger.imports.reading import frames
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from tests.kit.places import SAMPLE
 from tools import cli
 
 HERE = Path(__file__).parent
-CLUB = HERE.parents[1] / "tools" / "sample" / "club.pgn"
 MADE_AT = datetime(2025, 1, 1, 12, tzinfo=UTC)
 NAME = "club.db"
 NOT_KEPT = ("-shm", ".lock")  # SQLite's shared memory and a lock file: nothing stands in them
@@ -48,7 +48,7 @@ Question = tuple[str, ...]  # a command and its options, without the ledger
 
 def club_games(ledger: Ledger, first: int, last: int, choice: PoolChoice | None = None) -> None:
     """Import the sample club's games from the first to the last, with their movetext."""
-    with open_source(str(CLUB)) as source:
+    with open_source(str(SAMPLE)) as source:
         games = islice(pgn.games(source.lines(), source.reading), first, last)
         outcome = ledger.import_games(frames(games, 40), choice=choice, actor="import")
     assert (outcome.recorded, outcome.faults) == (last - first, []), outcome

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from random import Random
 
 import pytest
 
 from ledger.errors import MalformedError
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
 from ledger.schemes.glicko import (
@@ -26,6 +24,7 @@ from ledger.schemes.glicko import (
 )
 from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
 from ledger.testing.scheme_contract import SchemeContract
+from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable
 
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
 Games = Sequence[tuple[float, float, float]]
@@ -111,23 +110,12 @@ def test_rd_does_not_fall_below_its_floor() -> None:
 
 
 def test_many_periods_agree_with_the_reference() -> None:
-    random, players = Random(7), 12
-    games, expected = [], dict.fromkeys(range(players), (1500.0, 350.0, NEVER))
-    starts, periods = [0], []
-    for period in range(40):
-        if period % 7 == 3:
-            continue
-        pairs = [random.sample(range(players), 2) for _ in range(9)]
-        batch = [(w, b, random.choice((1.0, 0.5, 0.0))) for w, b in pairs]
-        games += batch
-        starts.append(len(games))
-        periods.append(float(period))
-        expected = reference_period(expected, batch, float(period))
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * players)
-    white, black, score = (list(column) for column in zip(*games, strict=True))
-    rateable = Rateable(white, black, score, [0.0] * len(games), starts, periods, periods)
-    engine.rate(FEW, SCHEME, DEFAULT, rateable, state, [0] * players)
-    assert state == pytest.approx([value for p in range(players) for value in expected[p]], abs=1e-6)
+    expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, NEVER))
+    for period, batch in many_periods():
+        expected = reference_period(expected, batch, period)
+    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
+    assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 
 
 def reference_period(
@@ -147,11 +135,6 @@ def reference_period(
         rating, rd = reference(*before[p][:2], own)
         after[p] = (rating, max(rd, 30.0), period)
     return after
-
-
-def one_batch(games: Sequence[tuple[int, int, float]], period: float) -> Rateable:
-    white, black, score = (list(column) for column in zip(*games, strict=True))
-    return Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [period], [0.0])
 
 
 @pytest.mark.parametrize(

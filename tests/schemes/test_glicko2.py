@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
 from ledger.schemes.formulas.glicko2_volatility import exponential, new_volatilities, new_volatility
 from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, grown, rate_internal, rate_period
 from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
 from ledger.testing.scheme_contract import SchemeContract
+from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable, reference_volatility
 
 SCALE = 173.7178
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
@@ -45,29 +45,7 @@ def reference(rating: float, rd: float, sigma: float, games: Games, tau: float =
     e = [1 / (1 + math.exp(-gj * (mu - muj))) for gj, (muj, _phi, _s) in zip(g, told, strict=True)]
     v = 1 / sum(gj**2 * ej * (1 - ej) for gj, ej in zip(g, e, strict=True))
     total = sum(gj * (s - ej) for gj, ej, (_mu, _phi, s) in zip(g, e, told, strict=True))
-    delta = v * total
-    a = math.log(sigma**2)
-
-    def f(x: float) -> float:
-        top = math.exp(x) * (delta**2 - phi**2 - v - math.exp(x))
-        return top / (2 * (phi**2 + v + math.exp(x)) ** 2) - (x - a) / tau**2
-
-    low, high = a, a - tau
-    if delta**2 > phi**2 + v:
-        high = math.log(delta**2 - phi**2 - v)
-    else:
-        while f(high) < 0:
-            high -= tau
-    f_low, f_high = f(low), f(high)
-    while abs(high - low) > 1e-6:
-        middle = low + (low - high) * f_low / (f_high - f_low)
-        f_middle = f(middle)
-        if f_middle * f_high <= 0:
-            low, f_low = high, f_high
-        else:
-            f_low /= 2
-        high, f_high = middle, f_middle
-    new_sigma = math.exp(low / 2)
+    new_sigma = reference_volatility(sigma, phi, v, v * total, tau)
     phi_star = math.sqrt(phi**2 + new_sigma**2)
     new_phi = 1 / math.sqrt(1 / phi_star**2 + 1 / v)
     return 1500 + SCALE * (mu + new_phi**2 * total), SCALE * new_phi, new_sigma
@@ -180,23 +158,12 @@ def test_a_great_upset_raises_the_volatility() -> None:
 
 
 def test_many_periods_agree_with_the_reference() -> None:
-    random, players = Random(7), 12
-    games, expected = [], dict.fromkeys(range(players), (1500.0, 350.0, 0.06, NEVER))
-    starts, periods = [0], []
-    for period in range(40):
-        if period % 7 == 3:
-            continue
-        pairs = [random.sample(range(players), 2) for _ in range(9)]
-        batch = [(w, b, random.choice((1.0, 0.5, 0.0))) for w, b in pairs]
-        games += batch
-        starts.append(len(games))
-        periods.append(float(period))
-        expected = reference_period(expected, batch, float(period))
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * players)
-    white, black, score = (list(column) for column in zip(*games, strict=True))
-    rateable = Rateable(white, black, score, [0.0] * len(games), starts, periods, periods)
-    engine.rate(FEW, SCHEME, DEFAULT, rateable, state, [0] * players)
-    assert state == pytest.approx([value for p in range(players) for value in expected[p]], abs=1e-6)
+    expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, 0.06, NEVER))
+    for period, batch in many_periods():
+        expected = reference_period(expected, batch, period)
+    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
+    assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 
 
 State = tuple[float, float, float, float]
@@ -219,11 +186,6 @@ def reference_period(
         own += [(*before[w][:2], 1 - s) for w, b, s in batch if b == p]
         after[p] = (*reference(*before[p][:3], own), period)
     return after
-
-
-def one_batch(games: Sequence[tuple[int, int, float]], period: float) -> Rateable:
-    white, black, score = (list(column) for column in zip(*games, strict=True))
-    return Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [period], [0.0])
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ from ledger.schemes.scheme import (
 )
 from ledger.testing.formulas import evaluated
 from ledger.testing.scheme_contract import SchemeContract
+from tests.kit.glicko import reference_volatility
 
 SCALE = 173.7178
 Triple = tuple[float, float, float]
@@ -71,27 +72,9 @@ def reference(own: Triple, opponent: Triple, score: float, advantage: float = 0.
     g = 1 / math.sqrt(1 + 3 * phij**2 / math.pi**2)
     e = 1 / (1 + math.exp(-g * (mu - muj)))
     v = 1 / (g**2 * e * (1 - e))
-    delta = v * g * (score - e)
-    a = math.log(sigma**2)
-
-    def f(x: float) -> float:
-        top = math.exp(x) * (delta**2 - phi**2 - v - math.exp(x))
-        return top / (2 * (phi**2 + v + math.exp(x)) ** 2) - (x - a) / tau**2
-
-    low, high = a, a - tau
-    if delta**2 > phi**2 + v:
-        high = math.log(delta**2 - phi**2 - v)
-    f_low, f_high = f(low), f(high)
-    while abs(high - low) > 1e-6:
-        middle = low + (low - high) * f_low / (f_high - f_low)
-        f_middle = f(middle)
-        if f_middle * f_high <= 0:
-            low, f_low = high, f_high
-        else:
-            f_low /= 2
-        high, f_high = middle, f_middle
+    new_sigma = reference_volatility(sigma, phi, v, v * g * (score - e), tau)
     new_phi = 1 / math.sqrt(1 / phi**2 + 1 / v)
-    return own[0] + SCALE * new_phi**2 * g * (score - e), SCALE * new_phi, math.exp(low / 2)
+    return own[0] + SCALE * new_phi**2 * g * (score - e), SCALE * new_phi, new_sigma
 
 
 def played(white: State, black: State, score: float, day: float, numbers: Settings = DEFAULT) -> tuple[State, State]:

@@ -1,22 +1,21 @@
 """What the ledger itself does in the benchmark: each function does one piece of work and returns a figure.
 
-Rates are per second of the clock unless the name says ``cpu``. Every function makes the files it needs in the folder
-that it is given.
+Rates are per second of the clock, costs are both clock and processor. Every function makes the files it needs where it
+is told.
 """
 
 from __future__ import annotations
 
 import gc
-import resource
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 from ledger.audit.audit import audit
+from ledger.book import tables
 from ledger.book.game_book_columns import decode_bodies
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_text
@@ -28,7 +27,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.ledger import Ledger
-from ledger.ratings import engine
+from ledger.ratings import engine, views_file
 from ledger.ratings.views import Views
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import MANY
@@ -37,7 +36,8 @@ from ledger.runtime.prefetch import mapped_ahead
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer
 
-from .rivals import pace
+from .measuring import FREE, Cost, Rates, cost_of
+from .rivals import pace, sha256_each
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: where live games begin
 
@@ -49,41 +49,97 @@ def _ledger(folder: Path, name: str) -> Iterator[Ledger]:
 
 
 class Imported(NamedTuple):
-    """A CSV file brought in and rated."""
+    """A CSV file brought in, alone, and with two rows of indexed history a game."""
 
-    path: Path
     games: int
-    import_cpu_rate: float
-    seconds_to_history: float
-    project_seconds: float
+    alone: Cost
+    to_history: Cost
 
 
-def import_csv(folder: Path, csv: Path) -> Imported:
-    """From a CSV file to a sealed journal and two rows of indexed history a game."""
-    with _ledger(folder, "import") as ledger, open_source(str(csv)) as source:
+def import_csv(path: Path, csv: Path) -> Imported:
+    """From a CSV file to a sealed journal and two rows of indexed history a game, in a new ledger."""
+    with Ledger.create(path) as ledger, open_source(str(csv)) as source:
         gc.collect()
-        cpu, begun = process_time(), perf_counter()
-        outcome = ledger.import_games(csv_games.frames(source.stream(), source.reading))
-        cpu = process_time() - cpu
-        imported = perf_counter()
+        recorded = 0
+
+        def bring_in() -> None:
+            nonlocal recorded
+            recorded = ledger.import_games(csv_games.frames(source.stream(), source.reading)).recorded
+
+        alone = cost_of(bring_in)
+        rated = cost_of(ledger.catch_up)
+        return Imported(recorded, alone, alone.plus(rated))
+
+
+def first_build(path: Path) -> Cost:
+    """Build the views of a whole journal from nothing."""
+    for leftover in path.parent.glob(f"{path.stem}.views*"):
+        leftover.unlink()
+    with Ledger.open(path) as ledger:
+        return cost_of(ledger.catch_up)
+
+
+def player_indexes() -> tuple[str, ...]:
+    """The statements that make all games of a player, rated or not, quick to find."""
+    return tuple(statement for statement in tables.INDEXES if "games_of_" in statement)
+
+
+def first_build_without_player_indexes(path: Path) -> Cost:
+    """``first_build`` by a program that has no such index: for a process of its own, which it spoils for all else."""
+    left_out = player_indexes()
+    indexes, objects = vars(views_file)["_INDEXES"], vars(views_file)["_OBJECTS"]
+    vars(views_file).update(
+        _INDEXES=tuple(statement for statement in indexes if statement not in left_out),
+        _OBJECTS={name: statement for name, statement in objects.items() if statement not in left_out},
+    )
+    return first_build(path)
+
+
+def late_game(key: str, players: tuple[int, int], ended_ms: int) -> GameRecorded:
+    """A game that is recorded now and was played then."""
+    return GameRecorded(
+        game=key, pool="standard", white=players[0], black=players[1], outcome=Outcome.WHITE,
+        termination=Termination.RESIGNATION, half_moves=40, ended_at=instant_text(ended_ms), rated=True,
+    )  # fmt: skip
+
+
+def record_late(ledger: Ledger, game: GameRecorded) -> Cost:
+    """Record a game that took place long ago, and see it and all later ones rated."""
+
+    def record() -> None:
+        ledger.append(game)
         ledger.catch_up()
-        done = perf_counter()
-        return Imported(ledger.path, outcome.recorded, outcome.recorded / cpu, done - begun, done - imported)
+
+    return cost_of(record)
 
 
-def audit_cpu_rate(path: Path) -> tuple[float, list[bytes]]:
-    """Entries per second of CPU time of the audit of the journal alone, best of two, and the first million bodies."""
-    rate = 0.0
-    for _ in range(2):
-        begun = process_time()
+def record_earliest(path: Path, key: str, ended_ms: int) -> Cost:
+    """Record a game before all others, between the first two players, and see all games rated again."""
+    with Ledger.open(path) as ledger:
+        return record_late(ledger, late_game(key, (1, 2), ended_ms))
+
+
+def audited(path: Path) -> Rates:
+    """The audit of the journal alone: entries a second."""
+    entries = 0
+
+    def run() -> None:
+        nonlocal entries
         verdict = audit(path, journal_only=True)
-        rate = max(rate, verdict.entries / (process_time() - begun))
         assert not verdict.falsehoods
-    bodies: list[bytes] = []
+        entries = verdict.entries
+
+    cost = cost_of(run)
+    return cost.rates(entries)
+
+
+def digested(path: Path) -> Rates:
+    """SHA-256 of every body of the journal: digests a second, without the reading."""
+    entries, cost = 0, FREE
     with Ledger.open(path, read_only=True) as ledger:
-        for block in ledger.journal.read(0, 1_000_000):
-            bodies += block
-    return rate, bodies
+        for bodies in ledger.journal.read():
+            entries, cost = entries + len(bodies), cost.plus(cost_of(partial(sha256_each, bodies)))
+    return cost.rates(entries)
 
 
 def parse_pgn(path: Path) -> float:
@@ -96,7 +152,7 @@ def parse_pgn(path: Path) -> float:
 
     with path.open("rb") as file:
         count = sum(1 for _ in pgn.games(file, Reading(path.name)))
-    return pace(count, run, 3)
+    return pace(count, run, 1)
 
 
 def _registered(ledger: Ledger, players: int = 200) -> list[int]:
@@ -118,35 +174,35 @@ def _live_games(numbers: list[int], first: int, count: int) -> list[GameRecorded
     ]  # fmt: skip
 
 
-def live(folder: Path, count: int) -> float:
+def live(folder: Path, count: int) -> Rates:
     """Games/s recorded durably and rated one by one, each seen rated before the next is recorded."""
     with _ledger(folder, "live") as ledger:
         games = _live_games(_registered(ledger), 0, count + 500)
         ledger.append_many(games[:500])
         ledger.catch_up()
-        begun = perf_counter()
-        for game in games[500:]:
-            ledger.append(game)
-            ledger.catch_up()
-        return count / (perf_counter() - begun)
+
+        def record() -> None:
+            for game in games[500:]:
+                ledger.append(game)
+                ledger.catch_up()
+
+        return cost_of(record).rates(count)
 
 
-def appends(folder: Path, count: int) -> dict[str, float]:
+def appends(folder: Path, count: int) -> dict[str, Rates]:
     """Events/s recorded durably, 1,000 a transaction: ``appends`` with making them, ``saves`` without."""
     with _ledger(folder, "appends") as ledger:
         numbers = _registered(ledger)
-        seconds = 0.0
-        started = perf_counter()
+        made = saved = FREE
         for first in range(0, count, 1_000):
-            games = _live_games(numbers, first, 1_000)
-            begun = perf_counter()
-            ledger.append_many(games)
-            seconds += perf_counter() - begun
-        return {"appends": count / (perf_counter() - started), "saves": count / seconds}
+            games: list[GameRecorded] = []
+            made = made.plus(cost_of(lambda: games.extend(_live_games(numbers, first, 1_000))))  # noqa: B023  # at once
+            saved = saved.plus(cost_of(partial(ledger.append_many, games)))
+        return {"appends": made.plus(saved).rates(count), "saves": saved.rates(count)}
 
 
-def projected(folder: Path, count: int) -> tuple[float, float]:
-    """Single games already recorded, folded into the views: games/s one a transaction, and as one backlog."""
+def projected(folder: Path, count: int) -> dict[str, float]:
+    """Games/s of single games already recorded, folded into the views: ``singly`` a transaction each, ``backlog``."""
     with _ledger(folder, "projected") as ledger:
         games = _live_games(_registered(ledger), 0, count + 500)
         ledger.append_many(games[:500])
@@ -162,7 +218,7 @@ def projected(folder: Path, count: int) -> tuple[float, float]:
         singly = (count // 2) / (perf_counter() - begun)
         begun = perf_counter()
         ledger.catch_up()
-        return singly, (count - count // 2) / (perf_counter() - begun)
+        return {"singly": singly, "backlog": (count - count // 2) / (perf_counter() - begun)}
 
 
 class _UpTo:
@@ -184,56 +240,21 @@ class _UpTo:
         return blocks
 
 
-def replayed(path: Path) -> float:
+def replay_stored(path: Path) -> Rates:
     """Entries/s from the stored journal to ratings in memory: read, decoded, put in rating order, rated."""
-
-    def run() -> None:
-        with Ledger.open(path, read_only=True) as ledger, collector_paused():
-            blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
-        games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
-        score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
-        white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))
-        rateable = engine.Rateable(white, black, score, games["ended_ms"].to_numpy() / DAY_MS)
-        players = int(max(white.max(), black.max())) + 1
-        scheme, numbers = chessworld.SCHEME, chessworld.DEFAULT
-        state = MANY.floats(engine.newcomers(scheme, numbers, [Newcomer()]) * players)
-        engine.rate(MANY, scheme, numbers, rateable, state, MANY.zeros(players))
-
     with Ledger.open(path, read_only=True) as ledger:
         count = ledger.journal.size()
-    return pace(count, run, 1)
+    return cost_of(partial(_replay_stored, path)).rates(count)
 
 
-def peak_memory(work: Callable[[], object]) -> float:
-    """Peak resident bytes of this process after *work*; for a process made for it."""
-    work()
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
-
-
-def project_in_a_process(path: Path) -> tuple[float, float]:
-    """Seconds and peak resident bytes of projecting a whole journal in a process of its own."""
-    for leftover in path.parent.glob(f"{path.stem}.views*"):
-        leftover.unlink()
-    code = (
-        "import sys, time\n"
-        f"from {__name__.rsplit('.', 1)[0]}.ours import peak_memory\n"
-        "from ledger.ledger import Ledger\n"
-        "begun = time.perf_counter()\n"
-        "ledger = Ledger.open(sys.argv[1])\n"
-        "print(peak_memory(ledger.catch_up), time.perf_counter() - begun)\n"
-    )
-    done = subprocess.run(  # noqa: S603  # our own code
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
-    )
-    peak, seconds = map(float, done.stdout.split())
-    return seconds, peak
-
-
-def start_seconds(command: list[str], runs: int = 7) -> float:
-    """Median seconds of a whole command, after one that warms the disk."""
-    taken = []
-    for _ in range(runs + 1):
-        begun = perf_counter()
-        subprocess.run(command, capture_output=True, check=True)  # noqa: S603  # the commands measured here
-        taken.append(perf_counter() - begun)
-    return sorted(taken[1:])[runs // 2]
+def _replay_stored(path: Path) -> None:
+    with Ledger.open(path, read_only=True) as ledger, collector_paused():
+        blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
+    games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
+    score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5).to_numpy()
+    white, black = (games[side].cast(pl.Int32).to_numpy() for side in ("white", "black"))
+    rateable = engine.Rateable(white, black, score, games["ended_ms"].to_numpy() / DAY_MS)
+    players = int(max(white.max(), black.max())) + 1
+    scheme, numbers = chessworld.SCHEME, chessworld.DEFAULT
+    state = MANY.floats(engine.newcomers(scheme, numbers, [Newcomer()]) * players)
+    engine.rate(MANY, scheme, numbers, rateable, state, MANY.zeros(players))

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ledger.runtime.lazy import nb, np
+
+from .measuring import cost_of, in_turns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,17 +33,6 @@ START = 1500.0
 WEEK = 7 * 86_400_000
 
 Run = Callable[[], Any]
-
-
-def evalica_elo(columns: Columns, *, runs: int = 5) -> float:
-    """Games per second of evalica's Rust core; final ratings only, no history.
-
-    The lowest level of evalica 0.4.2 is ``evalica._brzo.elo``. It is twice as fast on NumPy arrays (uint64
-    players, uint8 winners, float64 weights: borrowed, not copied) as on lists, and about twenty times as fast
-    as the public ``evalica.elo``, which indexes names and sorts a pandas series around the same call. Only
-    the call is measured.
-    """
-    return pace(len(columns["white"]), evalica_run(columns), runs)
 
 
 def riix_elo(columns: Columns, *, limit: int = 1_000_000, runs: int = 3) -> float:
@@ -61,15 +53,11 @@ def dict_elo(columns: Columns, *, limit: int = 500_000, runs: int = 3) -> float:
     return pace(len(part["white"]), dict_run(part), runs)
 
 
-def sha256_bound(bodies: Sequence[bytes], *, runs: int = 5) -> float:
-    """Bodies per second that ``hashlib.sha256`` digests one by one: no leaf, no tree, nothing kept."""
+def sha256_each(bodies: Sequence[bytes]) -> None:
+    """Digest bodies one by one: no leaf, no tree, nothing kept."""
     digest = hashlib.sha256
-
-    def run() -> None:
-        for body in bodies:
-            digest(body).digest()
-
-    return pace(len(bodies), run, runs)
+    for body in bodies:
+        digest(body).digest()
 
 
 def python_chess_parse(path: Path, limit: int | None = None) -> float:
@@ -99,17 +87,17 @@ def pace(count: int, run: Run, runs: int) -> float:
     return count / statistics.median(seconds)
 
 
-def side_by_side(count: int, runs: Mapping[str, Run], times: int = 7) -> dict[str, float]:
-    """``pace`` of several, in turns, so that what else the machine does meets them all."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
+def side_by_side(count: int, runs: Mapping[str, Run], times: int = 7) -> dict[str, list[float]]:
+    """Paces of several, run in turns after a warm-up of each; *count* divided by the seconds of each round."""
     for run in runs.values():
         run()
-    for _ in range(times):
-        for name, run in runs.items():
-            start = perf_counter()
-            run()
-            seconds[name].append(perf_counter() - start)
-    return {name: count / statistics.median(taken) for name, taken in seconds.items()}
+    taken = in_turns({name: partial(cost_of, run) for name, run in runs.items()}, times)
+    return {name: [count / cost.clock for cost in costs] for name, costs in taken.items()}
+
+
+def installed(package: str) -> bool:
+    """Whether a rival is there; where it is not, its lines are left out."""
+    return importlib.util.find_spec(package) is not None
 
 
 def head(columns: Columns, limit: int) -> Columns:
@@ -118,7 +106,13 @@ def head(columns: Columns, limit: int) -> Columns:
 
 
 def evalica_run(columns: Columns) -> Run:
-    """Prepare evalica's core; a run returns the final rating of each player."""
+    """Prepare evalica's Rust core; a run returns the final rating of each player, no history.
+
+    The lowest level of evalica 0.4.2 is ``evalica._brzo.elo``. It is twice as fast on NumPy arrays (uint64
+    players, uint8 winners, float64 weights: borrowed, not copied) as on lists, and about twenty times as fast
+    as the public ``evalica.elo``, which indexes names and sorts a pandas series around the same call. Only
+    the call is measured.
+    """
     brzo = importlib.import_module("evalica._brzo")
     white, black = columns["white"].astype(np.uint64), columns["black"].astype(np.uint64)
     score = columns["score"]

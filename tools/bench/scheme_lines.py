@@ -13,7 +13,7 @@ from ledger.answers.comparing import accuracy
 from ledger.runtime.lazy import np
 
 from . import bare_ratings, rival_ratings, rivals
-from .rivals import Run, pace, side_by_side
+from .rivals import Run, installed, pace, side_by_side
 from .schemes import (
     UNLIMITED,
     WEEKLY,
@@ -28,7 +28,7 @@ from .schemes import (
     variants,
 )
 from .synthetic import Columns
-from .table import Line
+from .table import Line, line
 
 PYTHON_GAMES = 100_000
 AGREEING_GAMES = 200_000
@@ -65,6 +65,14 @@ def _elochess(system: str, scheme: str) -> Callable[[Columns], Run]:
 
 
 def _python_rivals() -> dict[str, dict[str, Callable[[Columns], Run]]]:
+    """By scheme the Python packages with the same system; the first word of each is the package."""
+    return {
+        what: {rival: make for rival, make in rivals_of.items() if installed(rival.split()[0])}
+        for what, rivals_of in _all_python_rivals().items()
+    }
+
+
+def _all_python_rivals() -> dict[str, dict[str, Callable[[Columns], Run]]]:
     glicko2_by_game = {"riix Glicko-2, by game": _riix("Glicko2", "one"), "elote Glicko-2": _elote("Glicko2")}
     ecf = {"elote ECF, by game": _elote("ECF")}
     return {
@@ -92,14 +100,15 @@ def speed_lines(name: str, columns: Columns) -> Iterator[Line]:
     for what, run in _ours(columns):
         words, prepare = BARE.get(what, ELO)
         measured = side_by_side(count, {"ours": run, "bare": prepare(columns), "elo": ELO[1](columns)})
-        ours, where = measured["ours"], f"{name}: {what}"
-        yield Line(where, ours, words, measured["bare"], "games/s")
+        ours, scheme = measured["ours"], f"{what}, with history"
+        yield line("scheme-compiled", name, ours, measured["bare"], what=scheme, rival=words)
         if what in ELSEWHERE:
-            yield Line(where, ours, "Rust skillratings, another machine", ELSEWHERE[what], "games/s")
-            here = ELSEWHERE[what] / LOOP_ELSEWHERE * measured["elo"]
-            yield Line(where, ours, "the same, brought to this one", here, "games/s", ">= 1x")
+            yield line("scheme-elsewhere", name, ours, ELSEWHERE[what], what=scheme)
+            here = [ELSEWHERE[what] / LOOP_ELSEWHERE * elo for elo in measured["elo"]]
+            yield line("scheme-rust", name, ours, here, what=scheme)
         for rival, make in python.get(what, {}).items():
-            yield Line(where, ours, rival, pace(len(last["white"]), make(last), 1), "games/s", ">= 20x")
+            theirs = pace(len(last["white"]), make(last), 1)
+            yield line("scheme-python", name, ours, theirs, what=scheme, rival=rival)
 
 
 def _ours(columns: Columns) -> Iterator[tuple[str, Run]]:
@@ -115,14 +124,15 @@ def accuracy_lines(name: str, columns: Columns) -> Iterator[Line]:
     even = np.full(len(score), 0.5)
     for what, scheme, numbers, declared in variants():
         mine = judged(columns, scheme, numbers, shown(columns) if declared else None)
-        rivals_of = {"an even score for both": lambda _: even, **theirs.get(what, {})}
+        packages = {rival: told for rival, told in theirs.get(what, {}).items() if installed(rival.split()[0])}
+        rivals_of = {"an even score for both": lambda _: even, **packages}
         for rival, foretold in rivals_of.items():
             expected = foretold(columns)
             measures = zip(("log-loss", "Brier"), (accuracy.log_loss, accuracy.brier), mine, strict=True)
-            for word, measure, ours in measures:
-                yield Line(
-                    f"{name}: {what}, {word}", ours, rival, measure(expected, score), word, higher_is_better=False
-                )
+            for unit, measure, ours in measures:
+                expects = f"{what}, error of what it expects"
+                theirs_now = measure(expected, score)
+                yield line("scheme-accuracy", name, ours, theirs_now, what=expects, rival=rival, unit=unit)
 
 
 def _foretellers() -> dict[str, dict[str, Callable[[Columns], Any]]]:
@@ -148,6 +158,8 @@ def _foretellers() -> dict[str, dict[str, Callable[[Columns], Any]]]:
 
 def agreement_lines(name: str, columns: Columns) -> Iterator[Line]:
     """How far our ratings are from riix's after the last games, at most, points: the same system, written by others."""
+    if not installed("riix"):
+        return
     part = last_games(columns, AGREEING_GAMES)
     glicko, glicko2, lichess = (schemes.named(one) for one in ("glicko", "glicko2", "lichess"))
     weekly, dense = cut(part, glicko, glicko.numbers_from(WEEKLY["glicko"])), "week with games"
@@ -171,7 +183,4 @@ def agreement_lines(name: str, columns: Columns) -> Iterator[Line]:
         model = rival_ratings.riix_run(prepared)()
         theirs = model.ratings if scheme is glicko else 1500.0 + bare_ratings.SCALE * model.mus
         farthest = float(np.abs(ratings(rating_run(games, scheme, numbers)(), scheme) - theirs).max())
-        yield Line(
-            f"{name}: {what}, farthest from riix", max(farthest, 1e-15), "the bound of the issue", wanted, "points",
-            "<= 1x", higher_is_better=False,
-        )  # fmt: skip
+        yield line("scheme-agreement", name, max(farthest, 1e-15), wanted, what=f"{what}, farthest from riix")

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
 from ledger.ratings.projector import Projector
+from ledger.runtime.plugins import loaded
 
 
 @cache
@@ -17,11 +18,11 @@ def available() -> tuple[Projector, ...]:
     """The installed projectors, by the names of their entry points.
 
     Raises:
-        ProjectionError: two have one name.
+        ProjectionError: two have one name, or one cannot be loaded.
     """
     found: dict[str, Projector] = {}
     for point in sorted(entry_points(group="ledger.projectors"), key=lambda point: point.name):
-        projector = point.load()
+        projector = loaded(point)
         if projector.name in found:
             raise ProjectionError(projector.name, f"entry point {point.value!r} takes a name that is taken")
         found[projector.name] = projector

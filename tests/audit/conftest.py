@@ -1,0 +1,61 @@
+"""Journals and ledgers that the tests of the audit begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger.facts.events import (
+    GameRecorded,
+    PlayerChanged,
+    RatingRunClosed,
+    TournamentClosed,
+)
+from ledger.ledger import Ledger
+from ledger.testing import games
+from tests.kit.audits import GAMES, PLAYERS
+from tests.kit.clubs import copied
+from tests.kit.raw_journals import game_fact, write_journal
+
+
+@pytest.fixture
+def ten_games(tmp_path: Path) -> Path:
+    """Ten games: no complete tile, so no stored node."""
+    path = tmp_path / "club.db"
+    write_journal(path, map(game_fact, range(1, 11)))
+    return path
+
+
+@pytest.fixture
+def six_hundred_games(tmp_path: Path) -> Path:
+    """600 games: two complete tiles and 88 leaves."""
+    path = tmp_path / "club.db"
+    write_journal(path, map(game_fact, range(1, 601)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces.
+
+    A run and a tournament are closed, which touches no rating of a scheme by game.
+    """
+    folder = tmp_path_factory.mktemp("audit")
+    with Ledger.create(folder / "club.db") as ledger:
+        for number in range(1, PLAYERS + 1):
+            ledger.register(f"name:p{number}", f"Player {number}", declared_rating=1500 if number == 4 else None)
+        facts = [e for e in games.club(GAMES, PLAYERS) if isinstance(e, GameRecorded | PlayerChanged)]
+        for start in range(0, len(facts), 70):
+            ledger.append_many(facts[start : start + 70])
+            ledger.catch_up()
+        closed = TournamentClosed(pool="standard", tournament="Café Kök", ended_at="2021-12-31")
+        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), closed])
+        ledger.catch_up()
+    return folder
+
+
+@pytest.fixture
+def club_of_300_games(folder_of_300_games: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be worked with."""
+    return copied(folder_of_300_games, tmp_path)

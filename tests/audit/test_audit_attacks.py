@@ -1,0 +1,397 @@
+"""The audit under attack from outside: every column changed, bits flipped in every page, tables dropped, files spoilt.
+
+Whatever is done to the three files, the audit ends with exit code 3 and names it, or nothing that the files hold was
+changed by it. ``LEDGER_ATTACKS=100`` flips that many times as many bits.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from ledger.audit import derived
+from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify_names, verify_texts
+from ledger.audit.reader.published import JOURNAL, PEOPLE
+from ledger.audit.sealed import SealedJournal
+from ledger.errors import CorruptError
+from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.words import Standing
+from ledger.ledger import Ledger
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import silent
+from tests.kit.commands import Run
+from tests.kit.places import SAMPLE
+from tests.kit.tampering import edit
+from tools import cli
+from tools.commands import FALSE
+
+GAMES = 300
+UNCHECKED = "PRAGMA ignore_check_constraints = ON"
+FLIPS = 4 * int(os.environ.get("LEDGER_ATTACKS", "1"))  # bits of each page
+HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flipped
+
+
+@pytest.fixture(scope="module")
+def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with a row in every table, movetext, an erased player, two schemes, and a stored node."""
+    folder = tmp_path_factory.mktemp("attacked")
+    path = folder / "club.db"
+    games = SAMPLE.read_text("utf-8").split("[Event ")[1 : GAMES + 1]
+    (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in games), "utf-8")
+    assert cli.main(["init", str(path)]) == 0
+    assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
+    with Ledger.open(path) as ledger:
+        ledger.append_many(
+            [
+                PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
+                RatingRunClosed(pool="standard", as_of="2004-12"),
+                TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
+                SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
+            ]
+        )
+        ledger.catch_up()
+        ledger.erase(5)
+    for file in (path, beside(path, "views")):
+        assert all(rows(file, table) for table in tables(file))
+    return path
+
+
+@pytest.fixture
+def copy_with_every_table(club_with_every_table: Path, tmp_path: Path) -> Path:
+    """A copy of its three files, to be attacked."""
+    for path in club_with_every_table.parent.glob("club*.db*"):
+        shutil.copy(path, tmp_path)
+    return tmp_path / "club.db"
+
+
+def tables(path: Path) -> list[str]:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        return [name for (name,) in connection.execute(query)]
+
+
+def columns(path: Path, table: str) -> list[tuple[str, str, bool]]:
+    """Name, type and whether it is part of the key, of each column."""
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return [(row[1], row[2], bool(row[5])) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def rows(path: Path, table: str) -> int:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def dump(path: Path) -> list[str]:
+    """Every value of every table, to the bit."""
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        connection.text_factory = bytes
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        return [
+            repr(sorted(connection.execute(f"SELECT * FROM {name.decode()}").fetchall(), key=repr)) for (name,) in names
+        ]
+
+
+# --- every table and column -----------------------------------------------------------------------------------------
+
+
+def another(value: object, kind: str) -> object:
+    """A value of the same type that is not the same."""
+    if value is None:
+        return 7 if kind in {"INTEGER", "REAL"} else "x"
+    if isinstance(value, int | float):
+        return value + 1_000_003
+    if isinstance(value, bytes):
+        return bytearray([value[0] ^ 1]) + value[1:]
+    return f"{value}x"
+
+
+def change(path: Path, table: str, column: str, value: str | None = None) -> None:
+    """Change one value of the row in the middle, to an SQL expression where given."""
+    described = columns(path, table)
+    key = [name for name, _, is_key in described if is_key]
+    kind = next(kind for name, kind, _ in described if name == column)
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        found = connection.execute(
+            f'SELECT "{column}", {", ".join(key)} FROM {table} LIMIT 1 OFFSET ?', (rows(path, table) // 2,)
+        ).fetchone()
+    where = " AND ".join(f"{name} IS ?" for name in key)
+    statement = f'UPDATE {table} SET "{column}" = {value or "?"} WHERE {where}'
+    arguments = found[1:] if value else (another(found[0], kind), *found[1:])
+    edit(path, "PRAGMA ignore_check_constraints = ON", (statement, tuple(arguments)))
+
+
+NO_TEXT = "CAST(x'63ff' AS TEXT)"  # "c" and a byte that stands in no UTF-8
+
+
+def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
+    """Every column of journal and people, and what it is changed to."""
+    for published in (JOURNAL, PEOPLE):
+        with closing(published.made(max(published.layouts))) as empty:
+            query = "SELECT m.name, c.name, c.type FROM sqlite_master AS m, pragma_table_info(m.name) AS c"
+            for table, column, kind in empty.execute(f"{query} WHERE m.type = 'table'").fetchall():
+                yield published.word, table, column, None
+                if kind == "TEXT":
+                    yield published.word, table, column, NO_TEXT
+
+
+@pytest.mark.parametrize(("word", "table", "column", "value"), list(published_columns()))
+def test_a_value_changed_in_any_column_of_journal_or_people_is_named(
+    word: str, table: str, column: str, value: str | None, copy_with_every_table: Path, run: Run
+) -> None:
+    change(
+        copy_with_every_table if word == "journal" else beside(copy_with_every_table, "people"), table, column, value
+    )
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert any(line.startswith(f"FALSE {copy_with_every_table} {table}") for line in done.err.splitlines())
+
+
+def test_when_an_erased_player_joined_is_still_proven(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "people"), "UPDATE people SET joined_at = '1999' WHERE player = 5")
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert f"FALSE {copy_with_every_table} people 5: joined_at is '1999', but entry 6 says " in done.err
+
+
+@pytest.mark.parametrize("value", [None, NO_TEXT], ids=["another value", "no UTF-8"])
+def test_a_value_changed_in_any_column_of_the_views_is_named(
+    value: str | None, copy_with_every_table: Path, run: Run
+) -> None:
+    """One column of every table at once: the audit names the first false row of each."""
+    path = beside(copy_with_every_table, "views")
+    kept = path.read_bytes()
+    described = {table: columns(path, table) for table in tables(path) if table != "progress"}
+    for place in range(max(map(len, described.values()))):
+        path.write_bytes(kept)
+        changed = set()
+        for table, told in described.items():
+            if place < len(told) and (value is None or told[place][1] == "TEXT"):
+                change(path, table, told[place][0], value)
+                changed.add(table)
+        done = run("audit", copy_with_every_table)
+        assert done.code == (FALSE if changed else 0)
+        assert changed <= {line.split()[2] for line in done.err.splitlines() if line.startswith("FALSE ")}
+
+
+def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
+    kept = path.read_bytes()
+    for column, _, _ in columns(path, "progress"):
+        path.write_bytes(kept)
+        change(path, "progress", column)
+        done = run("audit", copy_with_every_table)
+        assert done.code == FALSE
+        assert "progress" in done.err
+
+
+@pytest.mark.parametrize("position", [0, -5, 1, 17, 300, 10**6])
+def test_a_position_that_is_not_that_of_the_rows_is_no_truth(
+    position: int, copy_with_every_table: Path, run: Run
+) -> None:
+    edit(beside(copy_with_every_table, "views"), UNCHECKED, f"UPDATE progress SET position = {position}")
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert "TRUE" not in done.err
+
+
+# --- bits flipped in every page -------------------------------------------------------------------------------------
+
+
+def flipped(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The file with one bit flipped, and where: in each byte of its header and at places of every page."""
+    whole = path.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    spread = [page + 97 * i % size for page in range(0, len(whole), size) for i in range(FLIPS)]
+    starts = [page + i for page in range(0, len(whole), size) for i in (0, 4)]  # kind of the page, number of its cells
+    for number, offset in enumerate([*range(HEADER), *starts, *spread]):
+        yield offset, whole[:offset] + bytes([whole[offset] ^ 1 << number % 8]) + whole[offset + 1 :]
+
+
+def attack(path: Path, found: Callable[[], list[object]]) -> None:
+    """Flip bits; each must be found, or change no value of any table."""
+    before = dump(path)
+    for offset, content in flipped(path):
+        for log in path.parent.glob(f"{path.name}-*"):
+            log.unlink()
+        path.write_bytes(content)
+        try:
+            falsehoods = found()
+        except CorruptError:
+            continue
+        if not falsehoods:
+            assert dump(path) == before, offset
+
+
+def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
+    def found() -> list[object]:
+        with snapshot(str(copy_with_every_table)) as file:
+            return [*verify_journal(file).falsehoods, *verify_texts(file).falsehoods]
+
+    attack(copy_with_every_table, found)
+
+
+def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
+    people = beside(copy_with_every_table, "people")
+    attack(people, lambda: [*verify_names(str(copy_with_every_table), str(people)).falsehoods])
+
+
+@contextmanager
+def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
+    """Views built from the journal, once for many comparisons."""
+    with snapshot(str(club)) as file:
+        head = verify_journal(file).head
+        with derived.aside((), SealedJournal(file, head)) as made:
+            assert derived.build(made, head.size, silent) == []
+            yield made, verify_journal(file, sizes=(head.size,))
+
+
+def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
+    path = beside(copy_with_every_table, "views")
+    with built_aside(copy_with_every_table) as (made, proven):
+
+        def found() -> list[object]:
+            with snapshot(str(path)) as file:
+                standing = derived.look(file)
+                if standing.why_not or standing.falsehoods or standing.position != proven.head.size:
+                    return [standing.why_not, *standing.falsehoods, standing.position]
+                rows, why_not = derived.compare(file, made, silent)
+                return [*derived.place_falsehoods(standing, proven.head.size, proven.roots), *rows, *why_not]
+
+        attack(path, found)
+
+
+@pytest.mark.parametrize("index", ["current_by_rating", "games_in_rating_order", "sqlite_autoindex_pools_1"])
+def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    whole = bytearray(path.read_bytes())
+    whole[page * size - 3] ^= 1  # the last entry ends with the page
+    path.write_bytes(whole)
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert f"FALSE {copy_with_every_table} views file integrity: " in done.err
+    assert index in done.err
+
+
+# --- tables dropped, files spoilt -----------------------------------------------------------------------------------
+
+
+def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, run: Run) -> None:
+    path = beside(copy_with_every_table, "views")
+    kept = path.read_bytes()
+    for table in tables(path):
+        path.write_bytes(kept)
+        edit(path, f"DROP TABLE {table}")
+        done = run("audit", copy_with_every_table)
+        assert done.code == FALSE
+        assert f"FALSE {copy_with_every_table} views schema table {table}: is missing" in done.err or (
+            table == "progress"
+            and f"FALSE {copy_with_every_table} progress table: cannot be read (no such table" in done.err
+        )
+
+
+@pytest.mark.parametrize("settings", ["{", "[]", "7", '{"k":"no number"}', "\x1b[2J"])
+def test_garbled_settings_of_an_era_are_named(settings: str, copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "views"), ("UPDATE eras SET settings = ?", (settings,)))
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert f"FALSE {copy_with_every_table} eras pool 1, since_ms " in done.err
+    assert "\x1b" not in done.err
+
+
+def cut(keep: float) -> Callable[[bytes], bytes]:
+    return lambda whole: whole[: int(len(whole) * keep)]
+
+
+SPOILT: dict[str, Callable[[bytes], bytes]] = {
+    "half a file": cut(0.5),
+    "the first page": cut(0.02),
+    "the last page lost": lambda whole: whole[:-4096],
+    "no database": lambda whole: b"not a database. " * (len(whole) // 16),
+    "the first page overwritten": lambda whole: bytes(4096) + whole[4096:],
+    "the magic overwritten": lambda whole: b"x" + whole[1:],
+    "all but the first page overwritten": lambda whole: whole[:4096] + b"\xff" * (len(whole) - 4096),
+    "another page size": lambda whole: whole[:16] + b"\x20\x00" + whole[18:],
+    "a format to come": lambda whole: whole[:18] + b"\x09\x09" + whole[20:],
+    "a schema of another kind": lambda whole: whole[:44] + b"\xff\xff\xff\xff" + whole[48:],
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize("word", ["people", "views", "journal"])
+def test_a_spoilt_file_is_named_and_the_others_are_compared(
+    word: str, spoil: Callable[[bytes], bytes], copy_with_every_table: Path, run: Run
+) -> None:
+    path = copy_with_every_table if word == "journal" else beside(copy_with_every_table, word)
+    path.write_bytes(spoil(path.read_bytes()))
+    edit(beside(copy_with_every_table, "people" if word != "people" else "views"), "CREATE TABLE foreign_one(x)")
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert f"FALSE {copy_with_every_table} {word} " in done.err or (word == "views" and "FALSE" in done.err)
+    assert "schema table foreign_one: does not belong here" in done.err
+
+
+def test_what_is_false_in_all_files_is_told_at_once(copy_with_every_table: Path, run: Run) -> None:
+    edit(copy_with_every_table, "UPDATE journal SET key = 'player:999' WHERE key = 'player:7'")
+    edit(copy_with_every_table, "UPDATE texts SET zstd = x'00' WHERE rowid = 3")
+    edit(beside(copy_with_every_table, "people"), "UPDATE people SET name = 'x' WHERE player = 3")
+    spoilt = "CREATE INDEX foreign_one ON games(key)", UNCHECKED, "UPDATE progress SET position = -1"
+    edit(beside(copy_with_every_table, "views"), *spoilt)
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    starts = [" ".join(line.split()[2:4]) for line in done.err.splitlines() if line.startswith("FALSE")]
+    assert [start.split()[0] for start in starts] == ["journal", "people", "texts", "progress"]
+    assert (
+        f"NOT COMPARED {copy_with_every_table} derived rows: nothing follows from a journal that is false" in done.err
+    )
+
+
+def test_a_missing_people_file_is_a_falsehood_and_the_rest_is_compared(copy_with_every_table: Path, run: Run) -> None:
+    beside(copy_with_every_table, "people").unlink()
+    edit(beside(copy_with_every_table, "views"), "UPDATE players SET joined_at = '1999' WHERE player = 2")
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert "people file club.people.db: is missing" in done.err
+    assert "players player 2: joined_at is '1999'" in done.err
+
+
+def test_a_missing_table_of_the_people_is_a_falsehood(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "people"), "DROP TABLE people")
+    done = run("audit", copy_with_every_table)
+    assert done.code == FALSE
+    assert "FALSE" in done.err
+    assert "people file club.people.db: has no table 'people'" in done.err
+
+
+def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_every_table: Path, run: Run) -> None:
+    edit(beside(copy_with_every_table, "views"), "PRAGMA user_version = 1")
+    done = run("audit", copy_with_every_table)
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        f"NOT COMPARED {copy_with_every_table} derived rows: the views are of the earlier layout 1; "
+        "the next command builds them anew",
+        f"TRUE {copy_with_every_table}: 321 entries: journal, and 15 names, 1 erased",
+    ]
+
+
+def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_is_said(
+    copy_with_every_table: Path, run: Run
+) -> None:
+    edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
+    assert run("audit", copy_with_every_table).code == FALSE  # there was no version 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ledger.ratings.views_file._ARITHMETIC", ("arithmetic", "7"))
+        edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
+        done = run("audit", copy_with_every_table)
+    assert done.code == 0
+    assert "derived rows: the views were made by earlier versions of arithmetic; the next command builds" in done.err
+    assert "every derived row" not in done.err

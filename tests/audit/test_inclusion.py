@@ -1,0 +1,85 @@
+"""Proofs that an entry is in the tree: those of the definition, and no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger.audit.reader import (
+    inclusion_proof,
+    verify_inclusion,
+)
+from ledger.errors import CorruptError, UnknownNameError
+from ledger.facts.words import TreeHead
+from tests.kit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, raw_head, sha, write_journal
+
+# The eight leaves and roots that the Certificate Transparency implementations share.
+CT_LEAVES = [bytes.fromhex(h) for h in (
+    "", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f",
+)]  # fmt: skip
+CT_ROOTS = [
+    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+]
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_inclusion_holds_under_the_shared_roots_of_certificate_transparency(size: int) -> None:
+    leaves = [sha(b"\x00", data) for data in CT_LEAVES[:size]]
+    head = TreeHead(size, bytes.fromhex(CT_ROOTS[size - 1]))
+    for index, leaf in enumerate(leaves):
+        assert verify_inclusion(leaf, index + 1, head, path_to(index, leaves))
+
+
+def test_proofs_are_those_of_the_recursive_definition_for_every_size_up_to_70(tmp_path: Path) -> None:
+    path = tmp_path / "club.db"
+    leaves = write_journal(path, map(game_fact, range(70)))
+    for size in range(1, 71):
+        head = TreeHead(size, mth(leaves[:size]))
+        for position in range(1, size + 1):
+            proof = inclusion_proof(str(path), position, size)
+            assert proof == path_to(position - 1, leaves[:size])
+            assert verify_inclusion(leaves[position - 1], position, head, proof)
+
+
+def test_a_proof_holds_for_no_other_leaf_place_head_or_length(tmp_path: Path) -> None:
+    leaves = [sha(b"\x00", bytes([n])) for n in range(70)]
+    for size in range(1, 71):
+        head = TreeHead(size, mth(leaves[:size]))
+        for index in range(size):
+            proof, leaf = path_to(index, leaves[:size]), leaves[index]
+            others = [p for p in range(-1, size + 3) if p != index + 1]
+            assert not any(verify_inclusion(leaf, p, head, proof) for p in others)
+            assert not verify_inclusion(sha(b"x"), index + 1, head, proof)
+            assert not verify_inclusion(leaf, index + 1, TreeHead(size, sha(b"x")), proof)
+            assert not verify_inclusion(leaf, index + 1, head, [*proof, sha(b"x")])
+            assert not proof or not verify_inclusion(leaf, index + 1, head, proof[:-1])
+    assert not verify_inclusion(sha(), 1, TreeHead(0, sha()), [])
+
+
+@pytest.mark.parametrize("size", [256, 257, 511, 512, 513, 600])
+def test_proofs_through_stored_nodes_lead_to_the_head(six_hundred_games: Path, size: int) -> None:
+    head = raw_head(six_hundred_games, size)
+    for position in (1, 2, 255, 256, size):
+        proof = inclusion_proof(str(six_hundred_games), position, size)
+        assert verify_inclusion(sha(b"\x00", body_of(position, game_fact(position))), position, head, proof)
+    assert inclusion_proof(str(six_hundred_games), 9) == inclusion_proof(str(six_hundred_games), 9, 600)
+
+
+@pytest.mark.parametrize(("position", "size"), [(0, None), (11, None), (5, 4), (1, 11)])
+def test_an_entry_that_is_not_there_has_no_proof(ten_games: Path, position: int, size: int | None) -> None:
+    with pytest.raises(UnknownNameError, match="no entry"):
+        inclusion_proof(str(ten_games), position, size)
+
+
+def test_a_proof_that_needs_a_missing_row_is_refused(six_hundred_games: Path) -> None:
+    edit_raw(six_hundred_games, ("DELETE FROM nodes WHERE number = 1",))
+    with pytest.raises(CorruptError, match="no hash of entries 257 to 512 is stored"):
+        inclusion_proof(str(six_hundred_games), 1)

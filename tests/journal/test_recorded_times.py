@@ -1,0 +1,73 @@
+"""The clock of recording, and how far into the future a fact may lie."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ledger.errors import RejectedError
+from ledger.imports.reading import frames
+from tests.kit.clubs import NOON, ClubOfTwo
+from tests.kit.games import game_recorded, run_closed, tournament_closed
+from tests.kit.refusals import source
+
+
+def record(club: ClubOfTwo, key: str) -> str:
+    receipt = club.ledger.append(game_recorded(key))
+    ((body,),) = club.ledger.journal.read(receipt.position - 1)
+    return body[-26:-2].decode()
+
+
+def test_a_clock_that_is_a_little_behind_records_under_the_last_time(club_of_two: ClubOfTwo) -> None:
+    club_of_two.clock.now = NOON - timedelta(seconds=60)
+    assert record(club_of_two, "r2") == "2026-11-21T12:00:00.000Z"
+    club_of_two.clock.now = NOON + timedelta(microseconds=1999)
+    assert record(club_of_two, "r3") == "2026-11-21T12:00:00.001Z"
+    club_of_two.clock.now = NOON
+    assert record(club_of_two, "r4") == "2026-11-21T12:00:00.001Z"
+
+
+@pytest.mark.parametrize("ended_at", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-11", "2026"])
+def test_a_game_may_have_ended_up_to_a_day_from_now(club_of_two: ClubOfTwo, ended_at: str) -> None:
+    assert not club_of_two.ledger.append(game_recorded("r2", ended_at=ended_at)).duplicate
+    assert club_of_two.ledger.import_games(frames([source("r2", ended_at=ended_at)])).repeated == 1
+
+
+@pytest.mark.parametrize(
+    ("started_at", "ended_at"),
+    [
+        ("2026-11-20T10:00:00Z", "2026-11-20T10:00:00Z"),
+        ("2026-11-20T10:00:00.500Z", "2026-11-20T10:00:01Z"),
+        ("2026-11-20T10:00:00Z", "2026-11-20T10:00:00.001Z"),
+        ("2026-11-20T10:00:00Z", "2026-11-20"),
+        ("2026-11-20", "2026-11"),
+        ("2026-11", "2026"),
+        ("2026", "2026-01-01"),
+    ],
+)
+def test_times_known_to_different_precision_are_compared_as_far_as_both_go(
+    club_of_two: ClubOfTwo, started_at: str, ended_at: str
+) -> None:
+    assert not club_of_two.ledger.append(game_recorded("r2", started_at=started_at, ended_at=ended_at)).duplicate
+    outcome = club_of_two.ledger.import_games(frames([source("r3", started_at=started_at, ended_at=ended_at)]))
+    assert (outcome.recorded, outcome.faults) == (1, [])
+
+
+@pytest.mark.parametrize("day", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-10", "2025"])
+def test_a_run_and_a_tournament_may_close_up_to_a_day_from_now(club_of_two: ClubOfTwo, day: str) -> None:
+    receipts = club_of_two.ledger.append_many([run_closed(day), tournament_closed(day)])
+    assert [receipt.duplicate for receipt in receipts] == [False, False]
+
+
+@pytest.mark.parametrize("day", ["2026-11", "2026", "2026-12", "2026-11-23"])
+def test_a_month_or_year_that_is_not_over_is_not_closed(club_of_two: ClubOfTwo, day: str) -> None:
+    for event in (run_closed(day), tournament_closed(day)):
+        with pytest.raises(RejectedError) as caught:
+            club_of_two.ledger.append(event)
+        assert caught.value.rule == "ended-in-the-future"
+
+
+def test_a_tournament_may_be_closed_once_more_for_a_later_edition(club_of_two: ClubOfTwo) -> None:
+    receipts = club_of_two.ledger.append_many([tournament_closed("2024"), tournament_closed("2025")])
+    assert [receipt.duplicate for receipt in receipts] == [False, False]

@@ -1,0 +1,233 @@
+"""The named refusals, in their order: one event at a time, many at once, and as columns of an import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.errors import RejectedError
+from ledger.facts.events import (
+    ClockAccepted,
+    Event,
+    PlayerRegistered,
+)
+from ledger.facts.words import Carry, Standing
+from ledger.imports.reading import frames
+from ledger.journal import rules
+from ledger.journal.recorder_columns import PoolChoice
+from ledger.ledger import Ledger
+from tests.kit.clubs import NOON, ClubOfTwo
+from tests.kit.games import game_recorded, run_closed, tournament_closed
+from tests.kit.refusals import CASES, Case, adoption, is_named, source
+
+EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
+IMPORTED = [
+    pytest.param(rule, case, id=f"{rule}-{i}")
+    for rule, cases in CASES.items()
+    for i, case in enumerate(cases)
+    if case.imported is not None
+]
+
+
+def test_every_rule_has_a_case_and_they_stand_in_order() -> None:
+    assert list(CASES) == list(rules.RULES)
+
+
+@pytest.mark.parametrize(("rule", "case"), EVERY)
+def test_the_ledger_refuses_it_by_name_and_stays_as_it_was(club_of_two: ClubOfTwo, rule: str, case: Case) -> None:
+    before = club_of_two.ledger.head()
+    club_of_two.clock.now += case.clock
+    with pytest.raises(RejectedError) as caught:
+        club_of_two.ledger.append(case.event)
+    assert is_named(rule, caught.value.rule)
+    assert caught.value.key == ("" if rule == "clock-behind" else case.event.key)
+    assert str(caught.value).startswith(f"{caught.value.rule}: ")
+    assert case.words in str(caught.value)
+    assert club_of_two.ledger.head() == before
+
+
+@pytest.mark.parametrize(("rule", "case"), IMPORTED)
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_import_refuses_it_by_the_same_name(club_of_two: ClubOfTwo, rule: str, case: Case, strict: bool) -> None:
+    assert case.imported is not None
+    before = club_of_two.ledger.head()
+    club_of_two.clock.now += case.clock
+    if rule == "clock-behind":
+        with pytest.raises(RejectedError) as caught:
+            club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+        assert caught.value.rule == rule
+    else:
+        outcome = club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+        (fault,) = outcome.faults
+        name, _, text = fault.message.partition(": ")
+        assert fault.line == 1
+        assert is_named(rule, name)
+        assert case.words in text
+        assert (outcome.recorded, outcome.repeated) == (0, 0)
+    assert club_of_two.ledger.head() == before
+
+
+@pytest.mark.parametrize(("rule", "case"), IMPORTED)
+def test_an_import_takes_the_good_games_around_a_refused_one(club_of_two: ClubOfTwo, rule: str, case: Case) -> None:
+    assert case.imported is not None
+    if rule == "clock-behind":
+        return
+    games = [source("x1", line=5), case.imported._replace(line=6), source("x2", line=7)]
+    outcome = club_of_two.ledger.import_games(frames(games))
+    assert [fault.line for fault in outcome.faults] == [6]
+    assert (outcome.recorded, club_of_two.ledger.head().size) == (2, 6)
+    strict = club_of_two.ledger.import_games(frames([source("x3"), case.imported._replace(line=6)]), strict=True)
+    assert [fault.line for fault in strict.faults] == [6]
+    assert (strict.recorded, club_of_two.ledger.head().size) == (0, 6)
+
+
+# --- precedence ---------------------------------------------------------------------------------------------
+
+FUTURE = {"started_at": "2030-01-02", "ended_at": "2030-01-01"}
+# What is wrong with one game, adding one rule at a time from the last to the first.
+WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("ended-in-the-future", {"ended_at": "2030-01-01"}),
+    ("ended-before-start", FUTURE),
+    ("same-player", {**FUTURE, "black": 1}),
+    ("unknown-player", {**FUTURE, "white": 9, "black": 9}),
+    ("unknown-pool", {**FUTURE, "white": 9, "black": 9, "pool": "rapid"}),
+    ("exists-with-different-black", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
+    ("clock-behind", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
+)
+CARRIED = {"effective_from": "2026", "carry": Carry.CONVERT}
+WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("bad-carry", {**CARRIED, "pool": "standard"}),
+    ("pool-has-no-beginning", CARRIED),
+    ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
+    ("unknown-scheme", {**CARRIED, "settings": {"knob": 1}, "scheme": "guesswork"}),
+)
+WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
+    ("clock-not-behind", ClockAccepted(entry=4)),
+    ("not-the-last-entry", ClockAccepted(entry=3)),
+)
+TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
+WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
+    ("ended-in-the-future", run_closed("2030")),
+    ("ended-in-the-future", tournament_closed("2030")),
+    ("unknown-pool", run_closed("2030", pool="rapid")),
+    ("unknown-pool", tournament_closed("2030", pool="rapid")),
+    ("exists-with-different-carry", TOLD_OTHERWISE),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "event"),
+    [(rule, game_recorded(**{"key": "r2", **wrong})) for rule, wrong in WRONG_GAMES]
+    + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
+    + list(WRONG_CLOSINGS)
+    + list(WRONG_ACCEPTANCES),
+)  # fmt: skip
+def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
+    if rule == "clock-behind":
+        club_of_two.clock.now -= timedelta(hours=1)
+    with pytest.raises(RejectedError) as caught:
+        club_of_two.ledger.append(event)
+    assert caught.value.rule == rule
+
+
+def test_the_cases_of_precedence_follow_the_list() -> None:
+    order = [
+        next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
+        for name, _ in (*reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES))
+    ]
+    assert order == list(range(len(rules.RULES)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes"),
+    [
+        ("ended-in-the-future", {"ended_at": "2030-01-01"}),
+        pytest.param("ended-before-start", FUTURE),
+        ("same-player", {**FUTURE, "black_id": "name:ann"}),
+        pytest.param("exists-with-different-ended-at", {**FUTURE, "key": "r1-b1"}),
+    ],
+)
+def test_an_import_names_the_same_rule_first(club_of_two: ClubOfTwo, rule: str, changes: dict[str, Any]) -> None:
+    outcome = club_of_two.ledger.import_games(
+        frames([source("r2", **changes) if "key" not in changes else source(**changes)])
+    )
+    assert [fault.message.partition(": ")[0] for fault in outcome.faults] == [rule]
+
+
+# --- all or nothing -----------------------------------------------------------------------------------------
+
+
+def test_many_are_recorded_in_one_go_and_may_lean_on_each_other(club_of_two: ClubOfTwo) -> None:
+    registered = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
+    receipts = club_of_two.ledger.append_many(
+        [registered, adoption(), game_recorded("r2", white=3, pool="blitz"), game_recorded("r1-b1"), registered]
+    )
+    assert [receipt.position for receipt in receipts] == [5, 6, 7, 4, 5]
+    assert [receipt.duplicate for receipt in receipts] == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(("rule", "case"), EVERY)
+def test_of_many_none_is_recorded_when_one_is_refused(club_of_two: ClubOfTwo, rule: str, case: Case) -> None:
+    before = club_of_two.ledger.head()
+    club_of_two.clock.now += case.clock
+    with pytest.raises(RejectedError):
+        club_of_two.ledger.append_many([game_recorded("x1"), game_recorded("x2"), case.event, game_recorded("x3")])
+    assert club_of_two.ledger.head() == before
+    club_of_two.clock.now = NOON
+    receipt = club_of_two.ledger.append(game_recorded("x2"))
+    assert (receipt.position, receipt.duplicate) == (before.size + 1, False)
+    assert club_of_two.ledger.head().size == before.size + 1
+
+
+def test_a_pool_its_next_scheme_and_its_closings_are_recorded_in_one_go(club_of_two: ClubOfTwo) -> None:
+    changes: list[Event] = [adoption(), adoption(effective_from="2026")]
+    closings: list[Event] = [run_closed("2026-10", "blitz"), tournament_closed("2026-10", "blitz")]
+    receipts = club_of_two.ledger.append_many([*changes, *closings])
+    assert [receipt.position for receipt in receipts] == [5, 6, 7, 8]
+
+
+def test_of_many_none_is_recorded_when_a_pool_is_used_before_it_has_its_beginning(club_of_two: ClubOfTwo) -> None:
+    before = club_of_two.ledger.head()
+    for event, rule in (
+        (adoption(effective_from="2026"), "pool-has-no-beginning"),
+        (run_closed("2026-10", "blitz"), "unknown-pool"),
+        (tournament_closed("2026-10", "blitz"), "unknown-pool"),
+    ):
+        with pytest.raises(RejectedError) as caught:
+            club_of_two.ledger.append_many([event, adoption()])
+        assert caught.value.rule == rule
+        assert club_of_two.ledger.head() == before
+
+
+def test_of_many_none_is_recorded_when_the_caller_stops_half_way(club_of_two: ClubOfTwo) -> None:
+    def events() -> Iterator[Event]:
+        yield game_recorded("x1")
+        raise KeyboardInterrupt
+
+    before = club_of_two.ledger.head()
+    with pytest.raises(KeyboardInterrupt):
+        club_of_two.ledger.append_many(events())
+    assert club_of_two.ledger.head() == before
+
+
+def test_pools_of_an_import_are_adopted_with_the_first_pools_scheme(club_of_two: ClubOfTwo) -> None:
+    choice = PoolChoice(pool="rapid")
+    outcome = club_of_two.ledger.import_games(frames([source("r2")]), choice=choice)
+    assert (outcome.recorded, outcome.faults) == (1, [])
+    assert club_of_two.ledger.append(adoption(pool="rapid")).duplicate
+
+
+def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
+    attempts: dict[str, Callable[[], Ledger]] = {
+        "unknown-scheme": lambda: Ledger.create(tmp_path / "club.db", scheme="guesswork"),
+        "bad-settings": lambda: Ledger.create(tmp_path / "club.db", settings={"knob": 1}),
+    }
+    for rule, attempt in attempts.items():
+        with pytest.raises(RejectedError) as caught:
+            attempt()
+        assert caught.value.rule == rule
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,40 @@
+"""What an audit finds, in short, and where things stand in the ledger of 300 games."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from ledger.audit.audit import audit
+from ledger.facts.words import TreeHead
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+
+GAMES = 300
+PLAYERS = 8
+TABLES = {"changes", "current", "eras", "games", "history", "players", "pools", "runs", "tournaments"}
+
+
+def false_places(path: Path, since: TreeHead | None = None) -> list[tuple[str, int | str]]:
+    return [(one.table, one.position_or_key) for one in audit(path, since=since).falsehoods]
+
+
+def said(path: Path, since: TreeHead | None = None) -> str:
+    return "\n".join(map(str, audit(path, since=since).falsehoods))
+
+
+def views_of(club: Path) -> Path:
+    return beside(club, "views")
+
+
+def body_at(club: Path, position: int) -> bytes:
+    with closing(sqlite.sqlite3.connect(club)) as connection:
+        row = connection.execute("SELECT body FROM journal WHERE position = ?", (position,)).fetchone()
+    return bytes(row[0])
+
+
+def first_game(club: Path, condition: str = "1") -> int:
+    """Position of the first game that counts."""
+    with closing(sqlite.sqlite3.connect(views_of(club))) as connection:
+        query = f"SELECT position FROM games WHERE reason IS NULL AND {condition} ORDER BY position"
+        return int(connection.execute(query).fetchone()[0])

@@ -1,0 +1,79 @@
+"""Small ledgers to begin a test with, and the clocks that they are made under."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
+from tests.kit.games import game_recorded, source_games
+
+NAME = "club.db"
+NOW = datetime(2022, 1, 1, tzinfo=UTC)
+"""The time of the clubs that play made-up games: all of them are over."""
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+"""The time of the club of two: the day after its game."""
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class ClubOfTwo(NamedTuple):
+    """A ledger ``club.db`` with Ann (1) and Bob (2), the game r1-b1 that Ann has won, and a clock."""
+
+    folder: Path
+    ledger: Ledger
+    clock: Clock
+
+    @property
+    def path(self) -> Path:
+        """The journal's file."""
+        return self.folder / NAME
+
+
+@contextmanager
+def new_club_of_two(folder: Path) -> Iterator[ClubOfTwo]:
+    """Make one, open until the end."""
+    clock = Clock()
+    with Ledger.create(folder / NAME, clock=clock) as ledger:
+        for number, name in enumerate(("Ann", "Bob"), 1):
+            assert ledger.register(f"name:{name.lower()}", name) == number
+        ledger.append(game_recorded("r1-b1"))
+        yield ClubOfTwo(folder, ledger, clock)
+
+
+def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledger:
+    """The ledger at *path*, made where there is none yet."""
+    if not path.exists() or not beside(path, "people").exists():
+        return Ledger.create(path, clock=clock)
+    return Ledger.open(path, clock=clock)
+
+
+def take_made_up_games(folder: Path, games: int, batch: int) -> Path:
+    """Import so many games of the made-up file into the ledger of the folder, made where there is none, and rate them.
+
+    Returns the folder.
+    """
+    with open_ledger(folder / NAME) as ledger:
+        assert ledger.import_games(frames(source_games(games), batch)).faults == []
+        ledger.catch_up()
+    return folder
+
+
+def copied(folder: Path, target: Path) -> Path:
+    """Copy a folder with a ledger into *target*, to be worked with or spoilt; returns the path of the copy."""
+    shutil.copytree(folder, target, dirs_exist_ok=True)
+    return target / NAME

@@ -1,0 +1,157 @@
+"""Hypothesis strategies for the facts of a small club, for the same in another order, and in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from hypothesis import strategies as st
+
+from ledger.facts.events import (
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.schemes import built_in
+from ledger.schemes.scheme import Rhythm
+
+PLAYERS = 5
+POOLS = ("standard", "blitz")
+MOMENTS = (
+    "1850", "2020", "2020-03", "2020-03-01", "2020-03-01T00:00:00Z", "2020-03-01T00:00:00.500Z", "2020-03-02",
+    "2021-06-30T12:00:00Z",
+)  # fmt: skip
+CAFE = "Café Kök"
+Settings = Mapping[str, int | bool | str]
+CHESSWORLD: tuple[tuple[str, Settings], ...] = (
+    ("chessworld", {}),
+    ("chessworld", {"provisional_games": 0}),
+    ("chessworld", {"provisional_games": 2, "include_initial": True}),
+)
+OTHERS: tuple[tuple[str, Settings], ...] = (
+    *((scheme.name, {}) for scheme in built_in()),
+    *((scheme.name, {"by_runs": True}) for scheme in built_in() if scheme.rhythm is Rhythm.PERIOD),
+    ("glicko2", {"period_days": 7}),
+    ("fide", {"rapid": True}),
+)
+CONVERSION = (
+    ConversionRange(factor="0.5", offset="700"),
+    ConversionRange(from_rating="1500", factor="1.25", offset="-50.5"),
+)
+
+
+@st.composite
+def registrations(draw: st.DrawFn) -> list[PlayerRegistered]:
+    return [
+        PlayerRegistered(
+            player=number,
+            joined_at="2019",
+            standing=draw(st.sampled_from((Standing.FULL, *Standing))),
+            declared_rating=draw(st.sampled_from((None, None, 0, 2100))),
+            birth_year=draw(st.sampled_from((None, 1970, 2008))),
+            commitment=f"{number:064x}",
+        )
+        for number in range(1, PLAYERS + 1)
+    ]
+
+
+@st.composite
+def games(draw: st.DrawFn, number: int) -> GameRecorded:
+    white, black = draw(st.permutations(range(1, PLAYERS + 1)))[:2]
+    return GameRecorded(
+        game=f"{draw(st.sampled_from('zyxab'))}{number}",
+        pool=draw(st.sampled_from((POOLS[0], *POOLS))),
+        white=white,
+        black=black,
+        outcome=draw(st.sampled_from(Outcome)),
+        termination=draw(st.sampled_from(Termination)),
+        half_moves=draw(st.sampled_from((None, 0, 10, 11, 80))),
+        ended_at=draw(st.sampled_from(MOMENTS)),
+        tournament=draw(st.sampled_from((None, CAFE))),
+        round=draw(st.sampled_from((None, "1", "2", "10", "2.1", "Final"))),
+        rated=draw(st.sampled_from((True, True, True, False))),
+    )
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> list[PlayerChanged]:
+    when = st.tuples(st.integers(1, PLAYERS), st.sampled_from(MOMENTS))
+    return [
+        PlayerChanged(
+            player=player,
+            effective_at=moment,
+            standing=draw(st.sampled_from(Standing)),
+            declared_rating=draw(st.sampled_from((None, 900, 1950))),
+        )
+        for player, moment in draw(st.lists(when, max_size=4, unique=True))
+    ]
+
+
+def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
+    """A scheme of any rhythm with its settings; the simplest by far most often."""
+    return st.sampled_from((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS)
+
+
+@st.composite
+def adoptions(draw: st.DrawFn) -> list[SchemeAdopted]:
+    """Changes of a pool's scheme from a date on."""
+    when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
+    found = []
+    for pool, moment in draw(st.lists(when, max_size=2, unique=True)):
+        name, given = draw(schemes())
+        carry = draw(st.sampled_from((None, *Carry)))
+        maps = CONVERSION if carry is Carry.CONVERT else None
+        found.append(
+            SchemeAdopted(
+                pool=pool, scheme=name, settings=given, effective_from=moment, carry=carry, conversion=maps
+            )
+        )
+    return found
+
+
+@st.composite
+def closings(draw: st.DrawFn) -> list[Event]:
+    """Closed rating runs, and perhaps the end of the one tournament in each pool."""
+    when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
+    runs: list[Event] = [
+        RatingRunClosed(pool=pool, as_of=moment) for pool, moment in draw(st.lists(when, max_size=3, unique=True))
+    ]
+    ended = draw(st.lists(when, max_size=2, unique_by=lambda one: one[0]))
+    return [*runs, *(TournamentClosed(pool=pool, tournament=CAFE, ended_at=moment) for pool, moment in ended)]
+
+
+@st.composite
+def clubs(draw: st.DrawFn) -> list[Event]:
+    """A club's facts: the first schemes and the players, then games, changes and closings in any order."""
+    adopted = [SchemeAdopted(pool=pool, scheme=name, settings=given) for pool, (name, given) in zip(
+        POOLS, draw(st.tuples(schemes(), schemes())), strict=True
+    )]
+    count = draw(st.integers(0, 24))
+    played: list[Event] = [draw(games(i)) for i in range(count)]
+    later = [*played, *draw(changes()), *draw(adoptions()), *draw(closings())]
+    return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
+
+
+def is_first(event: Event) -> bool:
+    """True for what the others presuppose."""
+    return isinstance(event, PlayerRegistered) or (isinstance(event, SchemeAdopted) and event.effective_from is None)
+
+
+@st.composite
+def reordered(draw: st.DrawFn, club: Sequence[Event]) -> list[Event]:
+    """The same facts in another order that the rules allow."""
+    first = [event for event in club if is_first(event)]
+    rest = [event for event in club if not is_first(event)]
+    return first + draw(st.permutations(rest))
+
+
+@st.composite
+def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
+    cuts = sorted({0, len(events), *draw(st.lists(st.integers(0, len(events)), max_size=5))})
+    return [events[first:last] for first, last in pairwise(cuts)]

@@ -1,0 +1,70 @@
+"""One builder for each kind of fact: a test names the fields that it is about, the others are plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from ledger.facts.events import GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Outcome, Termination
+
+PLAYERS = 40
+GAMES_A_NEWCOMER = 30
+
+
+def game_recorded(key: str, **facts: Any) -> GameRecorded:
+    """Player 1 has beaten player 2, who resigned, on 20 November 2026; *facts* are set instead."""
+    return GameRecorded(**{
+        "game": key, "pool": "standard", "white": 1, "black": 2, "outcome": Outcome.WHITE,
+        "termination": Termination.RESIGNATION, "ended_at": "2026-11-20", "rated": True, **facts,
+    })  # fmt: skip
+
+
+def scheme_adopted(scheme: str = "chessworld", **facts: Any) -> SchemeAdopted:
+    """The first scheme of the pool ``standard`` with its own settings; *facts* are set instead."""
+    return SchemeAdopted(**{"pool": "standard", "scheme": scheme, "settings": {}, **facts})
+
+
+def run_closed(as_of: str, pool: str = "standard") -> RatingRunClosed:
+    """A rating run of that day."""
+    return RatingRunClosed(pool=pool, as_of=as_of)
+
+
+def tournament_closed(ended_at: str, pool: str = "standard", tournament: str = "Club cup") -> TournamentClosed:
+    """The end of a tournament."""
+    return TournamentClosed(pool=pool, tournament=tournament, ended_at=ended_at)
+
+
+def source_game(key: str, white: str = "Ann", black: str = "Bob", **fields: Any) -> SourceGame:
+    """A game as an importer hands it on: White has mated in 40 half-moves on 1 January 2020; *fields* are set instead.
+
+    The players are known by their names in small letters.
+    """
+    return SourceGame(**{
+        "line": 1, "key": key, "white_id": f"name:{white.lower()}", "white_name": white,
+        "black_id": f"name:{black.lower()}", "black_name": black, "outcome": "white", "termination": "checkmate",
+        "half_moves": 40, "started_at": None, "ended_at": "2020-01-01", "tournament": None, "round": None,
+        "rated": True, "white_rating": None, "black_rating": None, "speed": None, "variant": "standard", "text": None,
+        **fields,
+    })  # fmt: skip
+
+
+def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
+    """The games of a made-up file, the same every time; more of them begin with the same ones."""
+    random = Random(seed)
+    for i in range(count):
+        white, black = random.sample(range(min(PLAYERS, 2 + i // GAMES_A_NEWCOMER)), 2)
+        yield source_game(
+            f"made:{seed}-{i}", f"Player {white}", f"Player {black}", line=i + 1, white_id=f"made:p{white}",
+            black_id=f"made:p{black}", outcome=random.choice(("white", "black", "draw")),
+            termination=random.choice(("checkmate", "time", "resignation")), half_moves=random.randint(5, 90),
+            ended_at=f"20{random.randint(10, 20)}-{random.randint(1, 12):02}", round=str(i % 7),
+            text=f"e4 e5 Nf3 {i % 50}",
+        )  # fmt: skip
+
+
+def game_of_2020(key: str) -> GameRecorded:
+    """The same game on a day that was over when the clubs of made-up games play."""
+    return game_recorded(key, ended_at="2020-01-01")

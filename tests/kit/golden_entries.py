@@ -1,0 +1,192 @@
+"""The entries whose bytes are pinned under ``tests/golden``: every kind in its shortest and its fullest form.
+
+A name that ends otherwise holds what neither form shows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledger.facts.codec import assemble, facts
+from ledger.facts.events import (
+    ClockAccepted,
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+)
+from ledger.facts.words import Carry, Outcome, Standing, Termination
+from tests.kit.places import TESTS
+
+FOLDER = TESTS / "golden"
+
+
+class Golden(NamedTuple):
+    """An entry as it is given to the codec."""
+
+    position: int
+    recorded_at: str
+    actor: str
+    event: Event
+
+    def body(self) -> bytes:
+        """Its bytes as the codec writes them."""
+        event = self.event
+        return assemble(self.position, self.recorded_at, self.actor, event.KIND, event.key, facts(event))
+
+
+# By file name without ".json".
+GOLDEN: dict[str, Golden] = {
+    "scheme-adopted-1.minimal": Golden(
+        1,
+        "2026-11-21T03:15:13.000Z",
+        "ledger",
+        SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
+    ),
+    "scheme-adopted-1.from-a-date": Golden(
+        2,
+        "2026-11-21T03:15:13.001Z",
+        "admin:eve",
+        SchemeAdopted(
+            pool="blitz",
+            scheme="chessworld",
+            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            effective_from="2013-06",
+        ),
+    ),
+    "scheme-adopted-1.full": Golden(
+        8,
+        "2026-11-21T03:15:15.000Z",
+        "admin:eve",
+        SchemeAdopted(
+            pool="blitz",
+            scheme="chessworld",
+            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            effective_from="2024-03-01T00:00:00.001Z",
+            carry=Carry.CONVERT,
+            conversion=(
+                ConversionRange(factor="0.6", offset="800"),
+                ConversionRange(from_rating="2000", factor="1", offset="-0.0"),
+                ConversionRange(from_rating="2400.5", factor="-1.000000000001", offset="999999999999.5"),
+            ),
+        ),
+    ),
+    "scheme-adopted-1.keeping": Golden(
+        9,
+        "2026-11-21T03:15:15.001Z",
+        "admin:eve",
+        SchemeAdopted(pool="blitz", scheme="chessworld", settings={}, effective_from="2025", carry=Carry.KEEP),
+    ),
+    "player-registered-1.minimal": Golden(
+        3,
+        "2026-11-21T03:15:13.010Z",
+        "import",
+        PlayerRegistered(player=1, joined_at="2013", standing=Standing.FULL, commitment="0" * 64),
+    ),
+    "player-registered-1.full": Golden(
+        4,
+        "2026-11-21T03:15:13.100Z",
+        "import",
+        PlayerRegistered(
+            player=2**31 - 1,
+            joined_at="2013-06-04T19:30:00.250Z",
+            standing=Standing.WELCOMER,
+            commitment="0123456789abcdef" * 4,
+            declared_rating=0,
+            birth_year=1948,
+        ),
+    ),
+    "player-changed-1.minimal": Golden(
+        5,
+        "2026-11-21T03:15:13.999Z",
+        "ledger",
+        PlayerChanged(player=1, effective_at="2014-01-31", standing=Standing.GUEST),
+    ),
+    "player-changed-1.full": Golden(
+        6,
+        "2026-11-21T03:15:14.000Z",
+        "ledger",
+        PlayerChanged(player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000),
+    ),
+    "game-recorded-1.minimal": Golden(
+        7,
+        "2026-11-21T03:15:14.000Z",
+        "ledger",
+        GameRecorded(
+            game="r1-b1",
+            pool="standard",
+            white=1,
+            black=2,
+            outcome=Outcome.WHITE,
+            termination=Termination.UNKNOWN,
+            ended_at="2013",
+            rated=True,
+        ),
+    ),
+    "game-recorded-1.full": Golden(
+        2**53 - 1,
+        "2026-11-21T03:15:14.123Z",
+        'Zoë "the arbiter" \\ Ω',
+        GameRecorded(
+            game="lichess:a/B_c.d+9",
+            pool="by_speed-blitz",
+            white=2,
+            black=1,
+            outcome=Outcome.NONE,
+            termination=Termination.INSUFFICIENT_MATERIAL,
+            half_moves=0,
+            started_at="2013-06-04T19:30:00Z",
+            ended_at="2013-06-04T19:45:00.250Z",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
+            round="3.1",
+            rated=False,
+            text="fedcba9876543210" * 4,
+            white_rating=0,
+            black_rating=5000,
+        ),
+    ),
+    "rating-run-closed-1.minimal": Golden(
+        10,
+        "2026-11-21T03:15:15.010Z",
+        "admin",
+        RatingRunClosed(pool="a", as_of="1990"),
+    ),
+    "rating-run-closed-1.full": Golden(
+        11,
+        "2026-11-21T03:15:15.011Z",
+        "admin:eve",
+        RatingRunClosed(pool="by_speed-blitz", as_of="1990-06-30T23:59:59.999Z"),
+    ),
+    "tournament-closed-1.minimal": Golden(
+        12,
+        "2026-11-21T03:15:15.100Z",
+        "admin",
+        TournamentClosed(pool="a", tournament="x", ended_at="1999"),
+    ),
+    "tournament-closed-1.full": Golden(
+        13,
+        "2026-11-21T03:15:15.101Z",
+        "admin:eve",
+        TournamentClosed(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
+            ended_at="2013-06-04T19:45:00Z",
+        ),
+    ),
+    "clock-accepted-1.minimal": Golden(
+        14,
+        "2026-11-21T03:15:15.110Z",
+        "admin",
+        ClockAccepted(entry=13),
+    ),
+    "clock-accepted-1.full": Golden(
+        2**53 - 1,
+        "1970-01-01T00:00:00.000Z",
+        "admin:eve",
+        ClockAccepted(entry=2**53 - 2),
+    ),
+}

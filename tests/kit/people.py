@@ -1,0 +1,67 @@
+"""People of a ledger: who stands in the file, and names that are found again in raw bytes."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from ledger.facts.events import PlayerRegistered
+from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Standing
+from ledger.imports.reading import frames
+from ledger.journal import people
+from ledger.journal.people import Person
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from tests.kit.games import source_game
+
+
+def everybody(path: Path) -> list[Person]:
+    with closing(sqlite.connect(path, read_only=True)) as connection:
+        return [Person(*row) for row in connection.execute(f"SELECT {people._COLUMNS} FROM people ORDER BY player")]
+
+
+def marked(count: int, tail: str = "") -> list[str]:
+    """Names of so many people, each with a mark of its own."""
+    return [f"Qz{secrets.token_hex(5)}, Anna{tail}" for _ in range(count)]
+
+
+def won_by_the_first(*pairs: tuple[str, str]) -> Iterable[SourceGame]:
+    """The first of each pair wins."""
+    for line, (white, black) in enumerate(pairs, 1):
+        yield source_game(f"made:{white}-{black}", white, black, line=line)
+
+
+def import_wins(path: Path, *pairs: tuple[str, str]) -> None:
+    with Ledger.open(path) as ledger:
+        assert ledger.import_games(frames(won_by_the_first(*pairs))).faults == []
+        ledger.catch_up()
+
+
+def put_people_file(copy: Path, path: Path) -> None:
+    """Put a copy of the people file in place, without the log of the present one."""
+    for leftover in path.parent.glob("club.people.db*"):
+        leftover.unlink()
+    shutil.copy(copy, beside(path, "people"))
+
+
+def head_text(path: Path) -> str:
+    with closing(SqliteJournal(path)) as journal:
+        return str(journal.head())
+
+
+def registration_of(player: int) -> PlayerRegistered:
+    return PlayerRegistered(player=player, joined_at="2020", standing=Standing.FULL, commitment=f"{player:064x}")
+
+
+THREE_NAMES = marked(3)
+
+
+def heads(club: Path) -> tuple[object, ...]:
+    with closing(SqliteJournal(club)) as journal:
+        return (journal.head(), tuple(everybody(beside(club, "people"))))

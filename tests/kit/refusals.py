@@ -1,0 +1,189 @@
+"""The named refusals: by rule, facts that it refuses of the club of two, and in which words."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from ledger.facts.events import (
+    ClockAccepted,
+    ConversionRange,
+    Event,
+    PlayerChanged,
+    PlayerRegistered,
+    SchemeAdopted,
+)
+from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Carry, Outcome, Standing
+from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
+
+
+def adoption(**changes: Any) -> SchemeAdopted:
+    """The first scheme of a pool that the club does not have."""
+    return scheme_adopted(**{"pool": "blitz", **changes})
+
+
+def later(**changes: Any) -> SchemeAdopted:
+    """A change of scheme of the pool that the club has."""
+    return adoption(**{"pool": "standard", "effective_from": "2026-11-01", **changes})
+
+
+CONVERSION = (ConversionRange(factor="0.6", offset="800"),)
+
+
+def source(key: str, **changes: Any) -> SourceGame:
+    """The same game as ``game_recorded(key)`` gives, as an importer hands it on."""
+    plain = {"termination": "resignation", "half_moves": None, "ended_at": "2026-11-20"}
+    return source_game(key, **{**plain, **changes})
+
+
+class Case(NamedTuple):
+    """A fact that one rule refuses."""
+
+    event: Event
+    words: str  # what the refusal says
+    imported: SourceGame | None = None  # the same fact for an import, where imports know the rule
+    clock: timedelta = timedelta()  # how far the clock moves before
+
+
+CASES: dict[str, tuple[Case, ...]] = {
+    "clock-behind": (
+        Case(
+            game_recorded("r2"),
+            "this machine's clock says 2026-11-21T11:58:59.999Z, but the last entry was recorded at "
+            "2026-11-21T12:00:00.000Z; set the clock and try again or, where the clock was wrong that recorded it, run "
+            "'rating-ledger accept-clock DB': nothing was recorded",
+            source("r2"),
+            clock=timedelta(milliseconds=-60_001),
+        ),
+    ),
+    "exists-with-different-FIELD": (
+        Case(
+            game_recorded("r1-b1", outcome=Outcome.BLACK),
+            "'game:r1-b1' was recorded with outcome='white', not 'black'; a recorded fact is never overwritten",
+            source("r1-b1", outcome="black"),
+        ),
+        Case(
+            game_recorded("r1-b1", half_moves=31),
+            "'game:r1-b1' was recorded without half_moves, not with half_moves=31;",
+            source("r1-b1", half_moves=31),
+        ),
+        Case(
+            PlayerRegistered(player=1, joined_at="2026", standing=Standing.GUEST, commitment="0" * 64),
+            "'player:1' was recorded with commitment='",
+        ),
+        Case(adoption(pool="standard", settings={"k": 1}), "recorded with settings={}, not {'k': 1};"),
+        Case(adoption(pool="standard", carry=Carry.KEEP), "recorded without carry, not with carry='keep';"),
+        Case(
+            adoption(pool="standard", conversion=CONVERSION),
+            "recorded without conversion, not with conversion=[{'factor': '0.6', 'offset': '800'}];",
+        ),
+    ),
+    "unknown-pool": (
+        Case(game_recorded("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(run_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(tournament_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+    ),
+    "unknown-player": (
+        Case(game_recorded("r2", white=3), "player 3 was never registered"),
+        Case(game_recorded("r2", black=4), "player 4 was never registered"),
+        Case(
+            PlayerChanged(player=3, effective_at="2026", standing=Standing.FULL), "player 3 was never registered"
+        ),
+    ),
+    "same-player": (
+        Case(
+            game_recorded("r2", black=1),
+            "White and Black are both player 1; check the source",
+            source("r2", black_id="name:ann"),
+        ),
+    ),
+    "ended-before-start": (
+        Case(
+            game_recorded("r2", started_at="2026-11-20T10:00:00Z", ended_at="2026-11-20T09:59:59Z"),
+            "ended at 2026-11-20T09:59:59Z, before it began at 2026-11-20T10:00:00Z",
+            source("r2", started_at="2026-11-20T10:00:00Z", ended_at="2026-11-20T09:59:59Z"),
+        ),
+        Case(
+            game_recorded("r2", started_at="2026-11-20T10:00:00.001Z", ended_at="2026-11-20T10:00:00Z"),
+            "ended at 2026-11-20T10:00:00Z, before it began at 2026-11-20T10:00:00.001Z",
+            source("r2", started_at="2026-11-20T10:00:00.001Z", ended_at="2026-11-20T10:00:00Z"),
+        ),
+        Case(
+            game_recorded("r2", started_at="2026-11-21T00:00:00Z", ended_at="2026-11-20"),
+            "ended at 2026-11-20, before it began at 2026-11-21T00:00:00Z",
+            source("r2", started_at="2026-11-21T00:00:00Z", ended_at="2026-11-20"),
+        ),
+        Case(
+            game_recorded("r2", started_at="2026-11-20", ended_at="2026-10"),
+            "ended at 2026-10, before it began at 2026-11-20",
+            source("r2", started_at="2026-11-20", ended_at="2026-10"),
+        ),
+    ),
+    "ended-in-the-future": (
+        Case(
+            game_recorded("r2", ended_at="2026-11-22T12:00:00.001Z"),
+            "ended at 2026-11-22T12:00:00.001Z, but it is 2026-11-21T12:00:00.000Z now; check the date and this "
+            "machine's clock",
+            source("r2", ended_at="2026-11-22T12:00:00.001Z"),
+        ),
+        Case(game_recorded("r2", ended_at="2027"), "ended at 2027, but it is", source("r2", ended_at="2027")),
+        Case(
+            run_closed("2026-11-22T12:00:00.001Z"),
+            "closes with 2026-11-22T12:00:00.001Z, but it is 2026-11-21T12:00:00.000Z now; check the date and this "
+            "machine's clock",
+        ),
+        Case(run_closed("2026-11-23"), "closes with 2026-11-23, but it is"),
+        Case(tournament_closed("2026-12"), "closes with 2026-12, but it is 2026-11-21T12:00:00.000Z now; check the"),
+    ),
+    "unknown-scheme": (
+        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+        Case(later(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+    ),
+    "bad-settings": (
+        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob', expected one of ["),
+        Case(later(settings={"cap": -1}), "cap must not be negative"),
+    ),
+    "pool-has-no-beginning": (
+        Case(
+            adoption(effective_from="2026-11-21"),
+            "pool 'blitz' has no scheme before 2026-11-21; adopt one from the beginning first",
+        ),
+        Case(adoption(effective_from="2030", carry=Carry.RESTART), "pool 'blitz' has no scheme before 2030;"),
+    ),
+    "bad-carry": (
+        Case(
+            later(carry=Carry.CONVERT),
+            "carry is convert, conversion missing: a conversion goes with 'convert', and 'convert' with a conversion",
+        ),
+        Case(later(conversion=CONVERSION), "carry is keep, conversion given: a conversion goes with 'convert'"),
+        Case(later(carry=Carry.KEEP, conversion=CONVERSION), "carry is keep, conversion given:"),
+        Case(later(carry=Carry.RESTART, conversion=CONVERSION), "carry is restart, conversion given:"),
+        Case(adoption(carry=Carry.KEEP), "nothing is carried into a pool's first scheme: leave both out"),
+        Case(adoption(carry=Carry.RESTART), "nothing is carried into a pool's first scheme: leave both out"),
+        Case(adoption(carry=Carry.CONVERT, conversion=CONVERSION), "nothing is carried into a pool's first scheme"),
+        Case(adoption(conversion=CONVERSION), "nothing is carried into a pool's first scheme: leave both out"),
+    ),
+    "not-the-last-entry": (
+        Case(ClockAccepted(entry=3), "entry 3 is not the last one, which is entry 4; name that one"),
+        Case(ClockAccepted(entry=5), "entry 5 is not the last one, which is entry 4; name that one"),
+        Case(
+            ClockAccepted(entry=1), "entry 1 is not the last one, which is entry 4;", clock=timedelta(minutes=-2)
+        ),
+    ),
+    "clock-not-behind": (
+        Case(
+            ClockAccepted(entry=4),
+            "this machine's clock says 2026-11-21T12:00:00Z, and entry 4 was recorded at 2026-11-21T12:00:00.000Z: "
+            "there is nothing to accept, record as usual",
+        ),
+        Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(milliseconds=-60_000)),
+        Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(days=365)),
+    ),
+}  # fmt: skip
+
+
+def is_named(rule: str, name: str) -> bool:
+    """True when a refusal of that name comes from *rule*."""
+    return re.fullmatch(rule.replace("FIELD", "[a-z-]+"), name) is not None

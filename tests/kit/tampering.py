@@ -1,0 +1,36 @@
+"""Editing a ledger's files behind its back, as somebody does who knows SQLite and the guards."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from ledger.runtime import sqlite
+
+Statement = str | tuple[str, tuple[object, ...]]
+
+
+def edit(path: Path, *statements: Statement) -> None:
+    """Take the guards away, change the file, and put the guards back as they were; no pragma of ours is set."""
+    with closing(sqlite.sqlite3.connect(path)) as connection, connection:
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        guards = connection.execute(query).fetchall()
+        for name, _ in guards:
+            connection.execute(f'DROP TRIGGER "{name}"')
+        for statement in statements:
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))
+        for _, sql in guards:
+            connection.execute(sql)
+
+
+def execute(path: Path, *statements: Statement) -> None:
+    """Run statements on the file as any other program would, its guards in force."""
+    with closing(sqlite.sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(*((statement,) if isinstance(statement, str) else statement))
+
+
+def run_sql(path: Path, *statements: str) -> None:
+    with closing(sqlite.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)

@@ -1,0 +1,128 @@
+"""Projectors that come and go: their tables are folded from the rows that stand, and nothing else is touched."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger.audit.audit import audit
+from ledger.errors import ProjectionError
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings import engine, projectors
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import Projector
+from ledger.testing.rows import table_rows
+from tests.kit.games import source_games
+from tests.kit.plugins import UPSETS, WIN_STREAKS
+
+GAMES = 300
+
+
+@pytest.fixture
+def plain_club(tmp_path: Path) -> Path:
+    path = tmp_path / "club.db"
+    with Ledger.create(path) as ledger:
+        ledger.import_games(frames(source_games(GAMES)))
+        ledger.catch_up()
+    return path
+
+
+def rows_of(path: Path, table: str, *kept: Projector) -> list[Any]:
+    with Ledger.open(path, projectors=kept) as ledger:
+        ledger.level()
+        return table_rows(ledger.views.connection, table)
+
+
+def not_compared(path: Path, *kept: Projector) -> dict[str, str]:
+    verdict = audit(path, projectors=kept)
+    assert verdict.falsehoods == ()
+    return {omission.part: omission.reason for omission in verdict.not_compared}
+
+
+def test_a_ledger_opens_with_a_projector_of_ones_own_alone(plain_club: Path) -> None:
+    streaks, history = (rows_of(plain_club, table, WIN_STREAKS) for table in ("win_streaks", "history"))
+    assert len(streaks) == len(history) > GAMES
+
+
+def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rows_of(plain_club, "history")
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "rate", None)
+        late = rows_of(plain_club, "upsets", UPSETS)
+    assert rows_of(plain_club, "history", UPSETS) == before
+    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+        ledger.rebuild()
+        assert table_rows(ledger.views.connection, "upsets") == late
+
+
+def test_a_new_version_is_folded_anew_and_one_that_is_gone_loses_its_table(plain_club: Path) -> None:
+    rows_of(plain_club, "win_streaks", WIN_STREAKS)
+    longer = attrs.evolve(WIN_STREAKS, version=2, stores=("game", "rating_before", "expected_score"))
+    names = {name for row in rows_of(plain_club, "win_streaks", longer, UPSETS) for name, _ in row}
+    assert {"rating_before", "expected_score"} <= names
+    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+        ledger.level()
+        found = {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master")}
+    assert "upsets" in found
+    assert "win_streaks" not in found
+
+
+def test_the_audit_compares_what_is_there_and_says_what_is_not(plain_club: Path) -> None:
+    assert not_compared(plain_club, UPSETS) == {
+        "table upsets": "it was installed since; the next command makes its rows"
+    }
+    rows_of(plain_club, "upsets", UPSETS)
+    assert not_compared(plain_club, UPSETS) == {}
+    gone = not_compared(plain_club)
+    assert list(gone) == ["derived rows"]
+    assert "projectors that are not installed here (upsets)" in gone["derived rows"]
+
+
+@pytest.mark.parametrize("name", ["history", "games", "current", "build", "win_streaks"])
+def test_a_projector_may_not_take_the_name_of_another_table(name: str, plain_club: Path) -> None:
+    taken = attrs.evolve(WIN_STREAKS, name=name, version=9)
+    with pytest.raises(ProjectionError, match="takes the name of a table"):
+        Ledger.open(plain_club, projectors=(WIN_STREAKS, taken))
+
+
+def test_a_projector_may_not_take_what_no_side_has_or_a_text() -> None:
+    with pytest.raises(ProjectionError, match="no side of a game has"):
+        attrs.evolve(WIN_STREAKS, takes=("half_points", "weather"))
+    with pytest.raises(ProjectionError, match="can only be stored"):
+        attrs.evolve(WIN_STREAKS, takes=("tournament",))
+
+
+def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = EntryPoint("lost", "a_package_that_is_gone:LOST", "ledger.projectors")
+    monkeypatch.setattr(projectors, "entry_points", lambda **_: [lost])
+    with pytest.raises(ProjectionError, match=r"lost: the plug-in 'a_package_that_is_gone:LOST' cannot be loaded"):
+        projectors.available.__wrapped__()
+
+
+def test_both_sides_see_the_same_game(plain_club: Path) -> None:
+    """Ratings before one game are those after the one before; what White expects, Black does not."""
+    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+        ledger.level()
+        query = (
+            "SELECT mine.rating_before, theirs.opponent_rating_before, earlier.rating, mine.expected_score "
+            "FROM upsets AS mine JOIN history AS own USING (pool, player, n) "
+            "JOIN upsets AS theirs ON theirs.pool = own.pool AND theirs.player = own.opponent "
+            "AND theirs.n = own.opponent_n "
+            "LEFT JOIN history AS earlier ON earlier.pool = own.pool AND earlier.player = own.player "
+            "AND earlier.n = own.n - 1"
+        )
+        rows = ledger.views.connection.execute(query).fetchall()
+    assert len(rows) > GAMES
+    for mine, as_seen, earlier, expected in rows:
+        assert mine == as_seen
+        assert earlier is None or mine == earlier
+        assert 0 <= expected <= 1
+
+
+def test_the_history_is_the_ledgers_own() -> None:
+    assert HISTORY not in projectors.available()

@@ -1,0 +1,114 @@
+"""Every built-in scheme on a club's real journal: rated in any order, explained game by game, listed, audited."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ledger.answers import explanations, predictions, rankings, rating_lists
+from ledger.audit import audit
+from ledger.errors import UnknownNameError
+from ledger.facts.source_games import SourceGame
+from ledger.imports.files import open_lines
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.schemes import built_in_names
+from ledger.testing.expect import bits
+from tests.kit.derived import rows_by_identity
+from tests.kit.places import SAMPLE
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+# By the rules of 2026, for those of 2005 list nobody below 1801; and somebody must be rated before others can be.
+SETTINGS = {"fide": {"rules_day": 20_500, "start": 1800}}
+EXPLAINED = 60  # games of one player, the oldest and the newest
+
+
+@pytest.fixture(name="games", scope="module")
+def _games() -> list[SourceGame]:
+    with open_lines(str(SAMPLE)) as (lines, reading):
+        return list(pgn.games(lines, reading))
+
+
+@pytest.fixture(name="ledger", scope="module", params=built_in_names())
+def _ledger(
+    request: pytest.FixtureRequest, games: list[SourceGame], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Ledger]:
+    path = tmp_path_factory.mktemp(request.param) / "club.db"
+    settings = SETTINGS.get(request.param)
+    with Ledger.create(path, scheme=request.param, settings=settings, clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(games, 500))
+        ledger.catch_up()
+        yield ledger
+
+
+def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[SourceGame], tmp_path: Path) -> None:
+    scheme = ledger.pool().scheme.name
+    settings = SETTINGS.get(scheme)
+    with Ledger.create(tmp_path / "club.db", scheme=scheme, settings=settings, clock=lambda: NOW) as other:
+        for part in (games[600:], games[:300], games[300:600]):
+            other.import_games(frames(part, 500))
+            other.catch_up()
+        expected = rows_by_identity(ledger)
+        found = rows_by_identity(other)
+        assert {table: found[table] for table in ("games", "history", "current")} == {
+            table: expected[table] for table in ("games", "history", "current")
+        }
+
+
+def test_a_rebuild_changes_nothing_and_the_audit_holds(ledger: Ledger, tmp_path: Path) -> None:
+    before = rows_by_identity(ledger)
+    ledger.rebuild()
+    assert rows_by_identity(ledger) == before
+    for file in ledger.path.parent.glob("club*.db*"):
+        shutil.copy(file, tmp_path)
+    assert audit.audit(tmp_path / "club.db").falsehoods == ()
+
+
+def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Ledger) -> None:
+    person = ledger.player("ann")
+    rows = list(ledger.rows("history", "player = ? ORDER BY n", (person.player,)))
+    keys = {row["position"]: row["key"] for row in ledger.rows("games")}
+    for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
+        told = explanations.explain(ledger, person, keys[row["game"]])
+        assert bits([told["after"]]) == bits([row["rating"]])
+        if told["before"] is None:  # unrated before
+            assert told["change"] is None
+        else:
+            assert told["change"] == told["after"] - told["before"]
+        assert told["source"]
+
+
+def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
+    told = predictions.predict(ledger, ledger.player("ann"), ledger.player("bob"))
+    assert 0.0 <= told["expected_score"] <= 1.0
+    assert told["scheme"] == ledger.pool().scheme.name
+    ranking = rankings.ranking(ledger, limit=50)
+    assert len(ranking) == sum(1 for row in ledger.rows("current") if row["rating"] != 0.0) > 10
+    assert [row["rating"] for row in ranking] == sorted((row["rating"] for row in ranking), reverse=True)
+
+
+def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
+    last = rating_lists.list_on(ledger, "2006-12-31")
+    assert last
+    assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
+    assert rating_lists.list_on(ledger, "1999-12-31") == []
+    middle = rating_lists.list_on(ledger, "2005-08-15")
+    if ledger.pool().by_game:
+        with pytest.raises(UnknownNameError, match="rates each game when it ends"):
+            rating_lists.runs(ledger)
+        assert all("next_run" not in row for row in middle)
+        return
+    found = rating_lists.runs(ledger)
+    assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
+    assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
+    following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
+    assert {row["next_run"] for row in middle} == {following}
+    later = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, following)}
+    assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
+        later.items()
+    )

@@ -1,0 +1,80 @@
+"""A built-in scheme is one file and one entry point, and its compiled kernels are kept on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import attrs
+import pytest
+
+from ledger import schemes
+from ledger.schemes.scheme import Scheme, numbers_of, setting, with_settings
+from tests.kit.places import ROOT
+
+COMPILE = """
+import sys
+from ledger import schemes
+from ledger.runtime.columns import MANY
+from ledger.ratings.engine import Rateable, newcomers, rate, rating_loop
+from ledger.runtime.kernels import compiled
+from ledger.schemes.scheme import Newcomer, Rhythm
+
+scheme = schemes.named(sys.argv[1])
+numbers = scheme.numbers_from({})
+ids, ends = MANY.small([0, 1]), MANY.floats([1.0, 0.5])
+batches = () if scheme.rhythm is Rhythm.GAME else (MANY.small([0, 2]), MANY.floats([1.0]), MANY.floats([9.0]))
+state = MANY.floats(newcomers(scheme, numbers, [Newcomer(), Newcomer()]))
+games = Rateable(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
+rate(MANY, scheme, numbers, games, state, MANY.zeros(2))
+stats = compiled(rating_loop(scheme)).stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def test_the_entry_points_are_the_files() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        declared = tomllib.load(file)["project"]["entry-points"]["ledger.schemes"]
+    assert set(declared) == set(schemes.built_in_names())
+    for scheme in schemes.built_in():
+        assert declared[scheme.name] == f"ledger.schemes.{scheme.name.replace('-', '_')}:SCHEME"
+
+
+def test_a_name_that_is_no_scheme_is_not_looked_for_among_the_shared_files() -> None:
+    assert {"base", "glicko2-volatility", "uschess-formulas"}.isdisjoint(schemes.built_in_names())
+
+
+@pytest.mark.parametrize("scheme", schemes.built_in(), ids=lambda scheme: scheme.name)
+def test_the_numbers_of_kernels_are_the_settings_in_their_order(scheme: Scheme) -> None:
+    numbers = scheme.numbers_from({})
+    fields = attrs.fields_dict(scheme.settings)
+    assert numbers._fields == tuple(fields)
+    assert [type(value) for value in numbers] == [type(field.default) for field in fields.values()]
+    module = sys.modules[scheme.settings.__module__]
+    assert type(numbers) is scheme.numbers is module.Numbers  # the name under which compiled code refers to it
+
+
+@pytest.mark.parametrize("name", ["chessworld", "glicko2"])
+def test_compiled_kernels_are_found_again_on_disk_by_a_later_process(name: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", COMPILE, name], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert found == [["0", "1"], ["1", "0"]]
+
+
+def test_numbers_can_be_tried_with_other_settings() -> None:
+    @attrs.frozen(kw_only=True)
+    class Settings:
+        k: float = setting(20.0, "K-factor", "points", "this file")
+        rounded: bool = setting(False, "whole points", "switch", "this file")  # noqa: FBT003
+
+    numbers = numbers_of(Settings)(20.0, False)  # noqa: FBT003
+    assert with_settings(numbers, k=32.0).k == 32.0
+    assert numbers.k == 20.0

@@ -1,0 +1,140 @@
+"""The command ``audit``: its exit codes, what it names, and heads that are kept in files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ledger.book.timeline import BEGINNING
+from ledger.facts.words import TreeHead
+from tests.kit.commands import SAMPLE_ENTRIES, Run
+from tests.kit.source_files import CSV, written
+from tests.kit.tampering import edit
+from tools.commands import FALSE, REFUSED, USAGE
+
+
+def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, run: Run) -> None:
+    done = run("audit", sample_club)
+    assert done.code == 0
+    assert done.err == f"TRUE {sample_club}: {SAMPLE_ENTRIES} entries: journal, 16 names, and every derived row\n"
+    head, *digests = done.out.splitlines()
+    assert head == f"head {run('head', sample_club).out.strip()}"
+    assert [line.split()[0] for line in digests] == [
+        "changes", "current", "eras", "games", "history", "players", "pools", "runs", "tournaments",
+    ]  # fmt: skip
+    short = run("audit", sample_club, "--journal-only")
+    assert short.out == f"{head}\n"
+    assert short.err.splitlines() == [
+        f"NOT COMPARED {sample_club} names, texts and derived rows: the journal alone was asked for",
+        f"TRUE {sample_club}: {SAMPLE_ENTRIES} entries: journal",
+    ]
+
+
+def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path, run: Run) -> None:
+    edit(sample_club, "UPDATE journal SET leaf = zeroblob(32) WHERE position = 500")
+    for words in ([], ["--journal-only"]):
+        done = run("audit", sample_club, *words)
+        assert done.code == FALSE
+        assert f"FALSE {sample_club} journal entry 500: the body hashes to " in done.err
+        assert "TRUE" not in done.err
+        assert len(done.out.splitlines()) == 1  # no digests: nothing follows from a false journal
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "where"),
+    [
+        ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"), ("current", "n", "n + 1", "player = 13"),
+        ("games", "ended_ms", "ended_ms + 1", "position = 300"), ("pools", "name", "'rapid'", "pool = 1"),
+        ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
+        ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = ''"),
+        ("players", "joined_at", "'2020'", "player = 3"),
+    ],
+)  # fmt: skip
+def test_an_edited_row_of_any_derived_table_is_named(
+    table: str, column: str, value: str, where: str, sample_club: Path, run: Run
+) -> None:
+    edit(sample_club.with_name("club.views.db"), f"UPDATE {table} SET {column} = {value} WHERE {where}")
+    done = run("audit", sample_club)
+    assert done.code == FALSE
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"FALSE {sample_club} {table} ")
+    key = where.replace(" = ", " ").replace(" AND ", ", ").replace("''", "")
+    assert f"{key}: {column} is " in line
+    assert "the journal gives" in line
+    run("rebuild", sample_club)
+    assert run("audit", sample_club).code == 0
+
+
+def test_swapped_names_are_named(sample_club: Path, run: Run) -> None:
+    people = sample_club.with_name("club.people.db")
+    edit(people, "UPDATE people SET name = CASE name WHEN 'ann' THEN 'bob' ELSE 'ann' END WHERE name IN ('ann', 'bob')")
+    done = run("audit", sample_club)
+    assert done.code == FALSE
+    assert sorted(line.split()[2:4] for line in done.err.splitlines()) == [["people", "13:"], ["people", "1:"]]
+
+
+def test_a_saved_head_is_proven_to_be_before_what_is_there_later(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    kept = tmp_path / "club.head"
+    assert run("audit", sample_club, "--save-head", kept).code == 0
+    assert TreeHead.parse(kept.read_text()).size == SAMPLE_ENTRIES
+    assert run("import", sample_club, written(tmp_path, "games.csv", CSV)).code == 0
+    assert run("audit", sample_club, "--since", kept, "--save-head", kept).code == 0
+    assert TreeHead.parse(kept.read_text()).size == SAMPLE_ENTRIES + 1  # both players are known
+    assert run("audit", sample_club, "--since", kept.read_text().strip()).code == 0
+
+
+def test_a_file_of_heads_counts_by_its_last_line(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    first = run("head", sample_club).out
+    run("import", sample_club, written(tmp_path, "games.csv", CSV))
+    kept = written(tmp_path, "heads.txt", f"{first}{run('head', sample_club).out}".encode())
+    assert run("audit", sample_club, "--since", kept).code == 0
+    edit(sample_club, f"DELETE FROM journal WHERE position > {SAMPLE_ENTRIES}")
+    assert run("audit", sample_club, "--since", first.strip(), "--journal-only").code == 0
+    assert run("audit", sample_club, "--since", kept, "--journal-only").code == FALSE
+
+
+def test_a_cut_off_tail_is_found_by_a_kept_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    kept = tmp_path / "club.head"
+    run("audit", sample_club, "--save-head", kept)
+    edit(sample_club, "DELETE FROM journal WHERE position > 900")
+    run("rebuild", sample_club)
+    assert run("audit", sample_club).code == 0  # a shorter journal is a true one
+    done = run("audit", sample_club, "--since", kept)
+    assert done.code == FALSE
+    assert "journal entry 901: the journal holds only 900 entries, but the head kept outside says 917" in done.err
+
+
+def test_a_restored_older_copy_is_found_by_a_kept_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    older = tmp_path / "older"
+    older.mkdir()
+    for path in sample_club.parent.glob("club.*"):
+        shutil.copy(path, older)
+    run("import", sample_club, written(tmp_path, "games.csv", CSV))
+    kept = tmp_path / "new.head"
+    assert run("audit", sample_club, "--save-head", kept).code == 0
+    done = run("audit", older / "club.db", "--since", kept)
+    assert done.code == FALSE
+    assert "an older copy was restored" in done.err
+
+
+def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    edit(sample_club.with_name("club.views.db"), "UPDATE current SET rating = 3000 WHERE player = 13")
+    assert run("audit", sample_club, "--save-head", tmp_path / "new.head").code == FALSE
+    assert not (tmp_path / "new.head").exists()
+
+
+@pytest.mark.parametrize("since", ["nope.head", "917", "917 abc", "x" * 300, "-1 " + "0" * 64, ".", "\udcff"])
+def test_what_is_no_head_is_wrong_usage(since: str, sample_club: Path, run: Run) -> None:
+    done = run("audit", sample_club, "--since", since)
+    assert (done.code, done.out) == (USAGE, "")
+    assert "--since takes 'SIZE ROOT' or a file whose last line is one" in done.err
+
+
+def test_a_head_that_cannot_be_saved_is_told(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    done = run("audit", sample_club, "--save-head", tmp_path / "nowhere" / "club.head")
+    assert done.code == REFUSED
+    assert "error: " in done.err
+    assert "nowhere" in done.err
+    assert run("audit", sample_club, "--save-head", tmp_path).code == USAGE

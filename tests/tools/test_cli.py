@@ -1,0 +1,126 @@
+"""The command line: what it prints in every format, how it refuses, its exit codes. Never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.kit.commands import Run
+from tests.kit.places import ROOT
+from tests.kit.source_files import CSV, JSONL, PGN, written
+from tools import cli
+from tools.commands import FALSE, REFUSED, USAGE
+
+# --- refusals -----------------------------------------------------------------------------------------------
+
+ON_A_LEDGER = {
+    "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
+    "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
+    "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
+    "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
+    "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
+    "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
+    "backup": ["a-copy"],
+}  # fmt: skip
+
+
+def test_the_commands_are_those_tested_here() -> None:
+    asking = {command.split()[0] for command in ON_A_LEDGER}
+    assert asking | {"init", "restore"} == set(cli.COMMANDS)  # these two begin where there is no ledger
+
+
+@pytest.mark.parametrize("command", ON_A_LEDGER)
+def test_a_ledger_that_is_not_there_is_refused_and_not_made(command: str, tmp_path: Path, run: Run) -> None:
+    done = run(*command.split(), tmp_path / "nope.db", *ON_A_LEDGER[command])
+    assert (done.code, done.out) == (REFUSED, "")
+    assert "nope.db" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ON_A_LEDGER)
+def test_a_file_that_is_no_ledger_is_refused(command: str, tmp_path: Path, run: Run) -> None:
+    path = written(tmp_path, "club.db", PGN * 100)
+    done = run(*command.split(), path, *ON_A_LEDGER[command])
+    assert (done.code, done.out) == (FALSE if command == "audit" else REFUSED, "")
+    assert "club.db" in done.err
+    assert path.read_bytes() == PGN * 100
+
+
+UNKNOWN: dict[str, tuple[Sequence[str], str]] = {
+    "player": (["show", "nobody"], "no player 'nobody'"),
+    "player number": (["games", "99999999999999999999"], "no player '99999999999999999999'"),
+    "player to draw": (["graph", "nobody"], "no player 'nobody'"),
+    "opponent": (["predict", "ann", "nobody"], "no player 'nobody'"),
+    "game to explain": (["explain", "ann", "pgn:nope"], "no game 'pgn:nope'"),
+    "game to list": (["log", "--game", "pgn:nope"], "no game 'pgn:nope'"),
+    "pool to rank": (["ratings", "--pool", "nope"], "no pool 'nope' in this ledger; expected one of ['standard']"),
+    "pool to show": (["show", "ann", "--pool", "nope"], "no pool 'nope'"),
+    "pool to predict": (["predict", "ann", "bob", "--pool", "nope"], "no pool 'nope'"),
+    "text that is no text": (["show", "\udcff"], "cannot be written in utf-8"),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_what_the_ledger_does_not_know_is_named(what: str, sample_club: Path, run: Run) -> None:
+    (command, *words), says = UNKNOWN[what]
+    done = run(command, sample_club, *words)
+    assert (done.code, done.out) == (REFUSED, "")
+    assert says in done.err
+
+
+def test_an_ambiguous_name_lists_the_identities(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    run("import", empty_club, written(tmp_path, "1", JSONL))
+    run("import", empty_club, written(tmp_path, "2", JSONL.replace(b"fide:1", b"fide:3").replace(b"club:1", b"club:2")))
+    done = run("show", empty_club, "Ann")
+    assert done.code == REFUSED
+    assert "several are called so: ['fide:1', 'fide:3']" in done.err
+    assert run("show", empty_club, "fide:3").code == 0
+
+
+def test_a_player_without_rated_games_in_a_pool_is_told_so(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    run("import", empty_club, written(tmp_path, "games.csv", CSV), "--pool", "rapid")
+    for command in ("show", "games", "graph"):
+        done = run(command, empty_club, "Ann")
+        assert done.code == REFUSED
+        assert "pool 'standard' has none" in done.err
+    assert json.loads(run("predict", empty_club, "Ann", "Bob").out)["rating"] == 1400.0
+
+
+@pytest.mark.parametrize("words", [["no-such-command"], ["--no-such-option"], ["show"], ["head", "a.db", "b.db"], []])
+def test_wrong_usage_is_exit_code_2(words: list[str], run: Run) -> None:
+    done = run(*words)
+    assert (done.code, done.out) == (USAGE, "")
+    assert "Usage: rating-ledger" in done.err
+
+
+# --- help ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [*cli.COMMANDS, ""])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_help_has_an_example_that_calls_the_command(command: str, flag: str, run: Run) -> None:
+    done = run(*filter(None, [command, flag]))
+    assert (done.code, done.err) == (0, "")
+    assert "Example:" in done.out
+    assert f"rating-ledger {command}".strip() in done.out.partition("Example:")[2]
+
+
+def test_the_overview_lists_every_command_in_the_order_of_its_table(run: Run) -> None:
+    listed = run("--help").out.partition("Commands:")[2].split("\n")
+    assert [line.split()[0] for line in listed if line.strip()] == list(cli.COMMANDS)
+    assert run("--version").out.startswith("rating-ledger, version ")
+
+
+# --- as a process -------------------------------------------------------------------------------------------
+
+
+def test_the_module_runs_as_a_command(sample_club: Path) -> None:
+    command = [sys.executable, "-m", "tools.cli", "ratings", str(sample_club), "--limit", "1", "--nl"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["name"] == "ann"
+    assert done.stderr == "the first 1; there are more: --limit\n"
