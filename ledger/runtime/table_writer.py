@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 MESSAGE = 50_000  # rows that are handed over at one time
-AHEAD = 3  # messages that wait to be written: enough to work on, little enough for memory
+AHEAD = 8  # messages that wait to be written: enough to work on, little enough for memory
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 _WRITING_PROCESS = "ledger.runtime.writing_process"
 _ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
@@ -104,7 +104,8 @@ class OwnProcess:
         self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
         command = [sys.executable, "-P", "-m", _WRITING_PROCESS, str(path), str(_lock_of(path))]
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "POLARS_MAX_THREADS": "1"}
+        found = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, "PYTHONPATH": found, "POLARS_MAX_THREADS": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603  # our own code
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
