@@ -38,6 +38,7 @@ HEAVY = {
     "adbc_driver_manager", "adbc_driver_sqlite", "matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow",
     "sqlite_utils", "zstandard",
 }  # fmt: skip
+PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
 LONGEST_FUNCTION = 50
 LONGEST_FILE = 400
 TO_BE_SPLIT: set[str] = set()
@@ -227,6 +228,33 @@ def test_banned_words_do_not_occur(module: str) -> None:
         for match in re.finditer(pattern, source)
     }
     assert found == set()
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of each variable, argument, comprehension variable and function.
+
+    The fields of a class are left out: they are what an answer's columns are called.
+    """
+    fields = {
+        id(node.target)
+        for parent in ast.walk(tree)
+        if isinstance(parent, ast.ClassDef)
+        for node in parent.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name):
+            yield node.lineno, node.name
+
+
+@pytest.mark.parametrize("module", EVERYWHERE)
+def test_nothing_is_called_by_a_pronoun(module: str) -> None:
+    bound = bindings(tree_of(sources("ledger", "tools")[module]))
+    assert [(line, name) for line, name in bound if name in PRONOUNS] == []
 
 
 # --- public names -------------------------------------------------------------------------------------------

@@ -62,38 +62,40 @@ def check_available() -> None:
         ) from None
 
 
-def draw(told: Comparison, kind: str) -> bytes:
+def draw(compared: Comparison, kind: str) -> bytes:
     """The picture of a comparison; *kind* is one of ``KINDS``."""
     looks = [
         Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
-        for i in range(len(told.schemes))
+        for i in range(len(compared.schemes))
     ]
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
         figure = mpl_figure.Figure(figsize=(11, 8.6), layout="constrained")
         panels = figure.subplot_mosaic([["calibration", "loss"], ["years", "years"]], height_ratios=[1.15, 1.0])
-        _calibration(panels["calibration"], told.schemes, looks)
-        _loss(panels["loss"], told, looks)
-        _years(panels["years"], told.schemes, looks)
-        _words(figure, told, looks)
+        _calibration(panels["calibration"], compared.schemes, looks)
+        _loss(panels["loss"], compared, looks)
+        _years(panels["years"], compared.schemes, looks)
+        _words(figure, compared, looks)
         out = BytesIO()
         metadata = {"Date": None, "Creator": None} if kind == ".svg" else {"Software": None}
         figure.savefig(out, format=kind.removeprefix("."), dpi=150, metadata=metadata)
     return out.getvalue()
 
 
-def _words(figure: Figure, told: Comparison, looks: list[Look]) -> None:
+def _words(figure: Figure, compared: Comparison, looks: list[Look]) -> None:
     """What it is about, and the legend of all panels."""
-    games, what = told.schemes[0].games, f"{told.replayed:,} games"
-    if games != told.replayed:
-        what = f"{games:,} predictions" + (" without provisional players" if told.established else "") + f" in {what}"
-    pool = visible(told.pool)
-    figure.suptitle(f"Pool {pool}: {what}, {told.first_game} to {told.last_game}", x=0.015, ha="left", fontsize=13)
+    games, what = compared.schemes[0].games, f"{compared.replayed:,} games"
+    if games != compared.replayed:
+        without = " without provisional players" if compared.established else ""
+        what = f"{games:,} predictions{without} in {what}"
+    pool = visible(compared.pool)
+    span = f"{compared.first_game} to {compared.last_game}"
+    figure.suptitle(f"Pool {pool}: {what}, {span}", x=0.015, ha="left", fontsize=13)
     lines = [
         mpl.lines.Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, markersize=6)
         for look in looks
     ]
-    names = [visible(one.scheme) for one in told.schemes]
+    names = [visible(scheme.scheme) for scheme in compared.schemes]
     figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False, handlelength=3.2)
 
 
@@ -103,9 +105,9 @@ def _calibration(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) ->
         0.05, 0.03, "as predicted", rotation=45, rotation_mode="anchor", transform_rotates_text=True, va="top",
         color="#777777", fontsize=8.5,
     )  # fmt: skip
-    for one, look in zip(schemes, looks, strict=True):
-        seen = [one_bin for one_bin in one.calibration if one_bin.games >= FEWEST_GAMES]
-        expected, scored = [one_bin.predicted or 0.0 for one_bin in seen], [one_bin.scored or 0.0 for one_bin in seen]
+    for scheme, look in zip(schemes, looks, strict=True):
+        seen = [bin_ for bin_ in scheme.calibration if bin_.games >= FEWEST_GAMES]
+        expected, scored = [bin_.predicted or 0.0 for bin_ in seen], [bin_.scored or 0.0 for bin_ in seen]
         axes.plot(
             expected, scored, color=look.colour, marker=look.marker, linestyle=look.line,
             linewidth=1.6, markersize=5.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3,
@@ -114,40 +116,40 @@ def _calibration(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) ->
     axes.set_title("Calibration")
 
 
-def _loss(axes: Axes, told: Comparison, looks: list[Look]) -> None:
+def _loss(axes: Axes, compared: Comparison, looks: list[Look]) -> None:
     """Bars from what an even guess costs to what each scheme's predictions cost: the longer to the left, the better."""
-    best = min(told.even, *(one.log_loss for one in told.schemes))
-    worst = max(told.even, *(one.log_loss for one in told.schemes))
-    width = max(told.even - best, 0.01)
-    end = min(worst, told.even + width) + 0.04 * width  # one that is far worse than a guess runs out of the panel
-    thick = min(9.0, 72.0 / len(told.schemes))
-    for row, (one, look) in enumerate(zip(told.schemes, looks, strict=True)):
-        bar = [told.even, min(one.log_loss, end)]
+    best = min(compared.even, *(scheme.log_loss for scheme in compared.schemes))
+    worst = max(compared.even, *(scheme.log_loss for scheme in compared.schemes))
+    width = max(compared.even - best, 0.01)
+    end = min(worst, compared.even + width) + 0.04 * width  # one that is far worse than a guess runs out of the panel
+    thick = min(9.0, 72.0 / len(compared.schemes))
+    for row, (scheme, look) in enumerate(zip(compared.schemes, looks, strict=True)):
+        bar = [compared.even, min(scheme.log_loss, end)]
         axes.plot(bar, [row, row], color=look.colour, linewidth=thick, solid_capstyle="butt", zorder=2)
-        if one.log_loss <= end:
+        if scheme.log_loss <= end:
             axes.plot(
-                [one.log_loss], [row], color=look.colour, marker=look.marker, markersize=thick + 3, markeredgewidth=0,
-                zorder=3,
+                [scheme.log_loss], [row], color=look.colour, marker=look.marker, markersize=thick + 3,
+                markeredgewidth=0, zorder=3,
             )  # fmt: skip
         axes.annotate(
-            f"{one.log_loss:.4f}", (min(one.log_loss, told.even), row), xytext=(-12, 0), textcoords="offset points",
-            ha="right", va="center_baseline",
+            f"{scheme.log_loss:.4f}", (min(scheme.log_loss, compared.even), row), xytext=(-12, 0),
+            textcoords="offset points", ha="right", va="center_baseline",
         )  # fmt: skip
-    axes.axvline(told.even, color=INK, linewidth=1.0, zorder=4)
-    axes.set(xlim=(best - 0.28 * (end - best), end), ylim=(len(told.schemes) - 0.4, -0.6))
-    axes.set_yticks(range(len(told.schemes)), [visible(one.scheme) for one in told.schemes])
-    axes.set_xlabel(f"mean log-loss; {told.even:.4f}: an even score in every game")
+    axes.axvline(compared.even, color=INK, linewidth=1.0, zorder=4)
+    axes.set(xlim=(best - 0.28 * (end - best), end), ylim=(len(compared.schemes) - 0.4, -0.6))
+    axes.set_yticks(range(len(compared.schemes)), [visible(scheme.scheme) for scheme in compared.schemes])
+    axes.set_xlabel(f"mean log-loss; {compared.even:.4f}: an even score in every game")
     axes.grid(visible=False, axis="y")
     axes.set_title("Log-loss of the predictions (less is better)")
 
 
 def _years(axes: Axes, schemes: tuple[Figures, ...], looks: list[Look]) -> None:
     pale = min(0.11, 0.5 / len(schemes))
-    busiest = max(year.players for one in schemes for year in one.years)
-    for one, look in zip(schemes, looks, strict=True):
+    busiest = max(year.players for scheme in schemes for year in scheme.years)
+    for scheme, look in zip(schemes, looks, strict=True):
         seen = [
             (year.year, year.mean, year.spread)
-            for year in one.years
+            for year in scheme.years
             if year.players >= FEWEST_SHARE * busiest and year.mean is not None and year.spread is not None
         ]
         years, means = [year for year, _, _ in seen], [mean for _, mean, _ in seen]

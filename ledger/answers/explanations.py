@@ -43,41 +43,41 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     """
     connection, game = ledger.views.connection, game.removeprefix("game:")
     stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
-    row = queries.one(connection, queries.GAME, (stored.position,)) if stored else None
+    row = queries.first_row(connection, queries.GAME, (stored.position,)) if stored else None
     if row is None:
         raise UnknownNameError("game", game, "give the key as 'games' shows it")
     if row["reason"] is not None:
         raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
-    mine = queries.one(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
-    if mine is None:
+    side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
+    if side_row is None:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
     number = pool.era_at(row["ended_ms"])
     era, players = pool.eras[number], Players(connection, pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
-    part = _of_game(players, number, mine) if by_game else _of_batch(ledger, pool, number, players, row, mine)
-    told = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
+    part = _of_game(players, number, side_row) if by_game else _of_batch(ledger, pool, number, players, row, side_row)
+    explanation = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
     rated = era.scheme.listed(part.side.before, 0, era.numbers)
     before = part.side.before[0] if rated else None
     opponents = names(ledger, set(part.opponents))
     return {
         "game": game,
         "player": shown(person),
-        "opponent": opponents[mine["opponent"]],
-        "result": RESULT[mine["half_points"]],
+        "opponent": opponents[side_row["opponent"]],
+        "result": RESULT[side_row["half_points"]],
         "pool": pool.name,
         "scheme": era.scheme.name,
         "rated_with": _RATED_WITH[era.scheme.rhythm],
         "games": len(part.meetings),
         "before": before,
-        "after": told.result,
-        "change": None if before is None else told.result - before,
-        "carried_from": _carried_from(connection, pool, person.player, mine, number, len(part.meetings)),
-        "rule": told.rule,
-        "terms": [term._asdict() for term in told.terms],
-        "unrounded": told.unrounded,
-        "rounding": told.rounding,
-        "source": told.source,
+        "after": explanation.result,
+        "change": None if before is None else explanation.result - before,
+        "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
+        "rule": explanation.rule,
+        "terms": [term._asdict() for term in explanation.terms],
+        "unrounded": explanation.unrounded,
+        "rounding": explanation.rounding,
+        "source": explanation.source,
         "meetings": [
             _met(place, opponents[opponent], meeting)
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
@@ -96,46 +96,46 @@ def _met(place: int, opponent: str, meeting: Meeting) -> dict[str, Any]:
 
 
 def _carried_from(
-    connection: sqlite3.Connection, pool: Pool, player: int, mine: dict[str, Any], era: int, games: int
+    connection: sqlite3.Connection, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
 ) -> dict[str, Any] | None:
     """The rating by an earlier scheme that the player's first games under this one begin from."""
-    for n in range(mine["n"] - 1, max(mine["n"] - games - 1, 0), -1):
-        row = queries.one(connection, queries.ROW, (pool.pool, player, n))
+    for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
+        row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
         if row is not None and pool.era_at(row["ended_ms"]) < era:
             before = pool.eras[pool.era_at(row["ended_ms"])]
             return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
     return None
 
 
-def _of_game(players: Players, era: int, mine: dict[str, Any]) -> _Part:
-    ms = mine["ended_ms"]
-    own = players.after_game(mine["player"], mine["n"] - 1, era, ms)
-    opponent = players.after_game(mine["opponent"], mine["opponent_n"] - 1, era, ms)
-    meeting = Meeting(opponent, _SCORE[mine["half_points"]], mine["colour"])
-    return _Part(Side(own, players.held(mine).state), (meeting,), When(0.0, ms / DAY_MS), (mine["opponent"],))
+def _of_game(players: Players, era: int, side_row: dict[str, Any]) -> _Part:
+    ms = side_row["ended_ms"]
+    own = players.after_game(side_row["player"], side_row["n"] - 1, era, ms)
+    opponent = players.after_game(side_row["opponent"], side_row["opponent_n"] - 1, era, ms)
+    meeting = Meeting(opponent, _SCORE[side_row["half_points"]], side_row["colour"])
+    return _Part(Side(own, players.held(side_row).state), (meeting,), When(0.0, ms / DAY_MS), (side_row["opponent"],))
 
 
 def _of_batch(
-    ledger: Ledger, pool: Pool, number: int, players: Players, row: dict[str, Any], mine: dict[str, Any]
+    ledger: Ledger, pool: Pool, number: int, players: Players, row: dict[str, Any], side_row: dict[str, Any]
 ) -> _Part:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
     if era.scheme.steps == 1:  # nobody's result depends on what the batch makes of others
-        games = [one for one in games if mine["player"] in {one["white"], one["black"]}]
+        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
     first: dict[int, int] = {}
-    for one in games:
-        first.setdefault(one["white"], one["ended_ms"])
-        first.setdefault(one["black"], one["ended_ms"])
+    for game in games:
+        first.setdefault(game["white"], game["ended_ms"])
+        first.setdefault(game["black"], game["ended_ms"])
     roster = {player: i for i, player in enumerate(first)}
     state = [value for player, ms in first.items() for value in players.before(player, *place, number, ms)]
     when = pool.when(number, row["rated_ms"], last_ms)
     rateable = Rateable(
-        [roster[one["white"]] for one in games], [roster[one["black"]] for one in games],
-        [one["score"] for one in games], [one["ended_ms"] / DAY_MS for one in games], [0, len(games)], [when.period],
-        [when.day],
+        [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],
+        [game["score"] for game in games], [game["ended_ms"] / DAY_MS for game in games], [0, len(games)],
+        [when.period], [when.day],
     )  # fmt: skip
-    return _meetings(era, rateable, state, list(first), roster[mine["player"]], when)
+    return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
 
 
 def _meetings(
@@ -145,8 +145,8 @@ def _meetings(
     before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
     width, noted = len(scheme.state), len(scheme.work)
 
-    def fields(flat: list[float], one: int, size: int) -> tuple[float, ...]:
-        return tuple(flat[one * size : (one + 1) * size])
+    def fields(flat: list[float], place: int, size: int) -> tuple[float, ...]:
+        return tuple(flat[place * size : (place + 1) * size])
 
     met = [
         (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted)))

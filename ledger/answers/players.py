@@ -34,13 +34,13 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     connection, key = ledger.views.connection, (rated_by.pool, person.player)
     last = _last_row(ledger, person, rated_by)
     if at is None:
-        then = queries.one(connection, queries.ROW, (*key, 1))
+        then = queries.first_row(connection, queries.ROW, (*key, 1))
     else:
-        then = queries.one(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
+        then = queries.first_row(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
     since = in_force_since(ledger, rated_by)
     number = max(rated_by.era_at(since), rated_by.era_at(last["ended_ms"]))
     era, state = rated_by.eras[number], player_states.Players(connection, rated_by).carried(last, number)
-    hera = queries.one(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
+    hera = queries.first_row(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
     n = last["n"]
     mean = last["rating_sum"] / n
     return {
@@ -78,7 +78,7 @@ def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[
 
 
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
-    row = queries.one(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
+    row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
     if row is None:
         raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row

@@ -31,7 +31,7 @@ def eras(ledger: Ledger) -> list[dict[str, Any]]:
             "scheme": era.scheme.name,
             "settings": dict(era.settings),
             "carry": era.carry.value if era.since else None,
-            "conversion": [asdict(one) for one in era.conversion],
+            "conversion": [asdict(conversion) for conversion in era.conversion],
             "position": era.position,
         }
         for pool in ledger.pools()

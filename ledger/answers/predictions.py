@@ -20,7 +20,7 @@ def predict(
     Args:
         ledger: a ledger whose views are level.
         person: the player.
-        opponent: whom he would play.
+        opponent: whom they would play.
         pool: name of the pool; the first one by default.
         at: when; by default at the time of the pool's last game.
 
@@ -31,15 +31,15 @@ def predict(
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     if at is None:
-        latest = queries.one(ledger.views.connection, queries.LATEST_END, (rated_by.pool,))
+        latest = queries.first_row(ledger.views.connection, queries.LATEST_END, (rated_by.pool,))
         ms = ledger.now_ms() if latest is None or latest["ms"] is None else latest["ms"]
     else:
         ms = instant_end_ms(at)
     era = rated_by.eras[rated_by.era_at(ms)]
     connection = ledger.views.connection
-    own, theirs = (player_states.at_instant(connection, rated_by, one.player, ms) for one in (person, opponent))
+    own, opponent_state = (player_states.at_instant(connection, rated_by, who.player, ms) for who in (person, opponent))
     when = rated_by.when(rated_by.era_at(ms), ms, ms)
-    after = engine.predict(era.scheme, era.numbers, own, theirs, when)
+    after = engine.predict(era.scheme, era.numbers, own, opponent_state, when)
     return {
         "player": shown(person),
         "opponent": shown(opponent),
@@ -47,7 +47,7 @@ def predict(
         "scheme": era.scheme.name,
         "as_of": day(ms),
         "rating": own[0],
-        "opponent_rating": theirs[0],
-        "expected_score": engine.expected(era.scheme, era.numbers, own, theirs, when),
+        "opponent_rating": opponent_state[0],
+        "expected_score": engine.expected(era.scheme, era.numbers, own, opponent_state, when),
         **{word: {"rating": state[0], "change": state[0] - own[0]} for word, state in after.items()},
     }

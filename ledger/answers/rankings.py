@@ -17,7 +17,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     """The highest-rated players of a pool after its last game, best first; unrated ones are left out.
 
     Who has not played since the last change of scheme stands there with what that change made of the rating; where
-    it let everybody begin anew, he is left out until he plays.
+    it let everybody begin anew, the player is left out until their next game.
 
     Args:
         ledger: a ledger whose views are level.
@@ -52,13 +52,13 @@ def in_force_since(ledger: Ledger, pool: Pool) -> int:
     """Since when the scheme is in force by which the pool's last game was rated; ``BEGINNING`` for the first one."""
     if len(pool.eras) == 1:
         return BEGINNING
-    last = queries.one(ledger.views.connection, queries.LATEST_END, (pool.pool,))
+    last = queries.first_row(ledger.views.connection, queries.LATEST_END, (pool.pool,))
     return BEGINNING if last is None or last["ms"] is None else pool.eras[pool.era_at(last["ms"])].since_ms
 
 
 def counted(ledger: Ledger, query: str, *arguments: object) -> int:
     """The answer of a query that counts."""
-    row = queries.one(ledger.views.connection, query, arguments)
+    row = queries.first_row(ledger.views.connection, query, arguments)
     assert row is not None
     return int(row["n"])
 

@@ -77,7 +77,7 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, 
     rows = []
     best_first = sorted(listed.items(), key=lambda item: (-item[1][0], item[0]))
     for place, (player, (rating, row)) in enumerate(best_first, 1):
-        told = {
+        entry = {
             "place": place,
             "player": player,
             "name": shown[player],
@@ -87,12 +87,12 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, 
         }
         if following is not None:
             after = later.get(player, (None, {}))[0]
-            told |= {
+            entry |= {
                 "next_run": day(following),
                 "next_rating": after,
                 "change": None if after is None else after - rating,
             }
-        rows.append(told)
+        rows.append(entry)
     return rows
 
 
@@ -109,5 +109,5 @@ def _listed(ledger: Ledger, pool: Pool, ms: int) -> dict[int, tuple[float, dict[
 
 
 def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:
-    row = queries.one(ledger.views.connection, queries.NEXT_PLACE, (pool.pool, ms))
+    row = queries.first_row(ledger.views.connection, queries.NEXT_PLACE, (pool.pool, ms))
     return None if row is None or row["ms"] is None or row["ms"] == OPEN else int(row["ms"])

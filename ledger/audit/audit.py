@@ -160,7 +160,7 @@ class _Audit:
                     self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes
                 )
             self._found["journal"] += self._proven.falsehoods
-            self._follows = not any(one.table in {"journal", "nodes"} for one in self._proven.falsehoods)
+            self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))
 

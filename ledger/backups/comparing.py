@@ -90,7 +90,7 @@ def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
         true = [leaf for (leaf,) in leaves.fetchmany(BLOCK)]
         if found != true:
             return common + next(
-                (i for i, (ours, theirs) in enumerate(zip(found, true, strict=False)) if ours != theirs),
+                (i for i, (here, there) in enumerate(zip(found, true, strict=False)) if here != there),
                 min(len(found), len(true)),
             )
         common += len(found)
@@ -137,10 +137,10 @@ def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.
 
     Where one of the journals does not say, the people's files decide.
     """
-    theirs = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+    copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
         with sqlite.storage_errors(""):
-            ours = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+            present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     except LedgerError:
-        ours = None
-    return ours == theirs if ours and theirs else by_people
+        present_row = None
+    return present_row == copy_row if present_row and copy_row else by_people

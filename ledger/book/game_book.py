@@ -220,13 +220,13 @@ class GameBook:
             pool = Pool(len(self.pools) + 1, event.pool, (era,))
             self.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
         else:
-            eras = sorted([*pool.eras, era], key=lambda one: (one.since_ms, one.since))
+            eras = sorted([*pool.eras, era], key=lambda known: (known.since_ms, known.since))
             pool = attrs.evolve(pool, eras=tuple(eras))
         self.connection.execute(
             "INSERT INTO eras VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
-                _json([attrs.asdict(one) for one in era.conversion]), position,
+                _json([attrs.asdict(conversion) for conversion in era.conversion]), position,
             ),
         )  # fmt: skip
         fresh.adopted.append(era.scheme)
@@ -360,7 +360,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
         scheme, given = named(name), orjson.loads(settings)
-        ranges = tuple(ConversionRange(**one) for one in orjson.loads(conversion))
+        ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
         era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
     runs: dict[int, list[int]] = {}

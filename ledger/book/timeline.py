@@ -55,9 +55,9 @@ class Era:
     def converted(self, rating: float) -> float:
         """*rating* by the map whose range it lies in; the last range that begins at or below it."""
         chosen = self.conversion[0]
-        for one in self.conversion:
-            if one.from_rating is None or float(one.from_rating) <= rating:
-                chosen = one
+        for conversion in self.conversion:
+            if conversion.from_rating is None or float(conversion.from_rating) <= rating:
+                chosen = conversion
         return float(chosen.factor) * rating + float(chosen.offset)
 
 
@@ -160,17 +160,17 @@ class Pool:
             return rated_ms, batch
         eras = self.eras_at(ended_ms)
         for number, era in enumerate(self.eras):
-            mine = np.flatnonzero(eras == number)
+            games = np.flatnonzero(eras == number)
             if era.scheme.rhythm is Rhythm.PERIOD:
-                closing = periods.closings(ended_ms[mine], era.scheme.calendar(era.numbers), self.runs)
-                rated_ms[mine] = np.minimum(closing, self._last_ms(number))
+                closing = periods.closings(ended_ms[games], era.scheme.calendar(era.numbers), self.runs)
+                rated_ms[games] = np.minimum(closing, self._last_ms(number))
             elif era.scheme.rhythm is Rhythm.EVENT:
                 known: dict[tuple[int, str | None], tuple[int, str]] = {}  # most games share event and day
-                for one, ms in zip(mine.tolist(), ended_ms[mine].tolist(), strict=True):
-                    played = (ms, tournament[one])
+                for game, ms in zip(games.tolist(), ended_ms[games].tolist(), strict=True):
+                    played = (ms, tournament[game])
                     if played not in known:
                         known[played] = self.place(*played)
-                    rated_ms[one], batch[one] = known[played]
+                    rated_ms[game], batch[game] = known[played]
         return rated_ms, batch
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:

@@ -81,15 +81,15 @@ def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
     names = [field.name for field in attrs.fields(ConversionRange)]
     ranges: list[ConversionRange] = []
     problems: list[str] = []
-    for place, one in enumerate(value):
-        if not isinstance(one, dict) or not {"factor", "offset"} <= one.keys() <= set(names):
-            problems.append(f"[{place}]: expected an object of factor, offset and perhaps from_rating, got {one!r}")
+    for place, item in enumerate(value):
+        if not isinstance(item, dict) or not {"factor", "offset"} <= item.keys() <= set(names):
+            problems.append(f"[{place}]: expected an object of factor, offset and perhaps from_rating, got {item!r}")
             continue
-        if one.get("from_rating", "") is None:
+        if item.get("from_rating", "") is None:
             problems.append(f"[{place}]: null is not written: leave from_rating out")
             continue
         try:
-            ranges.append(ConversionRange(**one))
+            ranges.append(ConversionRange(**item))
         except ValueError as error:
             problems.append(f"[{place}]: {error}")
     if problems:
@@ -149,11 +149,11 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
             problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
     elif isinstance(value, Mapping):
         problems += [f"keys must be ASCII text, got {key!r} @ {path}" for key in value if not _is_ascii(key)]
-        for key, one in value.items():
-            _check_canonical(one, f"{path}.{key}", problems)
+        for key, item in value.items():
+            _check_canonical(item, f"{path}.{key}", problems)
     elif isinstance(value, list):
-        for place, one in enumerate(value):
-            _check_canonical(one, f"{path}[{place}]", problems)
+        for place, item in enumerate(value):
+            _check_canonical(item, f"{path}[{place}]", problems)
     else:
         problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
 
@@ -186,7 +186,7 @@ def _stored(event: Event) -> dict[str, Any]:
 
 
 def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
-    return [attrs.asdict(one, filter=lambda _, value: value is not None) for one in ranges]
+    return [attrs.asdict(conversion, filter=lambda _, value: value is not None) for conversion in ranges]
 
 
 def facts(event: Event) -> bytes:

@@ -148,12 +148,12 @@ def _settings(doc: str) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping):
             _fail(attribute, "a mapping of names to values", value)
-        for key, one in value.items():
+        for key, setting in value.items():
             if type(key) is not str or name.fullmatch(key) is None:
                 _fail(attribute, f"keyed by names matching {NAME_PATTERN}", key)
-            whole = type(one) is int and abs(one) <= MAX_WHOLE
-            if not (whole or type(one) is bool or (type(one) is str and decimal.fullmatch(one))):
-                _fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", one)
+            whole = type(setting) is int and abs(setting) <= MAX_WHOLE
+            if not (whole or type(setting) is bool or (type(setting) is str and decimal.fullmatch(setting))):
+                _fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
     schema = {
         "type": "object",
@@ -182,9 +182,9 @@ class ConversionRange:
 
 def _conversion(doc: str, *, absent: str) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if type(value) is not tuple or not value or not all(isinstance(one, ConversionRange) for one in value):
+        if type(value) is not tuple or not value or not all(isinstance(item, ConversionRange) for item in value):
             _fail(attribute, "a tuple of at least one ConversionRange", value)
-        begins = [one.from_rating for one in value]
+        begins = [conversion.from_rating for conversion in value]
         later = [float(begin) for begin in begins[1:] if begin is not None]
         if begins[0] is not None or len(later) < len(value) - 1 or later != sorted(set(later)):
             _fail(attribute, "ranges in ascending order of from_rating, which only the first leaves out", begins)

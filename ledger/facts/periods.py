@@ -85,7 +85,7 @@ def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
 def closings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
     """The last millisecond of the period of each instant of an int64 array."""
     periods, places = np.unique(numbers(ended_ms, calendar, runs), return_inverse=True)
-    return np.asarray([closing(int(one), calendar, runs) for one in periods], np.int64)[places]
+    return np.asarray([closing(int(period), calendar, runs) for period in periods], np.int64)[places]
 
 
 def months_of(day: float) -> int:

@@ -81,9 +81,9 @@ def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame
 def _gathered(source: Iterator[SourceGame], size: int) -> list[SourceGame]:
     rows: list[SourceGame] = []
     length = 0
-    while length < BATCH_TEXT and (some := list(islice(source, min(8, size - len(rows))))):
-        rows += some
-        length += sum([len(game.text) for game in some if game.text])
+    while length < BATCH_TEXT and (games := list(islice(source, min(8, size - len(rows))))):
+        rows += games
+        length += sum([len(game.text) for game in games if game.text])
     return rows
 
 

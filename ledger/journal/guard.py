@@ -71,26 +71,26 @@ class Guard:
 
 def faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
     """In words with what to do, each thing in which a schema is not the one that *script* makes."""
-    ours = {(thing.kind, thing.name): thing for thing in _made_by(script)}
-    tables = {thing.table.casefold() for thing in ours.values()}
+    intended = {(thing.kind, thing.name): thing for thing in _made_by(script)}
+    tables = {thing.table.casefold() for thing in intended.values()}
     found = {(thing.kind, thing.name): thing for thing in _objects(connection)}
     for place, thing in found.items():
-        if place not in ours and thing.kind in {"trigger", "index"} and thing.table.casefold() in tables:
+        if place not in intended and thing.kind in {"trigger", "index"} and thing.table.casefold() in tables:
             yield (
                 f"{thing.kind} {thing.name!r} on table {thing.table!r} is not of this program and may change what is "
                 f"written: remove it with 'DROP {thing.kind.upper()} {_quoted(thing.name)}', then run 'audit'"
             )
-    for place, thing in ours.items():
+    for place, thing in intended.items():
         if found.get(place) != thing:
             yield _not_ours(thing, missing=place not in found)
 
 
 def _not_ours(thing: SchemaObject, *, missing: bool) -> str:
-    told = f"{thing.kind} {thing.name!r} is {'missing' if missing else 'not as this program made it'}"
+    fault = f"{thing.kind} {thing.name!r} is {'missing' if missing else 'not as this program made it'}"
     if thing.kind != "trigger":
-        return f"{told}; {sqlite.RESTORE}"
+        return f"{fault}; {sqlite.RESTORE}"
     drop = "" if missing else f"DROP TRIGGER {_quoted(thing.name)}; "
-    return f"{told}: run 'audit', then put it back with '{drop}{thing.sql}'"
+    return f"{fault}: run 'audit', then put it back with '{drop}{thing.sql}'"
 
 
 def _quoted(name: str) -> str:

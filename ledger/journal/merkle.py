@@ -90,6 +90,6 @@ class Frontier:
             height += 1
             first >>= 1
             if height % TILE_HEIGHT == 0:
-                nodes.extend((height // TILE_HEIGHT, first + i, one) for i, one in enumerate(row))
+                nodes.extend((height // TILE_HEIGHT, first + i, digest) for i, digest in enumerate(row))
         self.size += added
         return nodes

@@ -161,8 +161,8 @@ class GameImport:
             return
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
-        for some in games.iter_slices(SLICE):
-            self._append(writer, some, stamp)
+        for part in games.iter_slices(SLICE):
+            self._append(writer, part, stamp)
 
     def _with_pools(self, frame: DataFrame) -> DataFrame:
         """Give each game its pool; games that have none are left out and counted."""
@@ -211,7 +211,7 @@ class GameImport:
         ]
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
         ids, names = met["id"].to_list(), met["name"].to_list()
-        fresh = {one: name for one, name in zip(ids, names, strict=True) if one not in self._numbers}
+        fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
             self._register_new(writer, fresh, stamp)
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
@@ -237,7 +237,7 @@ class GameImport:
             frame = frame.with_columns(joined["player"].alias(side))
         if frame["text"].null_count() < len(frame):
             frame = frame.with_columns(movetext=pl.col("text"))
-            hashes = [None if one is None else sha256(one.encode()).hexdigest() for one in frame["text"].to_list()]
+            hashes = [None if text is None else sha256(text.encode()).hexdigest() for text in frame["text"].to_list()]
             frame = frame.with_columns(pl.Series("text", hashes, dtype=pl.String))
         return frame.rename({"key": "game"})
 
@@ -257,8 +257,8 @@ class GameImport:
             .group_by("game").agg(pl.col("row").min()).iter_rows()
         )  # fmt: skip
         faulty: list[int] = []
-        for some in doubtful.iter_slices(JUDGED):
-            faulty += self._judge(writer, some, recorded, now)
+        for part in doubtful.iter_slices(JUDGED):
+            faulty += self._judge(writer, part, recorded, now)
         return games.filter(~rows["row"].is_in(pl.Series(faulty, dtype=pl.UInt32).implode()))
 
     def _judge(self, writer: Writer, games: DataFrame, recorded: dict[str, int], now: int) -> list[int]:
@@ -311,10 +311,10 @@ class GameImport:
     def _repeats(self, writer: Writer, games: DataFrame) -> Series:
         """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
         stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
-        known = {key[len("game:") :]: _facts_text(one) for key, one in stored.items()}
+        known = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
         flags: list[bool] = []
-        told = games.select("game", codec_columns.facts(games), "line")
-        for name, given, line in told.iter_rows():
+        offered = games.select("game", codec_columns.facts(games), "line")
+        for name, given, line in offered.iter_rows():
             before = known.setdefault(name, given)
             flags.append(before is not given)
             if before is given:
@@ -368,5 +368,5 @@ def _plain(facts_text: str) -> dict[str, Any]:
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:
     compressor = zstandard.ZstdCompressor(level=_TEXT_LEVEL)
     raw = [text.encode() for text in texts]
-    return [(sha256(one).digest(), compressor.compress(one)) for one in raw]
+    return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
 

@@ -150,10 +150,10 @@ class SealedNames:
 
     def _lost(self, lost: Mapping[int, int]) -> StorageError:
         several = len(lost) > 1
-        told = ", ".join(f"{player} (entry {entry})" for player, entry in sorted(lost.items())[:_NAMED])
+        listed = ", ".join(f"{player} (entry {entry})" for player, entry in sorted(lost.items())[:_NAMED])
         return StorageError(
             self._people.path,
-            f"knows nothing of {len(lost):,} player{'s' if several else ''} whom the journal registered: {told}"
+            f"knows nothing of {len(lost):,} player{'s' if several else ''} whom the journal registered: {listed}"
             f"{', ...' if len(lost) > _NAMED else ''}; it is an older copy or rows were lost: put the newest copy in "
             "its place, with its -wal file; where there is none, 'rating-ledger accept-lost-names DB' goes on without "
             f"{'these names' if several else 'this name'}",

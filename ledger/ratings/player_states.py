@@ -40,14 +40,14 @@ class Players:
 
     def before(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
         """The state that a player brings to a batch of *era*; *first_ms* is the end of the first game in it."""
-        row = queries.one(
+        row = queries.first_row(
             self._connection, queries.ROW_BEFORE, (self._pool.pool, player, rated_ms, batch)
         )
         return self._in_era(player, row, era, first_ms)
 
     def after_game(self, player: int, n: int, era: int, first_ms: int) -> tuple[float, ...]:
         """The state that a player brings to the game after the *n*-th, which lies in *era*."""
-        row = queries.one(self._connection, queries.ROW, (self._pool.pool, player, n)) if n else None
+        row = queries.first_row(self._connection, queries.ROW, (self._pool.pool, player, n)) if n else None
         return self._in_era(player, row, era, first_ms)
 
     def _in_era(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
@@ -78,7 +78,7 @@ def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict
     found = []
     for row in queries.dictionaries(connection, queries.ROWS_BEFORE, (pool.pool, since_ms)):
         between = pool.eras[pool.era_at(row["ended_ms"]) + 1 : number + 1]
-        if not any(one.carry is Carry.RESTART for one in between):
+        if not any(passed.carry is Carry.RESTART for passed in between):
             state = players.carried(row, number)
             if era.scheme.listed(state, 0, era.numbers):
                 found.append({**row, "rating": state[0]})
@@ -87,5 +87,5 @@ def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict
 
 def at_instant(connection: sqlite3.Connection, pool: Pool, player: int, ms: int) -> tuple[float, ...]:
     """A player's state at an instant from the last rated game on, newcomers' included."""
-    row = queries.one(connection, queries.LAST_ROW, (pool.pool, player))
+    row = queries.first_row(connection, queries.LAST_ROW, (pool.pool, player))
     return Players(connection, pool).at(player, row, ms)[1]

@@ -106,6 +106,6 @@ def dictionaries(
             yield dict(zip(names, row, strict=True))
 
 
-def one(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
+def first_row(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
     """The first row of a query, or None."""
     return next(dictionaries(connection, query, arguments), None)

@@ -268,6 +268,6 @@ def rateable(
         for first, last in pairwise(places)
     ]
     return engine.Rateable(
-        white, black, score, day, cols.ints(places), cols.floats([one.period for one in whens]),
-        cols.floats([one.day for one in whens]),
+        white, black, score, day, cols.ints(places), cols.floats([when.period for when in whens]),
+        cols.floats([when.day for when in whens]),
     )  # fmt: skip

@@ -47,8 +47,8 @@ class Columns(Protocol):
     def sides(self, places: Column) -> tuple[Column, Column, Column]:
         """Of places among the sides of games, two a game: the game, which side (0 or 1), and the other side's place."""
 
-    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
-        """``zero`` where the flag is 0, ``one`` where it is 1."""
+    def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
+        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
 
     def minus(self, number: int, column: Column) -> Column:
         """*number* minus each."""
@@ -129,17 +129,17 @@ class Few:
         """Of places among the sides of games: the game, which side, and the other side's place."""
         return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
 
-    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
-        """``zero`` where the flag is 0, ``one`` where it is 1."""
-        return [b if flag else a for flag, a, b in zip(flags, zero, one, strict=True)]
+    def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
+        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
+        return [b if flag else a for flag, a, b in zip(flags, at_zero, at_one, strict=True)]
 
     def minus(self, number: int, column: Column) -> Column:
         """*number* minus each."""
-        return [number - one for one in column]
+        return [number - value for value in column]
 
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
-        return [int(one == number) for one in column]
+        return [int(value == number) for value in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
@@ -152,12 +152,12 @@ class Few:
     def slots(self, owner: Column, rank: Column, owners: int) -> Column:
         """Places of the rows sorted by owner, then rank."""
         counts = [0] * owners
-        for one in owner:
-            counts[one] += 1
+        for player in owner:
+            counts[player] += 1
         starts = [0, *accumulate(counts)]
         places = [0] * len(owner)
-        for row, (one, place) in enumerate(zip(owner, rank, strict=True)):
-            places[starts[one] + place] = row
+        for row, (player, place) in enumerate(zip(owner, rank, strict=True)):
+            places[starts[player] + place] = row
         return places
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
@@ -168,15 +168,15 @@ class Few:
         """The distinct numbers of both in ascending order, and both as places among them."""
         numbers = sorted({*first, *second})
         place = {number: i for i, number in enumerate(numbers)}
-        return numbers, [place[one] for one in first], [place[one] for one in second]
+        return numbers, [place[number] for number in first], [place[number] for number in second]
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
         """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
-        return [one - 1 - base[p] for one, p in zip(n, owner, strict=True)]
+        return [number - 1 - base[p] for number, p in zip(n, owner, strict=True)]
 
     def over(self, column: Column, number: int) -> Column:
         """Each divided by *number*, as floats."""
-        return [one / number for one in column]
+        return [value / number for value in column]
 
     def place(self, column: Column, number: int) -> int:
         """The place before which everything is smaller than *number*."""
@@ -234,9 +234,9 @@ class Many:
         """Of places among the sides of games: the game, which side, and the other side's place."""
         return places >> 1, places & 1, places ^ 1
 
-    def choose(self, flags: Column, zero: Column, one: Column) -> Column:
-        """``zero`` where the flag is 0, ``one`` where it is 1."""
-        return np.where(flags, one, zero)
+    def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
+        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
+        return np.where(flags, at_one, at_zero)
 
     def minus(self, number: int, column: Column) -> Column:
         """*number* minus each."""

@@ -169,7 +169,7 @@ def new_rating(own: float, opponent: float, score: float, k: float) -> float:
 
 def new_rating_of_many(own: float, opponents: Sequence[float], scores: Sequence[float], k: float) -> float:
     """The rating after several games rated together, points: all from the rating before the first."""
-    return own + k * sum(score - expected(own, one) for one, score in zip(opponents, scores, strict=True))
+    return own + k * sum(score - expected(own, opponent) for opponent, score in zip(opponents, scores, strict=True))
 
 
 def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:

@@ -158,14 +158,14 @@ def interval(rating: float, rd: float) -> tuple[float, float]:
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before[RATING], own.before[RD]
-    improvement, information, told = 0.0, 0.0, []
+    improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):
         opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
         g = impact(opponent_rd)
         e = chance(rating - opponent, g)
         improvement += g * (meeting.score - e)
         information += g * g * e * (1.0 - e)
-        told.append(Term(f"x{i}", g * (meeting.score - e), game_words(i, meeting, g, e)))
+        by_game.append(Term(f"x{i}", g * (meeting.score - e), game_words(i, meeting, g, e)))
     d2 = 1.0 / (Q * Q * information) if information else inf
     terms = (
         Term("r", rating, "rating before the period"),
@@ -173,7 +173,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("q", Q, "ln(10)/400"),
         Term("d²", d2, "1/(q² Σ g²E(1 - E))"),
         Term("Σx", improvement, "Σ g(s - E) over the games"),
-        *told,
+        *by_game,
     )
     return Explanation(
         "r + q/(1/RD^2 + 1/d²)·Σx", terms, rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement, own.after[RATING],

@@ -170,17 +170,17 @@ def rate_sides(
 
     The searches for their volatilities run side by side; what comes of one without information is not taken.
     """
-    told, other_told = information > NOTHING, other_information > NOTHING
-    v, other_v = 1.0 / (information if told else 1.0), 1.0 / (other_information if other_told else 1.0)
+    informed, other_informed = information > NOTHING, other_information > NOTHING
+    v, other_v = 1.0 / (information if informed else 1.0), 1.0 / (other_information if other_informed else 1.0)
     delta, other_delta = v * improvement, other_v * other_improvement
     phi2, other_phi2 = squared(after[p + RD]), squared(after[q + RD])
     before, other_before = after[p + VOLATILITY], after[q + VOLATILITY]
     sigma, other_sigma = new_volatilities(
         before, phi2, v, delta * delta, other_before, other_phi2, other_v, other_delta * other_delta, tau
     )
-    move(after, p, after[p], phi2, sigma if told else before, improvement, information, 0.0)
+    move(after, p, after[p], phi2, sigma if informed else before, improvement, information, 0.0)
     move(
-        after, q, after[q], other_phi2, other_sigma if other_told else other_before, other_improvement,
+        after, q, after[q], other_phi2, other_sigma if other_informed else other_before, other_improvement,
         other_information, 0.0,
     )  # fmt: skip
 
@@ -231,15 +231,15 @@ def rate_internal(
     mu: float, phi: float, sigma: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
 ) -> tuple[float, float, float]:
     """``rate_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
-    told = [(CENTRE + SCALE * other, SCALE * other_phi, score) for other, other_phi, score in games]
-    rating, rd, volatility = rate_period(CENTRE + SCALE * mu, SCALE * phi, sigma, told, numbers)
+    results = [(CENTRE + SCALE * other, SCALE * other_phi, score) for other, other_phi, score in games]
+    rating, rd, volatility = rate_period(CENTRE + SCALE * mu, SCALE * phi, sigma, results, numbers)
     return (rating - CENTRE) / SCALE, rd / SCALE, volatility
 
 
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before[RATING], own.before[RD], own.after[VOLATILITY]
-    improvement, information, told = 0.0, 0.0, []
+    improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):
         opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
         g = impact(opponent_rd)
@@ -247,7 +247,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         improvement += g * (meeting.score - e)
         information += g * g * e * (1.0 - e)
         words = f"g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {opponent:.1f}, RD {opponent_rd:.1f}"
-        told.append(Term(f"x{i}", g * (meeting.score - e), f"game {i}: g(s - E) with {words}"))
+        by_game.append(Term(f"x{i}", g * (meeting.score - e), f"game {i}: g(s - E) with {words}"))
     v = 1.0 / information if information else inf
     phi = rd / SCALE
     after2 = 1.0 / (1.0 / (phi * phi + sigma * sigma) + 1.0 / v)
@@ -257,7 +257,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("σ'", sigma, f"volatility after the period, {own.before[VOLATILITY]:.8f} before it (step 5)"),
         Term("v", v, "1/Σ g²E(1 - E) over the games (step 3)"),
         Term("Σx", improvement, "Σ g(s - E) over the games"),
-        *told,
+        *by_game,
     )
     return Explanation(
         "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)", terms, rating + SCALE * after2 * improvement, own.after[RATING],

@@ -202,24 +202,24 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's games in one period with its numbers."""
     rating, games = own.before[RATING], own.before[GAMES]
-    mine = own_rating(own.before, 0, when.day, numbers)
-    others = [opponent_rating(one.opponent, 0, when.day, numbers) for one in meetings]
+    current = own_rating(own.before, 0, when.day, numbers)
+    others = [opponent_rating(meeting.opponent, 0, when.day, numbers) for meeting in meetings]
     if games > 0 or games >= numbers.fixed_games:
-        others = [counted(mine, other, numbers.cut_off) for other in others]
+        others = [counted(current, other, numbers.cut_off) for other in others]
     if games < numbers.fixed_games:
         return _explain_performance(own.after, others, numbers)
-    expected = [logistic(mine - other) for other in others]
+    expected = [logistic(current - other) for other in others]
     terms = (
         Term("Ro", rating, "rating of the last list"),
-        Term("R", mine, "own rating in the expected scores"),
+        Term("R", current, "own rating in the expected scores"),
         Term("r", r_factor(rating), "by Ro"),
         Term("p", g_factor(games), f"by the {games:g} rated games before"),
-        Term("W", sum(one.score for one in meetings), "points of this period"),
+        Term("W", sum(meeting.score for meeting in meetings), "points of this period"),
         Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
-        *(Term(f"We{i}", e, f"expected against {other:.1f} as it counts; scored {one.score:g}")
-          for i, (one, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
+        *(Term(f"We{i}", e, f"expected against {other:.1f} as it counts; scored {meeting.score:g}")
+          for i, (meeting, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
     )  # fmt: skip
-    return _told("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
+    return _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
 
 
 def _explain_performance(after: Sequence[float], others: Sequence[float], numbers: Settings) -> Explanation:
@@ -236,10 +236,12 @@ def _explain_performance(after: Sequence[float], others: Sequence[float], number
     if numbers.corrected:
         terms.append(Term("F", correction(p), "correction -2·P·P + 2·P + 0.5"))
         rule = "ΣR / N + Dp·F"
-    return _told(rule, tuple(terms), after, f"ICCF rating rules, fewer than {numbers.fixed_games:g} games; {IECG} IV.1")
+    return _explained(
+        rule, tuple(terms), after, f"ICCF rating rules, fewer than {numbers.fixed_games:g} games; {IECG} IV.1"
+    )
 
 
-def _told(rule: str, terms: tuple[Term, ...], after: Sequence[float], source: str) -> Explanation:
+def _explained(rule: str, terms: tuple[Term, ...], after: Sequence[float], source: str) -> Explanation:
     return Explanation(rule, terms, after[RATING], after[RATING], "none; lists show the nearest point", source)
 
 

@@ -242,25 +242,25 @@ def game(
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
-    mine, theirs = list(own.before), list(opponent)
-    at(mine, 0, when.period, when.day, numbers)
-    at(theirs, 0, when.period, when.day, numbers)
+    live, opponent_live = list(own.before), list(opponent)
+    at(live, 0, when.period, when.day, numbers)
+    at(opponent_live, 0, when.period, when.day, numbers)
     advantage = -numbers.advantage if colour else numbers.advantage
-    weight = impact(theirs[RD])
-    expected = chance(mine[RATING] - theirs[RATING] + advantage, weight)
+    weight = impact(opponent_live[RD])
+    expected = chance(live[RATING] - opponent_live[RATING] + advantage, weight)
     after = [0.0] * 3
-    play(after, 0, *mine[:3], *theirs[:2], score, advantage, numbers.tau)  # type: ignore[call-arg]
-    gain = after[RATING] > mine[RATING]
+    play(after, 0, *live[:3], *opponent_live[:2], score, advantage, numbers.tau)  # type: ignore[call-arg]
+    gain = after[RATING] > live[RATING]
     factor = numbers.regulator if gain else 1.0
     terms = (
-        Term("R", mine[RATING], "rating before the game"),
-        Term("φ'", after[RD] / SCALE, f"RD {after[RD]:.4f} after the game over 173.7178; live before {mine[RD]:.4f}"),
-        Term("g", weight, f"1/sqrt(1 + 3φ²/π²) with the opponent's live RD {theirs[RD]:.4f} over 173.7178"),
+        Term("R", live[RATING], "rating before the game"),
+        Term("φ'", after[RD] / SCALE, f"RD {after[RD]:.4f} after the game over 173.7178; live before {live[RD]:.4f}"),
+        Term("g", weight, f"1/sqrt(1 + 3φ²/π²) with the opponent's live RD {opponent_live[RD]:.4f} over 173.7178"),
         Term("s", score, "score"),
-        Term("E", expected, f"expected score against {theirs[RATING]:.4f}"),
+        Term("E", expected, f"expected score against {opponent_live[RATING]:.4f}"),
         Term("m", factor, "regulator of gains" if gain else "1: the regulator is of gains only"),
     )
-    unrounded = mine[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
+    unrounded = live[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
     return Explanation(
         "R + m·173.7178·φ'^2·g·(s - E)", terms, unrounded, own.after[RATING],
         _rounding(unrounded, own.after[RATING], after, numbers), f"{CALCULATOR}; {GLICKO}",

@@ -264,18 +264,22 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     before = own.before
     if before[GAMES] < numbers.provisional_games:
         rated = before[GAMES] > 0
-        others = [counted(before[RATING], one.opponent[RATING], numbers.cut_off) if rated else one.opponent[RATING]
-                  for one in meetings]  # fmt: skip
+        others = [meeting.opponent[RATING] for meeting in meetings]
+        if rated:
+            others = [counted(before[RATING], other, numbers.cut_off) for other in others]
         source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
         return explain_provisional(own.after, before[GAMES] + len(meetings), others, source, numbers.largest_change)
     r = lss_r(before[RATING]) if numbers.low_end else r_factor(before[RATING])
-    others = [counted(before[RATING], one.opponent[RATING], numbers.cut_off) for one in meetings]
-    won = [bonus(before[RATING], other) for other, one in zip(others, meetings, strict=True) if one.score == WIN]
-    told = explain_established(own, meetings, others, r, f"{PAGE}, eq. (4) to (6)")
+    others = [counted(before[RATING], meeting.opponent[RATING], numbers.cut_off) for meeting in meetings]
+    pairs = zip(others, meetings, strict=True)
+    won = [bonus(before[RATING], other) for other, meeting in pairs if meeting.score == WIN]
+    explanation = explain_established(own, meetings, others, r, f"{PAGE}, eq. (4) to (6)")
     if not numbers.win_bonus:
-        return told
+        return explanation
     b = Term("B", sum(won), "bonus of the won games, (160 - delta)/30·V each")
-    return told._replace(rule=f"{told.rule} + B", terms=(*told.terms, b), source=f"{told.source}; {LSS} 754")
+    return explanation._replace(
+        rule=f"{explanation.rule} + B", terms=(*explanation.terms, b), source=f"{explanation.source}; {LSS} 754"
+    )
 
 
 def explain_provisional(
@@ -302,16 +306,16 @@ def explain_established(
     """Eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
     rating, games = own.before[RATING], own.before[GAMES]
     expected = [logistic(rating - other) for other in others]
-    g = g_factor(games)
+    g, scores = g_factor(games), [meeting.score for meeting in meetings]
     terms = (
         Term("Ro", rating, "rating of the previous list"),
         Term("Pn", games, "rated games up to the previous list"),
         Term("r", r, "by Ro"),
         Term("g", g, "by Pn"),
-        Term("W", sum(one.score for one in meetings), "points of this run"),
+        Term("W", sum(scores), "points of this run"),
         Term("We", sum(expected), "expected points, 1 / (1 + 10^(-D/400)) each"),
-        *(Term(f"dR{i}", r * g * (one.score - e), f"r·g·({one.score:g} - {e:.4f}) against {other:.1f} as it counts")
-          for i, (one, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)),
+        *(Term(f"dR{i}", r * g * (score - e), f"r·g·({score:g} - {e:.4f}) against {other:.1f} as it counts")
+          for i, (score, other, e) in enumerate(zip(scores, others, expected, strict=True), 1)),
     )  # fmt: skip
     return Explanation(
         "Ro + r·g·(W - We)", terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point", source

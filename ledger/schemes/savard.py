@@ -205,8 +205,8 @@ def game_worth(opponent: float, score: float, numbers: Settings) -> float:
 def initial_rating(opponents: Sequence[float | None], scores: Sequence[float], numbers: Settings = DEFAULT) -> float:
     """The initial rating, points, by the opponents' ratings (None: unrated) and the scores of the first games."""
     worths = [
-        game_worth(numbers.unrated if one is None else one, score, numbers)
-        for one, score in zip(opponents, scores, strict=True)
+        game_worth(numbers.unrated if opponent is None else opponent, score, numbers)
+        for opponent, score in zip(opponents, scores, strict=True)
     ]
     return sum(worths) / len(worths)
 

@@ -270,9 +270,9 @@ def finish(
 
 def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
-    table = [one.work[STEP_4] for one in meetings]
+    table = [meeting.work[STEP_4] for meeting in meetings]
     games, r0 = own.before[GAMES], own.work[YARDSTICK]
-    counted, score = effective_games(games, r0), sum(one.score for one in meetings)
+    counted, score = effective_games(games, r0), sum(meeting.score for meeting in meetings)
     terms = [
         Term("R0", r0, "rating before the section" if own.before[RATING] else "start rating by age"),
         Term("N", games, "games before the section"),
@@ -287,8 +287,8 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         rule, more, unrounded = _standard_terms(own, r0, counted, score, table, when, numbers)
         source = f"{DOCUMENT}, standard rating formula"
     opponents = [
-        Term(f"R{i}", rating, f"opponent's rating by step 4; score {one.score:g}")
-        for i, (one, rating) in enumerate(zip(meetings, table, strict=True), 1)
+        Term(f"R{i}", rating, f"opponent's rating by step 4; score {meeting.score:g}")
+        for i, (meeting, rating) in enumerate(zip(meetings, table, strict=True), 1)
     ]
     return Explanation(
         rule, (*terms, *more, *opponents), unrounded, own.after[RATING],
@@ -317,19 +317,20 @@ def _special_terms(
     m = len(table)
     rating = special(r0, record, counted, score, table, 1, 0, range(m), 0, m)
     centre, points = formulas.special_centre(r0, record), formulas.special_points(score, counted, record)
-    weighed = [(counted, centre), *((1.0, one) for one in table)]
+    weighed = [(counted, centre), *((1.0, other) for other in table)]
     edge = formulas.RANGE + 1e-6
-    weight = sum(n for n, one in weighed if abs(rating - one) <= edge)
+    weight = sum(n for n, other in weighed if abs(rating - other) <= edge)
     terms = [
         Term("R0'", centre, "R0 - 400 if all earlier games were won, + 400 if all were lost, else R0"),
         Term("S'", points, "S + N' if all earlier games were won, S if all were lost, else S + N'/2"),
     ]
     if not weight:
         return "R0, which fits as well as any rating that has nobody within 400 points", terms, r0
+    sum_within = sum(n * other for n, other in weighed if abs(rating - other) <= edge)
     terms += [
         Term("W", weight, "games within 400 points of the answer, the N' against R0' among them"),
-        Term("Z", sum(n * one for n, one in weighed if abs(rating - one) <= edge), "sum of those opponents' ratings"),
-        Term("F", float(sum(n for n, one in weighed if rating - one > edge)), "games against those further below"),
+        Term("Z", sum_within, "sum of those opponents' ratings"),
+        Term("F", float(sum(n for n, other in weighed if rating - other > edge)), "games against those further below"),
     ]
     return "(Z + 800·(S' - F) - 400·W) / W: where N'·PWe(R, R0') + Σ PWe(R, Ri) = S'", terms, rating
 
@@ -341,7 +342,7 @@ def _from_there(own: Side, meetings: Sequence[Meeting], unrounded: float, number
         return "none; shown to the nearest point"
     if result > unrounded and result == lowest(own.after[FLOOR], own.before[PEAK], numbers):
         return f"raised to the player's floor {result:g}; shown to the nearest point"
-    if {own.work[OPPONENTS], *(one.work[OPPONENTS] for one in meetings)} == {1.0} and abs(result - r0) > 0:
+    if {own.work[OPPONENTS], *(meeting.work[OPPONENTS] for meeting in meetings)} == {1.0} and abs(result - r0) > 0:
         return f"a match changes a rating by {numbers.match_limit:g} points at most; shown to the nearest point"
     return f"the special formula gives {numbers.lower_bound:g} to {numbers.special_cap:g}; shown to the nearest point"
 

@@ -226,7 +226,7 @@ class JournalContract:
             found = journal.find([f"entry:{i}" for i in range(MANY_KEYS)])
             assert set(found) == {entry.key for entry in entries}
             assert all(found[entry.key].body == entry.body for entry in entries)
-            assert all(one.leaf == sha256(b"\x00" + one.body).digest() for one in found.values())
+            assert all(entry.leaf == sha256(b"\x00" + entry.body).digest() for entry in found.values())
             assert journal.find([]) == {}
             assert journal.find(['entry:"1', "entry:\u00e9", ""]) == {}
 

@@ -147,7 +147,7 @@ class ProjectorContract:
 
     def test_game_by_game_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
         facts = self.facts()
-        assert self._live(tmp_path / "live", [[one] for one in facts]) == self._rebuilt(tmp_path / "whole", facts)
+        assert self._live(tmp_path / "live", [[fact] for fact in facts]) == self._rebuilt(tmp_path / "whole", facts)
 
     def test_compiled_updates_write_the_rows_of_interpreted_ones(self, tmp_path: Path) -> None:
         facts = self.facts()
@@ -264,22 +264,23 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
     length, players = 130, 4
     n = list(range(1, length + 1))
     ratings = (0.0, 100.0, 1399.999999999, 1400.0, 2400.5, 5000.0, -35.25)
-    one: dict[str, list[float]] = {name: [] for name, column in SIDE_COLUMNS.items() if column.type != "TEXT"}
+    columns: dict[str, list[float]] = {name: [] for name, column in SIDE_COLUMNS.items() if column.type != "TEXT"}
     for _ in range(players):
-        one["n"] += n
-        one["game"] += sorted(random.sample(range(1, 10**9), length))
-        one["ended_ms"] += sorted(random.randrange(-(10**13), 10**13) for _ in n)
-        one["opponent"] += [random.randint(1, 2**31 - 1) for _ in n]
-        one["opponent_n"] += [random.randint(1, 5000) for _ in n]
-        one["colour"] += [random.randint(0, 1) for _ in n]
-        one["half_points"] += [random.randint(0, 2) for _ in n]
-        one["lost_on_time"] += [int(half == 0 and random.random() < 0.5) for half in one["half_points"][-length:]]
-        one["expected_score"] += [random.choice((0.0, 0.5, 1.0, random.random())) for _ in n]
-        one["era"] += [random.randint(0, 3) for _ in n]
-        one["termination_code"] += [random.randrange(len(Termination)) for _ in n]
-        one["tournament_code"] += [random.choice((0, 1, 2**53 - 1, random.randrange(2**53))) for _ in n]
-        one["round_order"] += [random.choice((0, random.randrange(20) * 10**12)) for _ in n]
+        columns["n"] += n
+        columns["game"] += sorted(random.sample(range(1, 10**9), length))
+        columns["ended_ms"] += sorted(random.randrange(-(10**13), 10**13) for _ in n)
+        columns["opponent"] += [random.randint(1, 2**31 - 1) for _ in n]
+        columns["opponent_n"] += [random.randint(1, 5000) for _ in n]
+        columns["colour"] += [random.randint(0, 1) for _ in n]
+        columns["half_points"] += [random.randint(0, 2) for _ in n]
+        latest = columns["half_points"][-length:]
+        columns["lost_on_time"] += [int(half == 0 and random.random() < 0.5) for half in latest]
+        columns["expected_score"] += [random.choice((0.0, 0.5, 1.0, random.random())) for _ in n]
+        columns["era"] += [random.randint(0, 3) for _ in n]
+        columns["termination_code"] += [random.randrange(len(Termination)) for _ in n]
+        columns["tournament_code"] += [random.choice((0, 1, 2**53 - 1, random.randrange(2**53))) for _ in n]
+        columns["round_order"] += [random.choice((0, random.randrange(20) * 10**12)) for _ in n]
         for name in ("rating", "opponent_rating", "rating_before", "opponent_rating_before"):
-            one[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
+            columns[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
     run = [player for player in range(players) for _ in n]
-    return run, tuple(one[name] for name in projector.takes)
+    return run, tuple(columns[name] for name in projector.takes)

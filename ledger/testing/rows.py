@@ -40,7 +40,7 @@ def in_terms_of_facts(
     keys = dict(connection.execute("SELECT position, key FROM games"))
     pools = dict(connection.execute("SELECT pool, name FROM pools"))
 
-    def told(row: Row) -> Row:
+    def readable(row: Row) -> Row:
         plain = dict(row)
         plain.pop("position", None)
         for name, value in plain.items():
@@ -53,7 +53,7 @@ def in_terms_of_facts(
         return tuple(plain.items())
 
     return {
-        table: sorted((told(row) for row in table_rows(connection, table)), key=repr)
+        table: sorted((readable(row) for row in table_rows(connection, table)), key=repr)
         for table in queries.tables(connection)
         if table not in _NOT_FACTS
     }

@@ -161,10 +161,10 @@ class SchemeContract:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers in self.numbers():
-            for one in itertools.islice(self._told(numbers), 60):
-                both = [*one.side.before, *one.meetings[0].opponent]
+            for case in itertools.islice(self._cases(numbers), 60):
+                both = [*case.side.before, *case.meetings[0].opponent]
                 arrays = MANY.floats(both)
-                later = When(one.when.period + 3.0, one.when.day + 100.0)
+                later = When(case.when.period + 3.0, case.when.day + 100.0)
                 scheme.at(both, fields, later.period, later.day, numbers)
                 compiled(scheme.at)(arrays, fields, later.period, later.day, numbers)
                 assert bits(both) == bits(arrays.tolist())
@@ -209,26 +209,26 @@ class SchemeContract:
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()
         for numbers in self.numbers():
-            for one in self._told(numbers):
-                own, opponent = one.side.before, one.meetings[0].opponent
-                expected = engine.expected(scheme, numbers, own, opponent, one.when)
+            for case in self._cases(numbers):
+                own, opponent = case.side.before, case.meetings[0].opponent
+                expected = engine.expected(scheme, numbers, own, opponent, case.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
-                    back = engine.expected(scheme, numbers, opponent, own, one.when)
+                    back = engine.expected(scheme, numbers, opponent, own, case.when)
                     assert abs(expected + back - 1.0) <= TOLERANCE
-                    assert engine.expected(scheme, numbers, own, own, one.when) == 0.5
+                    assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
 
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers in self.numbers():
-            for one in self._told(numbers):
-                own, opponent = one.side.before, one.meetings[0].opponent
-                predicted = engine.predict(scheme, numbers, own, opponent, one.when)
+            for case in self._cases(numbers):
+                own, opponent = case.side.before, case.meetings[0].opponent
+                predicted = engine.predict(scheme, numbers, own, opponent, case.when)
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
                     engine.rate(
-                        FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, one.when), as_black, [0, 0]
+                        FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0]
                     )
                     assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
                 if self.score_decides:
@@ -237,9 +237,9 @@ class SchemeContract:
     def test_explanations_give_the_rating_and_their_terms_recompute_it(self) -> None:
         scheme = self.make()
         for numbers in self.numbers():
-            for one in self._told(numbers):
-                explained = scheme.explain(one.side, one.meetings, one.when, numbers)
-                assert bits([explained.result]) == bits([one.side.after[0]])
+            for case in self._cases(numbers):
+                explained = scheme.explain(case.side, case.meetings, case.when, numbers)
+                assert bits([explained.result]) == bits([case.side.after[0]])
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
@@ -267,7 +267,7 @@ class SchemeContract:
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
         return Rateable(white, black, score, day, starts, period, [day[last - 1] + 0.5 for last in starts[1:]])
 
-    def _told(self, numbers: Any) -> Iterator[Told]:
+    def _cases(self, numbers: Any) -> Iterator[Case]:
         """Players in games and batches as they come up, those of newcomers among them."""
         scheme = self.make()
         fields, games, state = len(scheme.state), self._games(4), self._start(numbers)
@@ -286,17 +286,17 @@ class SchemeContract:
                 noted = [tuple(work[p * len(scheme.work) : (p + 1) * len(scheme.work)]) for p in range(PLAYERS)]
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        Meeting(tuple(sides[other][0]), mine, colour, noted[other])
+                        Meeting(tuple(sides[other][0]), points, colour, noted[other])
                         for w, b, score in zip(part.white, part.black, part.score, strict=True)
-                        for me, other, mine, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
+                        for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
                     ]
                     own, then = sides[player]
-                    yield Told(Side(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
+                    yield Case(Side(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
             engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
 
 
-class Told(NamedTuple):
+class Case(NamedTuple):
     """A player's part in one game or batch."""
 
     side: Side

@@ -326,7 +326,7 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     count = len(columns["white"])
     nothing = np.zeros(count, np.int32)
     players = np.arange(int(max(columns["white"].max(), columns["black"].max())) + 1, dtype=np.int32)
-    games = replaying.Games(
+    games = replaying.ComparedGames(
         players, columns["white"], columns["black"], columns["score"], columns["ended_at"], nothing, [None],
         np.full(len(players), np.nan),
     )

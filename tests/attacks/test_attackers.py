@@ -109,9 +109,9 @@ def test_a_game_sealed_under_another_persons_number_is_seen(attacked: Field) -> 
 def test_attacks_are_tried_in_an_order_that_takes_kinds_in_turn() -> None:
     point = Point("any", Path("any"), Path("any"), Path("any"), 0)
     every = [Attack(f"{kind}{number}", point, nothing, kind=kind) for kind in "ab" for number in range(3)]
-    first = verdicts.some(every, 2)
+    first = verdicts.next_attacks(every, 2)
     assert {attack.kind for attack in first} == {"a", "b"}
-    rest = [attack for start in range(2, 6, 2) for attack in verdicts.some(every, 2, start)]
+    rest = [attack for start in range(2, 6, 2) for attack in verdicts.next_attacks(every, 2, start)]
     assert {attack.name for attack in first + rest} == {attack.name for attack in every}
 
 

@@ -22,12 +22,12 @@ def unknown_commands(words: str) -> list[str]:
 
 
 def disappointments(
-    told: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
+    command: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
 ) -> Iterator[str]:  # fmt: skip
     """Advice in what a command said that does not help, in words.
 
     Args:
-        told: the command, its first word, then what follows the ledger's path.
+        command: its first word, then what follows the ledger's path.
         done: how it ended.
         db: the ledger; it is copied, not touched.
         path: what the ledger is called in the messages.
@@ -37,7 +37,7 @@ def disappointments(
     lines = done.err.splitlines()
     for name in ("rebuild", "accept-lost-names", "erase"):
         advising = {line: steps for line in lines if (steps := _steps(name, line))}
-        if not advising or told[0] == name:
+        if not advising or command[0] == name:
             continue
         copy = copied(db, scratch)
         if any(_PROVE in line for line in advising) and worker.run("audit", copy, "--journal-only").code != 0:
@@ -47,7 +47,7 @@ def disappointments(
         if failed is not None:
             yield f"advises {name} ({min(advising)}), which ends with {failed.code}: {failed.err.strip()}"
             continue
-        again = worker.run(told[0], copy, *told[1:])
+        again = worker.run(command[0], copy, *command[1:])
         same = {line.replace(str(copy), path) for line in again.err.splitlines()} & advising.keys()
         if same:
             yield f"advises {name}, after which it says the same: {min(same)}"

@@ -54,11 +54,11 @@ def jumps(judge: Judge) -> Iterator[Finding]:
     now = case.last() + timedelta(seconds=1)
     yield from case.imports(now + YEARS, allowed=True)
     yield from case.imports(now, allowed=False)
-    told = _COMMAND.search(case.done.err)
-    if told is None:
+    advised = _COMMAND.search(case.done.err)
+    if advised is None:
         yield case.finding(f"names no command that lets recording go on: {case.done.err.strip()}")
         return
-    way_out = told[1]
+    way_out = advised[1]
     yield from case.runs(now, way_out, "--yes")
     if case.done.code != 0:
         yield case.finding(f"{way_out} refuses: {case.done.err.strip()}")

@@ -27,11 +27,11 @@ def side_by_side(judge: Judge, rounds: int) -> Iterator[Finding]:
         threads = stack.enter_context(ThreadPoolExecutor(len(workers)))
         for worker in workers:
             worker.run("ratings", db)
-        told: list[Done] = []
+        answers: list[Done] = []
         for number in range(rounds):
             commands = _round(db, files, number)
-            told += threads.map(lambda pair: pair[0].run(*pair[1]), zip(workers, commands, strict=True))
-    yield from _judged(judge, db, told, set(files))
+            answers += threads.map(lambda pair: pair[0].run(*pair[1]), zip(workers, commands, strict=True))
+    yield from _judged(judge, db, answers, set(files))
 
 
 def _keys(rounds: int) -> list[str]:
@@ -51,9 +51,9 @@ def _round(db: Path, files: dict[str, Path], number: int) -> list[tuple[object, 
     return [("import", db, left), second, reading[number % len(reading)]]
 
 
-def _judged(judge: Judge, db: Path, told: list[Done], keys: set[str]) -> Iterator[Finding]:
+def _judged(judge: Judge, db: Path, answers: list[Done], keys: set[str]) -> Iterator[Finding]:
     recorded = set()
-    for done in told:
+    for done in answers:
         command = (" ".join(done.words),)
         yield from (Finding("side by side", command, what) for what in manners(done))
         gave_way = any(word in done.err for word in WAITING.split("|"))

@@ -13,7 +13,7 @@ from . import bit_flips, clocks, concurrency, copies, environment, foreign_objec
 from . import swapped_files as swapped
 from .histories import History
 from .truth import Truth
-from .verdicts import Attack, Finding, Judge, shortened, some
+from .verdicts import Attack, Finding, Judge, next_attacks, shortened
 from .workers import Worker
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # where files cost no wait for a disk
@@ -70,20 +70,20 @@ class Family:
     Attributes:
         name: what it is called on the command line.
         about: what it tries, in words.
-        ours: yield attacks on a history.
+        alone: yield attacks on a history.
         with_others: yield attacks that need another ledger's files.
         scenes: commands of several rounds that are judged by themselves.
     """
 
     name: str
     about: str
-    ours: tuple[Callable[[History], Iterable[Attack]], ...] = ()
+    alone: tuple[Callable[[History], Iterable[Attack]], ...] = ()
     with_others: tuple[Callable[[History, History], Iterable[Attack]], ...] = ()
     scenes: tuple[Scene, ...] = ()
 
     def attacks(self, on: Field) -> list[Attack]:
         """Every attack of the family on copies of files."""
-        found = [attack for generator in self.ours for attack in generator(on.history)]
+        found = [attack for generator in self.alone for attack in generator(on.history)]
         return found + [attack for generator in self.with_others for attack in generator(on.history, on.other)]
 
     def tries(self, on: Field, part: Part) -> Tried:
@@ -94,7 +94,7 @@ class Family:
         every = self.attacks(on)
         chosen = [attack for attack in every if attack.name == part.only]
         if part.only is None:
-            chosen = some(every, part.count, part.beginning)
+            chosen = next_attacks(every, part.count, part.beginning)
         return Tried(len(chosen), len(every), on.judge.judged(shortened(chosen) if part.shortened else chosen))
 
 
@@ -115,13 +115,13 @@ def field(scratch: Path, source: Path | None = None) -> Iterator[Field]:
     """
     with Worker() as worker:
         truth = Truth(scratch / "truth", lambda db, target, size: worker.run("derive", db, target, size).code == 0)
-        ours, theirs = scratch / "ours", scratch / "theirs"
+        own_folder, other_folder = scratch / "ours", scratch / "theirs"
         history = (
-            histories.small(ours, worker, truth)
+            histories.small(own_folder, worker, truth)
             if source is None
-            else histories.of_ledger(source, ours, worker, truth)
+            else histories.of_ledger(source, own_folder, worker, truth)
         )
-        other = histories.small(theirs, worker, truth, foreign=True)
+        other = histories.small(other_folder, worker, truth, foreign=True)
         history.learn(other)
         judge = Judge(history, truth, worker, scratch / "work")
         try:

@@ -96,8 +96,8 @@ def _run_guided(name: str, runs: int, seconds: int, seed: int, folder: Path) -> 
             "-len_control=20",
         ]  # fmt: skip
         log = folder / f"{name}.log"
-        with log.open("wb") as told:
-            code = subprocess.run(command, stdout=told, stderr=told, check=False).returncode  # noqa: S603
+        with log.open("wb") as written:
+            code = subprocess.run(command, stdout=written, stderr=written, check=False).returncode  # noqa: S603
         lines = _TOLD.findall(log.read_text("utf-8", "replace"))
         if lines:
             done += int(lines[-1][0])

@@ -12,12 +12,12 @@ from .verdicts import Attack
 def foreign(history: History, other: History) -> Iterator[Attack]:
     """Every set of files of another ledger, as it was at the same point or at another one."""
     for roles in SETS:
-        for ours in history.points:
-            for theirs in other.points:
-                what = f"{' and '.join(roles)} of another ledger at '{theirs.name}' in '{ours.name}'"
+        for own_point in history.points:
+            for other_point in other.points:
+                what = f"{' and '.join(roles)} of another ledger at '{other_point.name}' in '{own_point.name}'"
                 kind = " ".join(roles)
-                yield Attack(what, ours, restored(theirs.db, roles), reads_may_err=False, kind=kind)
+                yield Attack(what, own_point, restored(other_point.db, roles), reads_may_err=False, kind=kind)
                 yield Attack(
-                    f"{what}, both torn", ours, restored(theirs.torn, roles), torn=True, reads_may_err=False,
+                    f"{what}, both torn", own_point, restored(other_point.torn, roles), torn=True, reads_may_err=False,
                     kind=f"{kind} torn",
                 )  # fmt: skip

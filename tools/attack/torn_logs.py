@@ -46,8 +46,8 @@ def damaged_logs(history: History) -> Iterator[Attack]:
             places = {place: f"its head, byte {place}" for place in range(0, min(HEADER, size), 4)}
             for frame, start in enumerate(range(HEADER, size, FRAME + page), 1):
                 places |= {start + place: f"frame {frame}, byte {place}" for place in range(0, FRAME, 4)}
-                some = crc32(f"{role} {frame}".encode()) % page
-                places[start + FRAME + some] = f"frame {frame}, its page"
+                in_page = crc32(f"{role} {frame}".encode()) % page
+                places[start + FRAME + in_page] = f"frame {frame}, its page"
             for place, where in places.items():
                 name = f"a bit of the log of the {role} of '{point.name}' changed: {where}"
                 yield _of_log(point, name, _bit(role, place), f"bit {role} {where.rpartition(',')[2]}")

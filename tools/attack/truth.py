@@ -151,8 +151,8 @@ def commitment(identity: object, name: object, salt: object) -> str:
     """What a registration of this person seals; a text that no registration holds where a value is of no use."""
     if not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
         return "nobody"
-    told = f"{identity}\x00{name}".encode("utf-8", "surrogateescape")
-    return hmac.digest(salt, told, "sha256").hex()
+    message = f"{identity}\x00{name}".encode("utf-8", "surrogateescape")
+    return hmac.digest(salt, message, "sha256").hex()
 
 
 class Truth:

@@ -84,7 +84,7 @@ class Attack:
     kind: str = ""
 
 
-def some(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Attack]:
+def next_attacks(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Attack]:
     """The next *count* attacks from *beginning* on, in an order that is always the same and takes kinds in turn."""
     kinds: dict[str, list[Attack]] = {}
     for attack in attacks:
@@ -213,28 +213,28 @@ class _Play:
     def findings(self, play: Sequence[Command]) -> Iterator[Finding]:
         """Run the commands one after the other; what did not hold."""
         for command in play:
-            told = self._judge.words(command)
-            done = self._worker.run(told[0], self._path, *told[1:])
-            self._said.append(f"{' '.join(told)} -> {done.code}")
+            words = self._judge.words(command)
+            done = self._worker.run(words[0], self._path, *words[1:])
+            self._said.append(f"{' '.join(words)} -> {done.code}")
             before, self._journal = self._journal, self._judge.journal(self._db)
-            wrong = [*manners(done), *self._of_kind(told, done, before), *self._advice(told, done)]
+            wrong = [*manners(done), *self._of_kind(words, done, before), *self._advice(words, done)]
             yield from (Finding(self._attack.name, tuple(self._said), what) for what in wrong)
 
-    def _of_kind(self, told: Command, done: Done, before: list[Entry] | None) -> Iterator[str]:
+    def _of_kind(self, words: Command, done: Done, before: list[Entry] | None) -> Iterator[str]:
         """What is wrong with the answer of a command of this kind."""
         if done.code in {HUNG, CRASHED}:
             return
         grown = None if before is None or self._journal is None else _grown(before, self._journal)
         if before is not None and grown is None:
             yield "rows of the journal that were there are not there any more"
-        if told[0] == "audit":
+        if words[0] == "audit":
             yield from self._audit(done)
-        elif told[0] in {"import", "register", "erase", "rebuild"}:
-            yield from self._writing(told, done, grown or [])
+        elif words[0] in {"import", "register", "erase", "rebuild"}:
+            yield from self._writing(words, done, grown or [])
             self._faults = self._judge.truth.faults(self._db)
         else:
-            yield from self._reading(told, done)
-        if told[0] not in {"import", "register"} and grown:
+            yield from self._reading(words, done)
+        if words[0] not in {"import", "register"} and grown:
             yield f"wrote {len(grown)} entries into the journal"
 
     def _audit(self, done: Done) -> Iterator[str]:
@@ -246,10 +246,10 @@ class _Play:
         elif faults and done.code not in self._attack.audit_codes:
             yield f"gives no verdict, exit {done.code} ({_brief(done)}), though {'; '.join(faults)}"
 
-    def _reading(self, told: Command, done: Done) -> Iterator[str]:
+    def _reading(self, words: Command, done: Done) -> Iterator[str]:
         if self._journal is None or (self._faults and (done.code != TRUE or self._attack.reads_may_err)):
             return
-        true, aliases = self._judge.true_answer(self._db, self._journal, told)
+        true, aliases = self._judge.true_answer(self._db, self._journal, words)
         if done.code != TRUE:
             if true is not None and not self._is_justified(done):
                 yield f"everything follows, but it refuses: {_brief(done)}"
@@ -258,10 +258,10 @@ class _Play:
         if true is not None and not _same(answer, true, aliases):
             yield f"answers {_difference(answer, true, aliases)}"
 
-    def _writing(self, told: Command, done: Done, grown: list[Entry]) -> Iterator[str]:
+    def _writing(self, words: Command, done: Done, grown: list[Entry]) -> Iterator[str]:
         if done.code != TRUE and not self._faults and not self._is_justified(done):
             yield f"everything follows, but it refuses: {_brief(done)}"
-        if told[0] == "erase":
+        if words[0] == "erase":
             yield from self._erasing(done)
         games = [entry for entry in grown if entry.kind == "game-recorded/1"]
         claimed = _RECORDED.search(done.err)
@@ -297,11 +297,11 @@ class _Play:
                 if whose != identity:
                     yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"
 
-    def _advice(self, told: Command, done: Done) -> Iterator[str]:
+    def _advice(self, words: Command, done: Done) -> Iterator[str]:
         """What it advises to run must be a command, and where that is said to mend files, it must mend these."""
         yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.err))
         mended = self._judge.scratch / "mended"
-        yield from advice.disappointments(told, done, self._db, str(self._path), self._judge.worker, mended)
+        yield from advice.disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
 
     def _is_justified(self, done: Done) -> bool:
         """True for a refusal that the attack makes right, though everything follows."""
@@ -354,7 +354,7 @@ def _same(answer: Any, true: Any, aliases: dict[int, set[str | None]]) -> bool:
 
 
 def _difference(answer: Any, true: Any, aliases: dict[int, set[str | None]], place: str = "") -> str:
-    """The first place where an answer is not the true one; a player may bear any of his names."""
+    """The first place where an answer is not the true one; a player may bear any of their names."""
     if isinstance(answer, dict) and isinstance(true, dict):
         pairs: Iterable[tuple[str, Any, Any]] = (
             (f"{place}.{name}", answer.get(name), true.get(name)) for name in answer.keys() | true.keys()

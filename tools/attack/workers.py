@@ -113,29 +113,29 @@ class Worker:
             clock: what the machine's clock says all the while; the true time by default.
             patience: seconds after which it counts as hung, and its process is ended.
         """
-        told = tuple(str(word) for word in words)
+        command = tuple(str(word) for word in words)
         pipe = self._started()
         started = time.monotonic()
         try:
-            pipe.send((told, clock))
+            pipe.send((command, clock))
             if pipe.poll(patience):
                 code, out, err = pipe.recv()
-                return Done(told, code, out, err, time.monotonic() - started)
+                return Done(command, code, out, err, time.monotonic() - started)
             code, words_of_end = HUNG, f"no end within {patience:.0f} s"
         except (EOFError, OSError):
             code, words_of_end = CRASHED, "the process died"
         if self._process is not None:
             self._process.kill()
         self.close()
-        return Done(told, code, "", words_of_end, time.monotonic() - started)
+        return Done(command, code, "", words_of_end, time.monotonic() - started)
 
     def _started(self) -> Connection[Any, Any]:
         if self._pipe is None:
             spawning = multiprocessing.get_context("spawn")
-            self._pipe, theirs = spawning.Pipe()
-            self._process = spawning.Process(target=_serve, args=(theirs, self._circumstances), daemon=True)
+            self._pipe, child_end = spawning.Pipe()
+            self._process = spawning.Process(target=_serve, args=(child_end, self._circumstances), daemon=True)
             self._process.start()
-            theirs.close()
+            child_end.close()
         return self._pipe
 
 

@@ -47,10 +47,10 @@ def _eventsourcing_lines(folder: Path, rounds: int, events: int) -> Iterator[Lin
         },
         rounds,
     )
-    saves, theirs = ([rates["saves"] for rates in recorded[work]] for work in ("ours", "documented"))
-    yield from both_lines("append-many", "", saves, theirs)
-    made, theirs = ([rates["appends"] for rates in recorded[work]] for work in ("ours", "documented"))
-    yield from both_lines("append-made", "", made, theirs)
+    saves, rival = ([rates["saves"] for rates in recorded[work]] for work in ("ours", "documented"))
+    yield from both_lines("append-many", "", saves, rival)
+    made, rival = ([rates["appends"] for rates in recorded[work]] for work in ("ours", "documented"))
+    yield from both_lines("append-made", "", made, rival)
     projected = in_turns(
         {
             "ours": partial(_apart, folder, lambda made: ours.projected(made, max(1_000, events // 5))),

@@ -69,14 +69,14 @@ def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, lis
 
 
 def both_lines(
-    name: str, where: str, ours: Sequence[Cost | Rates], theirs: Sequence[Cost | Rates], **more: Any
+    name: str, where: str, our_figures: Sequence[Cost | Rates], their_figures: Sequence[Cost | Rates], **more: Any
 ) -> tuple[Line, Line]:
     """The line of a bound by the clock or by the processor, as it says, and the other one, which only informs.
 
     *more* goes to ``line``.
     """
-    clock = [figures.clock for figures in ours], [figures.clock for figures in theirs]
-    cpu = [figures.cpu for figures in ours], [figures.cpu for figures in theirs]
+    clock = [figures.clock for figures in our_figures], [figures.clock for figures in their_figures]
+    cpu = [figures.cpu for figures in our_figures], [figures.cpu for figures in their_figures]
     informing = {**more, "at_least": None, "aim": None}
     unit = BY_NAME[name].unit
     if unit.endswith(CPU):

@@ -39,9 +39,9 @@ class Ended(NamedTuple):
 def peak_of(pid: int | str = "self") -> int | None:
     """A living process's peak resident memory so far, bytes; None where ``/proc`` does not tell."""
     with suppress(OSError):
-        for told in (PROC / str(pid) / "status").read_bytes().splitlines():
-            if told.startswith(b"VmHWM:"):
-                return int(told.split()[1]) * 1024
+        for field in (PROC / str(pid) / "status").read_bytes().splitlines():
+            if field.startswith(b"VmHWM:"):
+                return int(field.split()[1]) * 1024
     return None
 
 

@@ -195,14 +195,14 @@ def _projection(view: Any) -> Any:
 
 def _projected(application: Any, view: Any, count: int) -> float:
     projection = _projection(view)
-    some = min(count, PROJECTED)
+    taken = min(count, PROJECTED)
     start = perf_counter()
-    for event, tracking in itertools.islice(_recorded(application), some):
+    for event, tracking in itertools.islice(_recorded(application), taken):
         projection.process_event(event, tracking)
     seconds = perf_counter() - start
-    assert view.max_tracking_id(application.name) == some
+    assert view.max_tracking_id(application.name) == taken
     view.datastore.close()
-    return some / seconds
+    return taken / seconds
 
 
 def _live(application: Any, view: Any, events: Sequence[Game]) -> float:

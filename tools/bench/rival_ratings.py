@@ -169,7 +169,7 @@ def elochess_run(games: Rateable, system: str) -> Run:
         ratings = [int(START)] * players
         for batch in batches:
             new = [
-                update(ratings[player], [ratings[one] for one in opponents], points, **settings)
+                update(ratings[player], [ratings[opponent] for opponent in opponents], points, **settings)
                 for player, opponents, points in batch
             ]
             for (player, _opponents, _points), rating in zip(batch, new, strict=True):
@@ -187,7 +187,7 @@ def _gathered(games: Rateable) -> Iterator[list[tuple[int, list[int], float]]]:
         points: dict[int, float] = {}
         for game in range(first, last):
             w, b = white[game], black[game]
-            for own, other, mine in ((w, b, score[game]), (b, w, 1.0 - score[game])):
+            for own, other, scored in ((w, b, score[game]), (b, w, 1.0 - score[game])):
                 opponents.setdefault(own, []).append(other)
-                points[own] = points.get(own, 0.0) + mine
+                points[own] = points.get(own, 0.0) + scored
         yield [(player, met, points[player]) for player, met in opponents.items()]

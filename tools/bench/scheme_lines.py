@@ -60,8 +60,8 @@ def _elote(system: str) -> Callable[[Columns], Run]:
 
 
 def _elochess(system: str, scheme: str) -> Callable[[Columns], Run]:
-    one = schemes.named(scheme)
-    return lambda columns: rival_ratings.elochess_run(cut(columns, one, one.numbers_from({})), system)
+    named = schemes.named(scheme)
+    return lambda columns: rival_ratings.elochess_run(cut(columns, named, named.numbers_from({})), system)
 
 
 def _python_rivals() -> dict[str, dict[str, Callable[[Columns], Run]]]:
@@ -100,15 +100,15 @@ def speed_lines(name: str, columns: Columns) -> Iterator[Line]:
     for what, run in _ours(columns):
         words, prepare = BARE.get(what, ELO)
         measured = side_by_side(count, {"ours": run, "bare": prepare(columns), "elo": ELO[1](columns)})
-        ours, scheme = measured["ours"], f"{what}, with history"
-        yield line("scheme-compiled", name, ours, measured["bare"], what=scheme, rival=words)
+        paces, scheme = measured["ours"], f"{what}, with history"
+        yield line("scheme-compiled", name, paces, measured["bare"], what=scheme, rival=words)
         if what in ELSEWHERE:
-            yield line("scheme-elsewhere", name, ours, ELSEWHERE[what], what=scheme)
+            yield line("scheme-elsewhere", name, paces, ELSEWHERE[what], what=scheme)
             here = [ELSEWHERE[what] / LOOP_ELSEWHERE * elo for elo in measured["elo"]]
-            yield line("scheme-rust", name, ours, here, what=scheme)
+            yield line("scheme-rust", name, paces, here, what=scheme)
         for rival, make in python.get(what, {}).items():
-            theirs = pace(len(last["white"]), make(last), 1)
-            yield line("scheme-python", name, ours, theirs, what=scheme, rival=rival)
+            rival_pace = pace(len(last["white"]), make(last), 1)
+            yield line("scheme-python", name, paces, rival_pace, what=scheme, rival=rival)
 
 
 def _ours(columns: Columns) -> Iterator[tuple[str, Run]]:
@@ -120,19 +120,19 @@ def _ours(columns: Columns) -> Iterator[tuple[str, Run]]:
 
 def accuracy_lines(name: str, columns: Columns) -> Iterator[Line]:
     """Log-loss and Brier's score of every scheme before each game, beside who has the same system, or knows nothing."""
-    score, theirs = columns["score"], _foretellers()
+    score, rivals = columns["score"], _foretellers()
     even = np.full(len(score), 0.5)
     for what, scheme, numbers, declared in variants():
-        mine = judged(columns, scheme, numbers, shown(columns) if declared else None)
-        packages = {rival: told for rival, told in theirs.get(what, {}).items() if installed(rival.split()[0])}
+        errors = judged(columns, scheme, numbers, shown(columns) if declared else None)
+        packages = {rival: foretell for rival, foretell in rivals.get(what, {}).items() if installed(rival.split()[0])}
         rivals_of = {"an even score for both": lambda _: even, **packages}
         for rival, foretold in rivals_of.items():
             expected = foretold(columns)
-            measures = zip(("log-loss", "Brier"), (accuracy.log_loss, accuracy.brier), mine, strict=True)
-            for unit, measure, ours in measures:
+            measures = zip(("log-loss", "Brier"), (accuracy.log_loss, accuracy.brier), errors, strict=True)
+            for unit, measure, error in measures:
                 expects = f"{what}, error of what it expects"
-                theirs_now = measure(expected, score)
-                yield line("scheme-accuracy", name, ours, theirs_now, what=expects, rival=rival, unit=unit)
+                rival_error = measure(expected, score)
+                yield line("scheme-accuracy", name, error, rival_error, what=expects, rival=rival, unit=unit)
 
 
 def _foretellers() -> dict[str, dict[str, Callable[[Columns], Any]]]:
@@ -161,7 +161,7 @@ def agreement_lines(name: str, columns: Columns) -> Iterator[Line]:
     if not installed("riix"):
         return
     part = last_games(columns, AGREEING_GAMES)
-    glicko, glicko2, lichess = (schemes.named(one) for one in ("glicko", "glicko2", "lichess"))
+    glicko, glicko2, lichess = (schemes.named(system) for system in ("glicko", "glicko2", "lichess"))
     weekly, dense = cut(part, glicko, glicko.numbers_from(WEEKLY["glicko"])), "week with games"
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     unlimited = lichess.numbers_from(UNLIMITED)
@@ -181,6 +181,6 @@ def agreement_lines(name: str, columns: Columns) -> Iterator[Line]:
     )  # fmt: skip
     for what, scheme, numbers, games, wanted, prepared in cases:
         model = rival_ratings.riix_run(prepared)()
-        theirs = model.ratings if scheme is glicko else 1500.0 + bare_ratings.SCALE * model.mus
-        farthest = float(np.abs(ratings(rating_run(games, scheme, numbers)(), scheme) - theirs).max())
+        riix_ratings = model.ratings if scheme is glicko else 1500.0 + bare_ratings.SCALE * model.mus
+        farthest = float(np.abs(ratings(rating_run(games, scheme, numbers)(), scheme) - riix_ratings).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), wanted, what=f"{what}, farthest from riix")

@@ -159,8 +159,8 @@ def scheme_run(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = N
 def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None) -> tuple[float, float]:
     """Log-loss and Brier's score of what the scheme expected of White before each game."""
     games = cut(columns, scheme, numbers)
-    told = foresee(MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared))
-    return accuracy.log_loss(told.expected, games.score), accuracy.brier(told.expected, games.score)
+    foresight = foresee(MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared))
+    return accuracy.log_loss(foresight.expected, games.score), accuracy.brier(foresight.expected, games.score)
 
 
 def ratings(state: Any, scheme: Scheme) -> Any:

@@ -54,17 +54,17 @@ class _Paces(NamedTuple):
     """CPU seconds a game, of each round."""
 
     data: GameSet
-    ours: list[float]
+    imports: list[float]
     dict_loop: list[float]
 
 
 def growth_lines(smaller: _Paces, larger: _Paces) -> Iterator[Line]:
     """By how much the time a game grows with the number of games, ours beside the dict loop's."""
     where, games = f"{smaller.data.name} to {larger.data.name}", larger.data.games
-    ours = [after / before for after, before in zip(larger.ours, smaller.ours, strict=True)]
+    import_growth = [after / before for after, before in zip(larger.imports, smaller.imports, strict=True)]
     loop = [after / before for after, before in zip(larger.dict_loop, smaller.dict_loop, strict=True)]
-    yield line("import-growth", where, ours, loop, games=games)
-    yield line("import-flat", where, ours, 1.0, games=games)
+    yield line("import-growth", where, import_growth, loop, games=games)
+    yield line("import-flat", where, import_growth, 1.0, games=games)
 
 
 def _script(data: GameSet, script: Script) -> dict[str, float]:

@@ -63,8 +63,8 @@ class Line:
     @property
     def rounds(self) -> list[float]:
         """The ratio of each round; the ratio of the medians lies among them."""
-        theirs = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
-        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, theirs, strict=True)]
+        their_figures = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
+        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, their_figures, strict=True)]
 
     @property
     def reached(self) -> Reached:
@@ -86,23 +86,23 @@ class Line:
 
 
 def line(
-    name: str, where: str, ours: float | Iterable[float], theirs: float | Iterable[float], *, games: int | None = None,
-    **words: Any,
+    name: str, where: str, our_figures: float | Iterable[float], their_figures: float | Iterable[float], *,
+    games: int | None = None, **words: Any,
 ) -> Line:  # fmt: skip
     """A line of the bound called *name*.
 
     Args:
         name: of the bound.
         where: what it was measured on.
-        ours: our figure, or one for each round.
-        theirs: the rival's figure, or one for each round.
+        our_figures: our figure, or one for each round.
+        their_figures: the rival's figure, or one for each round.
         games: how many games it was measured on, where that matters: of too few the line only informs.
         words: attributes of the bound that are different here, such as the rival of a group.
     """
     bound = attrs.evolve(BY_NAME[name], **words)
     if games is not None and games < bound.judged_from:
         bound = bound.not_judged()
-    return Line(bound, where, _each(ours), _each(theirs))
+    return Line(bound, where, _each(our_figures), _each(their_figures))
 
 
 def _each(figures: float | Iterable[float]) -> tuple[float, ...]:

@@ -58,25 +58,25 @@ def compare(
         pictures.check_available()
     candidates = _candidates(given, settings)
     with level(db_path) as ledger:
-        told = comparison.compare(
+        compared = comparison.compare(
             ledger, candidates, pool, timer=time.thread_time, since=since, until=until, established=established,
             min_games=min_games, movers=movers, from_shown=from_shown,
         )  # fmt: skip
     if picture is not None:
-        output.save(picture, pictures.draw(told, picture.suffix))
+        output.save(picture, pictures.draw(compared, picture.suffix))
     if fmt == "table":
-        output.answer(_head(told))
-        for block in _tables(told):
+        output.answer(_head(compared))
+        for block in _tables(compared):
             output.answer()
             output.answer_lines(block)
     elif fmt is None:
-        output.write_one(attrs.asdict(told), None)
+        output.write_one(attrs.asdict(compared), None)
     else:
-        output.write([_row(one) for one in told.schemes], fmt)
-    for one in told.schemes:
-        if not one.players:
+        output.write([_row(figures) for figures in compared.schemes], fmt)
+    for figures in compared.schemes:
+        if not figures.players:
             note = "lists no active player; perhaps nobody has a declared rating: try --from-shown"
-            output.remark(f"note: {one.scheme} {note}")
+            output.remark(f"note: {figures.scheme} {note}")
 
 
 def _check_window(since: str | None, until: str | None) -> None:
@@ -104,104 +104,106 @@ def _candidates(given: str, settings: Sequence[str]) -> list[comparison.Candidat
         if name not in chosen:
             raise click.UsageError(f"--set {word}: scheme {name!r} is not among --schemes")
         chosen[name][setting] = value
-    return [comparison.candidate(name, its) for name, its in chosen.items()]
+    return [comparison.candidate(name, chosen_settings) for name, chosen_settings in chosen.items()]
 
 
-def _row(one: Figures) -> output.Row:
+def _row(figures: Figures) -> output.Row:
     """The figures of one scheme in one line."""
     return {
-        "scheme": one.scheme, "log_loss": one.log_loss, "brier": one.brier, "bias": one.bias, "games": one.games,
-        "players": one.players, "mean": one.mean, "spread": one.spread, "seconds": one.seconds,
+        "scheme": figures.scheme, "log_loss": figures.log_loss, "brier": figures.brier, "bias": figures.bias,
+        "games": figures.games, "players": figures.players, "mean": figures.mean, "spread": figures.spread,
+        "seconds": figures.seconds,
     }  # fmt: skip
 
 
 # -- tables for people ---------------------------------------------------------------------------------------------
 
 
-def _tables(told: Comparison) -> list[str]:
+def _tables(compared: Comparison) -> list[str]:
     """Everything below the head, one block of text each."""
-    blocks = [_main(told)]
-    narrow = len(told.schemes) <= WIDEST
+    blocks = [_main(compared)]
+    narrow = len(compared.schemes) <= WIDEST
     if narrow:
-        blocks.append(_calibration(told))
-    if told.likeness:
-        blocks.append(_likeness(told))
-    blocks += [_movers(told, switch) for switch in told.switches if switch.winners or switch.losers]
-    return [*blocks, _years(told) if narrow else "Calibration and years: in the JSON output, or with fewer schemes"]
+        blocks.append(_calibration(compared))
+    if compared.likeness:
+        blocks.append(_likeness(compared))
+    blocks += [_movers(compared, switch) for switch in compared.switches if switch.winners or switch.losers]
+    return [*blocks, _years(compared) if narrow else "Calibration and years: in the JSON output, or with fewer schemes"]
 
 
 def _number(value: float | None, digits: int = 0, sign: str = "") -> str | None:
     return None if value is None else f"{value:{sign},.{digits}f}"
 
 
-def _head(told: Comparison) -> str:
-    window = f"{told.in_window:,} predicted" if told.in_window != told.replayed else "each predicted"
-    provisional = f"{told.unsettled:,} of them with a side that some scheme calls provisional"
-    left_out = ", which do not count" if told.established else ""
+def _head(compared: Comparison) -> str:
+    window = f"{compared.in_window:,} predicted" if compared.in_window != compared.replayed else "each predicted"
+    provisional = f"{compared.unsettled:,} of them with a side that some scheme calls provisional"
+    left_out = ", which do not count" if compared.established else ""
     return (
-        f"pool {told.pool}: {told.replayed:,} games from {told.first_game} to {told.last_game}, {window}, "
-        f"{provisional}{left_out}"
+        f"pool {compared.pool}: {compared.replayed:,} games from {compared.first_game} to {compared.last_game}, "
+        f"{window}, {provisional}{left_out}"
     )
 
 
-def _main(told: Comparison) -> str:
+def _main(compared: Comparison) -> str:
     rows = [
         [
-            one.scheme, _number(one.log_loss, 4), _number(one.brier, 4), _number(one.bias, 4, "+"), _number(one.games),
-            _number(one.players), _number(one.mean), _number(one.spread), _number(one.seconds, 2),
+            figures.scheme, _number(figures.log_loss, 4), _number(figures.brier, 4), _number(figures.bias, 4, "+"),
+            _number(figures.games), _number(figures.players), _number(figures.mean), _number(figures.spread),
+            _number(figures.seconds, 2),
         ]
-        for one in told.schemes
+        for figures in compared.schemes
     ]  # fmt: skip
     headers = ["scheme", "log-loss", "Brier", "bias", "games", "players now", "mean", "spread", "seconds"]
-    title = f"Predictions (less is better; log-loss {told.even:.4f}: an even score in every game)"
+    title = f"Predictions (less is better; log-loss {compared.even:.4f}: an even score in every game)"
     return output.titled_table(title, headers, rows)
 
 
-def _calibration(told: Comparison) -> str:
-    headers, rows = ["expected"], [[f"{b.low:.1f}-{b.high:.1f}"] for b in told.schemes[0].calibration]
-    for one in told.schemes:
-        headers += [one.scheme, "scored", "games"]
-        for row, its in zip(rows, one.calibration, strict=True):
-            row += [_number(its.predicted, 3) or "-", _number(its.scored, 3) or "-", _number(its.games) or "-"]
+def _calibration(compared: Comparison) -> str:
+    headers, rows = ["expected"], [[f"{b.low:.1f}-{b.high:.1f}"] for b in compared.schemes[0].calibration]
+    for figures in compared.schemes:
+        headers += [figures.scheme, "scored", "games"]
+        for row, bin_ in zip(rows, figures.calibration, strict=True):
+            row += [_number(bin_.predicted, 3) or "-", _number(bin_.scored, 3) or "-", _number(bin_.games) or "-"]
     return output.titled_table("Calibration: White's expected score, and what White scored", headers, rows)
 
 
-def _likeness(told: Comparison) -> str:
-    found = {(one.one, one.other): _number(one.correlation, 3) for one in told.likeness}
-    names = [one.scheme for one in told.schemes]
+def _likeness(compared: Comparison) -> str:
+    found = {(pair.one, pair.other): _number(pair.correlation, 3) for pair in compared.likeness}
+    names = [figures.scheme for figures in compared.schemes]
     rows = [[name, *(found.get((other, name), "" if other != name else "1") for other in names)] for name in names]
-    players = sorted({one.players for one in told.likeness})
+    players = sorted({pair.players for pair in compared.likeness})
     over = f"{players[0]:,}" if len(players) == 1 else f"{players[0]:,} to {players[-1]:,}"
     return output.titled_table(
-        f"Rank correlation of the final ratings: {over} players with at least {told.min_games} games",
+        f"Rank correlation of the final ratings: {over} players with at least {compared.min_games} games",
         ["", *names], rows,
     )  # fmt: skip
 
 
-def _movers(told: Comparison, switch: Switch) -> str:
+def _movers(compared: Comparison, switch: Switch) -> str:
     rows = [
         [
-            one.name, _number(one.games), _number(one.place), _number(one.new_place), _number(one.gain, 0, "+"),
-            _number(one.rating), _number(one.new_rating),
+            mover.name, _number(mover.games), _number(mover.place), _number(mover.new_place),
+            _number(mover.gain, 0, "+"), _number(mover.rating), _number(mover.new_rating),
         ]
-        for one in (*switch.winners, *reversed(switch.losers))
+        for mover in (*switch.winners, *reversed(switch.losers))
     ]  # fmt: skip
     return output.titled_table(
         f"From {switch.scheme} to {switch.to}: places won and lost, among {switch.players:,} active players with at "
-        f"least {told.min_games} games",
+        f"least {compared.min_games} games",
         ["player", "games", "place", "new", "won", switch.scheme, switch.to], rows,
     )  # fmt: skip
 
 
-def _years(told: Comparison) -> str:
-    headers, rows = ["year"], [[str(year.year)] for year in told.schemes[0].years]
-    alike = len({tuple(year.players for year in one.years) for one in told.schemes}) == 1
-    for place, one in enumerate(told.schemes):
+def _years(compared: Comparison) -> str:
+    headers, rows = ["year"], [[str(year.year)] for year in compared.schemes[0].years]
+    alike = len({tuple(year.players for year in figures.years) for figures in compared.schemes}) == 1
+    for place, figures in enumerate(compared.schemes):
         if place == 0 or not alike:
             headers.append("players")
-            for row, its in zip(rows, one.years, strict=True):
-                row.append(_number(its.players) or "-")
-        headers += [one.scheme, "spread"]
-        for row, its in zip(rows, one.years, strict=True):
-            row += [_number(its.mean) or "-", _number(its.spread) or "-"]
+            for row, figures_of_year in zip(rows, figures.years, strict=True):
+                row.append(_number(figures_of_year.players) or "-")
+        headers += [figures.scheme, "spread"]
+        for row, figures_of_year in zip(rows, figures.years, strict=True):
+            row += [_number(figures_of_year.mean) or "-", _number(figures_of_year.spread) or "-"]
     return output.titled_table("Last ratings of each year's players", headers, rows)

@@ -38,11 +38,11 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
         if not lost and people.exists():
             output.remark(f"{people}: no name is lost")
             return
-        told = "1 player" if lost == 1 else f"{lost:,} players"
-        confirmed(f"Go on for good without the names of {told}? Only a newer copy of {people} has them.", yes=yes)
+        players = "1 player" if lost == 1 else f"{lost:,} players"
+        confirmed(f"Go on for good without the names of {players}? Only a newer copy of {people} has them.", yes=yes)
         lost = accept_lost_names(journal, people)
-    told = "1 player goes" if lost == 1 else f"{lost:,} players go"
-    output.remark(f"{people}: {told} on as numbers without a name")
+    players = "1 player goes" if lost == 1 else f"{lost:,} players go"
+    output.remark(f"{people}: {players} on as numbers without a name")
 
 
 @click.command("accept-clock")

@@ -163,17 +163,17 @@ def explain(db_path: str, player: str, game: str, fmt: str | None, verify: bool)
       rating-ledger explain club.db ann lichess:Mxzwh32Z -t
     """
     with level(db_path, verify=verify) as ledger:
-        told = explanations.explain(ledger, ledger.player(player), game)
+        explanation = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":
-            terms, meetings = told.pop("terms"), told.pop("meetings")
-            output.write_one({name: _exact(value) for name, value in told.items() if value is not None}, "table")
+            terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
+            output.write_one({name: _exact(value) for name, value in explanation.items() if value is not None}, "table")
             output.answer()
             output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
-            if told["rated_with"] != "this game":
+            if explanation["rated_with"] != "this game":
                 output.answer()
                 output.write(meetings, "table")
         else:
-            output.write_one(told, fmt)
+            output.write_one(explanation, fmt)
 
 
 def _exact(value: Any) -> Any:
@@ -198,10 +198,11 @@ def predict(
       rating-ledger predict club.db ann bob -t
     """
     with level(db_path, verify=verify) as ledger:
-        told = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
+        prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt is not None:
-            told.update({k: f"{v['rating']:.2f} ({v['change']:+.2f})" for k, v in told.items() if isinstance(v, dict)})
-        output.write_one(told, fmt)
+            after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
+            prediction |= {word: f"{state['rating']:.2f} ({state['change']:+.2f})" for word, state in after.items()}
+        output.write_one(prediction, fmt)
 
 
 @click.command()

@@ -46,8 +46,8 @@ def list_(fmt: str | None) -> None:
       rating-ledger scheme list -t
     """
     rows = [
-        {"scheme": name, "rates": f"by {one.rhythm.value}", "title": one.title, "source": one.source}
-        for name, one in sorted(known.available().items())
+        {"scheme": name, "rates": f"by {listed.rhythm.value}", "title": listed.title, "source": listed.source}
+        for name, listed in sorted(known.available().items())
     ]
     output.write(rows, fmt)
 
@@ -63,29 +63,29 @@ def show(name: str, fmt: str | None) -> None:
       rating-ledger scheme show chessworld -t
       rating-ledger scheme show glicko2 --csv
     """
-    one = known.named(name)
-    rows = _settings_of(one)
+    chosen = known.named(name)
+    rows = _settings_of(chosen)
     if fmt == "table":
-        output.write_one(_described(one), "table")
+        output.write_one(_described(chosen), "table")
         output.answer()
     if fmt is None:
-        output.write_one({**_described(one), "settings": rows}, None)
+        output.write_one({**_described(chosen), "settings": rows}, None)
     else:
         output.write(rows, fmt)
 
 
-def _described(one: Scheme) -> dict[str, Any]:
+def _described(chosen: Scheme) -> dict[str, Any]:
     return {
-        "scheme": one.name,
-        "title": one.title,
-        "source": one.source,
-        "rates": f"by {one.rhythm.value}",
-        "version": one.version,
-        "state": ", ".join(one.state),
+        "scheme": chosen.name,
+        "title": chosen.title,
+        "source": chosen.source,
+        "rates": f"by {chosen.rhythm.value}",
+        "version": chosen.version,
+        "state": ", ".join(chosen.state),
     }
 
 
-def _settings_of(one: Scheme) -> list[dict[str, Any]]:
+def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
     return [
         {
             "setting": field.name,
@@ -94,7 +94,7 @@ def _settings_of(one: Scheme) -> list[dict[str, Any]]:
             "meaning": field.metadata["doc"],
             "source": field.metadata["source"],
         }
-        for field in attrs.fields(one.settings)
+        for field in attrs.fields(chosen.settings)
     ]
 
 
@@ -118,7 +118,7 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
 @click.option("--pool", metavar="NAME", help="Pool; the first one by default; a new name makes a new pool.")
 @click.option("--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.")
 @click.option("--from", "since", metavar="INSTANT", help="First day that it rates; left out for a new pool.")
-@click.option("--carry", type=click.Choice([one.value for one in Carry]), help="What players bring along.")
+@click.option("--carry", type=click.Choice([way.value for way in Carry]), help="What players bring along.")
 @click.option(
     "--map", "maps", multiple=True, metavar="[FROM:]FACTOR:OFFSET",
     help="For --carry convert: new = FACTOR x old + OFFSET for ratings from FROM on; repeatable.",

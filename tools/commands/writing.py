@@ -119,8 +119,8 @@ def erase(db_path: str, player: str, yes: bool) -> None:
         if not person.is_erased:
             confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
         erased = ledger.erase(person.player)
-    told = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
-    output.remark(f"{beside(db_path, 'people')}: {told}; copies of this file may still tell")
+    outcome = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
+    output.remark(f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell")
 
 
 @click.command()

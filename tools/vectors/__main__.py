@@ -40,14 +40,14 @@ def main(files: Sequence[str], as_json: bool) -> None:
     """
     functions = joined()
     outcomes = [judged(example, functions) for example in _all_examples(files)]
-    differing = [one for one in outcomes if one.verdict is Verdict.DIFFERS]
+    differing = [outcome for outcome in outcomes if outcome.verdict is Verdict.DIFFERS]
     counts = list(tallies(outcomes))
-    total = tally("all", "", [one.verdict for one in outcomes])
+    total = tally("all", "", [outcome.verdict for outcome in outcomes])
     if as_json:
         output.write_one(_document(counts, total, differing), None)
     else:
-        for one in differing:
-            output.answer(line(one))
+        for outcome in differing:
+            output.answer(line(outcome))
         if differing:
             output.answer()
         output.answer_lines(output.titled_table("", HEADS, [*counts, total], left=2))
@@ -78,11 +78,11 @@ def _read(name: str) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def line(one: Outcome) -> str:
+def line(outcome: Outcome) -> str:
     """A difference on one line."""
-    example = one.example
+    example = outcome.example
     expected = f"anything but {_text(example.expected)} (known bad)" if example.known_bad else _text(example.expected)
-    got = " ".join(one.error.split()) if one.error else _text(one.got)
+    got = " ".join(outcome.error.split()) if outcome.error else _text(outcome.got)
     return (
         f"{example.id}: {example.scheme}.{example.function} {_text(example.inputs)} expected {expected}, got {got}, "
         f"tolerance {_text(example.tolerance)} ({' '.join(example.source.split()) or 'no source'})"
@@ -97,9 +97,9 @@ def _text(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """A value as JSON can hold it; what it cannot, in Python's words."""
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return repr(value)
@@ -108,10 +108,13 @@ def _plain(value: Any) -> Any:
 def _document(counts: Sequence[Tally], total: Tally, differing: Sequence[Outcome]) -> dict[str, Any]:
     return {
         **{name: getattr(total, name) for name in ("ran", "agree", "differ", "known_bad")},
-        "functions": [one._asdict() for one in counts],
+        "functions": [count._asdict() for count in counts],
         "differences": [
-            {**one.example._asdict(), **({"error": one.error} if one.error else {"got": _plain(one.got)})}
-            for one in differing
+            {
+                **outcome.example._asdict(),
+                **({"error": outcome.error} if outcome.error else {"got": _plain(outcome.got)}),
+            }
+            for outcome in differing
         ],
     }
 

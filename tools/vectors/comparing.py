@@ -43,7 +43,7 @@ def agree(expected: Any, got: Any, tolerance: Tolerance) -> bool:
         return (
             isinstance(got, list | tuple)
             and len(got) == len(expected)
-            and all(agree(one, other, tolerance) for one, other in zip(expected, got, strict=True))
+            and all(agree(wanted, given, tolerance) for wanted, given in zip(expected, got, strict=True))
         )
     if _is_number(expected):
         allowed = 0 if isinstance(tolerance, dict) else tolerance
@@ -97,7 +97,7 @@ def tally(scheme: str, function: str, verdicts: Sequence[Verdict]) -> Tally:
 def tallies(outcomes: Iterable[Outcome]) -> Iterator[Tally]:
     """A line for each scheme and function, in order of appearance."""
     counts: dict[tuple[str, str], list[Verdict]] = {}
-    for one in outcomes:
-        counts.setdefault((one.example.scheme, one.example.function), []).append(one.verdict)
+    for outcome in outcomes:
+        counts.setdefault((outcome.example.scheme, outcome.example.function), []).append(outcome.verdict)
     for key, verdicts in counts.items():
         yield tally(*key, verdicts)

@@ -46,7 +46,7 @@ def _tournament(given: Inputs) -> dict[str, float]:
 
 def _period(given: Inputs) -> dict[str, Any]:
     common = {name: given[name] for name in ("on", "chapter") if name in given}
-    result = period([_event(common | one, one.get("k") or given["k"]) for one in given["tournaments"]])
+    result = period([_event(common | event, event.get("k") or given["k"]) for event in given["tournaments"]])
     return {
         "total": f"{result.total:.2f}",
         "rounded_once": result.rounded_once,

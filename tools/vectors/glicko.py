@@ -45,8 +45,8 @@ def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
 
 
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:
-    told = inputs.get("vol")
-    volatility = glicko2.DEFAULT.initial_volatility if told is None else float(told)
+    given = inputs.get("vol")
+    volatility = glicko2.DEFAULT.initial_volatility if given is None else float(given)
     rating, rd, volatility = glicko2.rate_period(
         float(inputs["r"]), float(inputs["rd"]), volatility, _games(inputs), _glicko2_settings(inputs)
     )

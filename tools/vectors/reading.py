@@ -56,10 +56,10 @@ def examples(text: str | bytes) -> list[Example]:
         raise MalformedFileError(f"no JSON: {error} @ $") from None
     if not isinstance(given, list):
         raise MalformedFileError(f"expected a list of examples, got {_kind(given)} @ $")
-    problems = [problem for i, one in enumerate(given) for problem in _problems(one, f"$[{i}]")]
+    problems = [problem for i, example in enumerate(given) for problem in _problems(example, f"$[{i}]")]
     if problems:
         raise MalformedFileError("\n".join(problems))
-    return [Example(**{name: one[name] for name in Example._fields if name in one}) for one in given]
+    return [Example(**{name: example[name] for name in Example._fields if name in example}) for example in given]
 
 
 def _no_number(word: str) -> NoReturn:
@@ -78,30 +78,30 @@ def _kind(value: object) -> str:
     return _KINDS.get(type(value)) or str(value)
 
 
-def _problems(one: object, path: str) -> Iterator[str]:
-    if not isinstance(one, dict):
-        yield f"expected an example, an object, got {_kind(one)} @ {path}"
+def _problems(example: object, path: str) -> Iterator[str]:
+    if not isinstance(example, dict):
+        yield f"expected an example, an object, got {_kind(example)} @ {path}"
         return
     for name in ("id", "scheme", "function", "inputs", "expected"):
-        if name not in one:
+        if name not in example:
             yield f"the example lacks {name!r} @ {path}"
     for name in ("id", "scheme", "function", "source"):
-        if name in one and not isinstance(one[name], str):
-            yield f"expected text, got {_kind(one[name])} @ {path}.{name}"
-    if not isinstance(one.get("inputs", {}), dict):
-        yield f"expected an object, got {_kind(one['inputs'])} @ {path}.inputs"
-    if not isinstance(one.get("known_bad", False), bool):
-        yield f"expected true or false, got {_kind(one['known_bad'])} @ {path}.known_bad"
-    yield from _tolerance_problems(one, f"{path}.tolerance")
+        if name in example and not isinstance(example[name], str):
+            yield f"expected text, got {_kind(example[name])} @ {path}.{name}"
+    if not isinstance(example.get("inputs", {}), dict):
+        yield f"expected an object, got {_kind(example['inputs'])} @ {path}.inputs"
+    if not isinstance(example.get("known_bad", False), bool):
+        yield f"expected true or false, got {_kind(example['known_bad'])} @ {path}.known_bad"
+    yield from _tolerance_problems(example, f"{path}.tolerance")
 
 
-def _tolerance_problems(one: dict[str, Any], path: str) -> Iterator[str]:
-    tolerance = one.get("tolerance", 0)
+def _tolerance_problems(example: dict[str, Any], path: str) -> Iterator[str]:
+    tolerance = example.get("tolerance", 0)
     if not isinstance(tolerance, dict):
         if not _is_tolerance(tolerance):
             yield f"expected a number from 0, or an object of such, got {_kind(tolerance)} @ {path}"
         return
-    if not _has_keys(one.get("expected", {})):
+    if not _has_keys(example.get("expected", {})):
         yield f"tolerances by key need an expected result with keys @ {path}"
     for name, value in tolerance.items():
         if not _is_tolerance(value):
@@ -113,4 +113,5 @@ def _is_tolerance(value: object) -> bool:
 
 
 def _has_keys(expected: object) -> bool:
-    return isinstance(expected, dict) or (isinstance(expected, list) and all(isinstance(one, dict) for one in expected))
+    parts = expected if isinstance(expected, list) else [expected]
+    return all(isinstance(part, dict) for part in parts)

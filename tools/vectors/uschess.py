@@ -97,7 +97,7 @@ def bonus_eligible(given: Mapping[str, Any]) -> bool:
     m = given["m"]
     ids = given.get("ids") or [None] * m
     numbers: dict[object, int] = {}
-    met = [numbers.setdefault((place,) if one is None else one, len(numbers)) for place, one in enumerate(ids)]
+    met = [numbers.setdefault((place,) if name is None else name, len(numbers)) for place, name in enumerate(ids)]
     return formulas.bonus_eligible(met, 0, m)
 
 

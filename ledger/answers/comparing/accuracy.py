@@ -71,9 +71,9 @@ def average_ranks(values: Any) -> Any:
     return (last - (count - 1) / 2.0)[place]
 
 
-def spearman(one: Any, other: Any) -> float | None:
+def spearman(first: Any, second: Any) -> float | None:
     """Rank correlation of two arrays, -1 to 1: Pearson's of the average ranks; None where one has no order."""
-    a, b = average_ranks(one), average_ranks(other)
+    a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
     a, b = a - a.mean(), b - b.mean()

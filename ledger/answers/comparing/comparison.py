@@ -163,7 +163,7 @@ def compare(
     replayed = replaying.replay(
         ledger.views.connection, actual, games, candidates, timer, threads, from_shown=from_shown
     )
-    unsettled = window & np.logical_or.reduce([one.unsettled for one in replayed])
+    unsettled = window & np.logical_or.reduce([result.unsettled for result in replayed])
     predicted = window & ~unsettled if established else window
     if not predicted.any():
         raise UnknownNameError("game of the established", actual.name, "in each, some scheme calls a side provisional")
@@ -180,13 +180,13 @@ def compare(
         established=established,
         min_games=min_games,
         even=accuracy.log_loss(np.full(len(score), 0.5), score),
-        schemes=tuple(_figures(one, its, its.expected[predicted], score, active) for one, its in pairs),
+        schemes=tuple(_figures(*pair, predicted, score, active) for pair in pairs),
         likeness=tuple(_likenesses(pairs, played >= min_games)),
         switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
     )
 
 
-def _window(games: replaying.Games, pool: str, since: str | None, until: str | None) -> Any:
+def _window(games: replaying.ComparedGames, pool: str, since: str | None, until: str | None) -> Any:
     """Flags of the games whose predictions are asked for.
 
     Raises:
@@ -199,19 +199,20 @@ def _window(games: replaying.Games, pool: str, since: str | None, until: str | N
     return window
 
 
-def _figures(one: Candidate, its: Replayed, expected: Any, score: Any, active: Any) -> Figures:
+def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> Figures:
+    scheme, expected = candidate.scheme, result.expected[predicted]
     return Figures(
-        one.scheme.name, one.scheme.title, f"by {one.scheme.rhythm.value}", one.settings, len(score),
+        scheme.name, scheme.title, f"by {scheme.rhythm.value}", candidate.settings, len(score),
         accuracy.log_loss(expected, score), accuracy.brier(expected, score), accuracy.bias(expected, score),
-        *replaying.spread(its.final[active]), its.seconds, accuracy.calibration(expected, score), its.years,
+        *replaying.spread(result.final[active]), result.seconds, accuracy.calibration(expected, score), result.years,
     )  # fmt: skip
 
 
 def _likenesses(pairs: Sequence[tuple[Candidate, Replayed]], enough: Any) -> Iterator[Likeness]:
-    for (one, its), (other, theirs) in combinations(pairs, 2):
-        both = enough & ~np.isnan(its.final) & ~np.isnan(theirs.final)
-        correlation = accuracy.spearman(its.final[both], theirs.final[both])
-        yield Likeness(one.scheme.name, other.scheme.name, int(both.sum()), correlation)
+    for (first, first_result), (second, second_result) in combinations(pairs, 2):
+        both = enough & ~np.isnan(first_result.final) & ~np.isnan(second_result.final)
+        correlation = accuracy.spearman(first_result.final[both], second_result.final[both])
+        yield Likeness(first.scheme.name, second.scheme.name, int(both.sum()), correlation)
 
 
 def _switches(
@@ -224,14 +225,14 @@ def _switches(
         ratings, new_ratings = before.final[who], after.final[who]
         places, new_places = accuracy.places(ratings), accuracy.places(new_ratings)
         gain = places - new_places
-        best = [one for one in np.lexsort((who, -gain))[:movers].tolist() if gain[one] > 0]
-        worst = [one for one in np.lexsort((who, gain))[:movers].tolist() if gain[one] < 0]
-        shown = names(ledger, {int(players[who[one]]) for one in (*best, *worst)})
+        best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]
+        worst = [index for index in np.lexsort((who, gain))[:movers].tolist() if gain[index] < 0]
+        shown = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})
         columns = (players[who], played[who], places, ratings, new_places, new_ratings, gain)
-        told = {
-            one: Mover(int(player), shown[int(player)], *rest)
-            for one in (*best, *worst)
-            for player, *rest in [[column[one].item() for column in columns]]
+        mover_at = {
+            index: Mover(int(player), shown[int(player)], *rest)
+            for index in (*best, *worst)
+            for player, *rest in [[column[index].item() for column in columns]]
         }
-        winners, losers = (tuple(told[one] for one in some) for some in (best, worst))
+        winners, losers = (tuple(mover_at[index] for index in indices) for indices in (best, worst))
         yield Switch(old.scheme.name, new.scheme.name, len(who), winners, losers)

@@ -74,7 +74,7 @@ class Year:
     spread: float | None
 
 
-class Games(NamedTuple):
+class ComparedGames(NamedTuple):
     """The games in order of their ends, as NumPy arrays.
 
     ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
@@ -125,7 +125,7 @@ class Replayed(NamedTuple):
     seconds: float
 
 
-def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> Games:
+def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGames:
     """The games of a pool that count, up to an instant."""
     blocks: list[list[Any]] = []
     codes: dict[str | None, int] = {None: 0}
@@ -142,34 +142,34 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> Games:
             )  # fmt: skip
     if not blocks:
         none = MANY.small([])
-        return Games(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
+        return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     players, white, black = MANY.dense(columns[0], columns[1])
     shown = np.full(len(players), np.nan)
     owner, rating = MANY.interleave(white, black), MANY.interleave(columns[5], columns[6])
     known_sides = np.flatnonzero(~np.isnan(rating))[::-1]
     shown[owner[known_sides]] = rating[known_sides]  # the last one written is the first one shown
-    return Games(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
+    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
 
 
-def counts(games: Games) -> Any:
+def counts(games: ComparedGames) -> Any:
     """Games by player."""
     size = len(games.players)
     return np.bincount(games.white, minlength=size) + np.bincount(games.black, minlength=size)
 
 
-def last_ms(games: Games) -> Any:
+def last_ms(games: ComparedGames) -> Any:
     """When each player's last game ended."""
     last = []
     for side in (games.white, games.black):
-        mine = np.full(len(games.players), BEGINNING, np.int64)
-        mine[side] = games.ended_ms  # the last one written is the last one played
-        last.append(mine)
+        latest = np.full(len(games.players), BEGINNING, np.int64)
+        latest[side] = games.ended_ms  # the last one written is the last one played
+        last.append(latest)
     return np.maximum(*last)
 
 
 def replay(
-    connection: sqlite3.Connection, actual: Pool, games: Games, candidates: Sequence[Candidate],
+    connection: sqlite3.Connection, actual: Pool, games: ComparedGames, candidates: Sequence[Candidate],
     timer: Callable[[], float], threads: int, *, from_shown: bool = False,
 ) -> list[Replayed]:  # fmt: skip
     """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
@@ -186,31 +186,32 @@ def replay(
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
-    for one in candidates:
-        if _cut(one) not in orders:
-            order = _order(games, _alone(actual, one), roster)
-            orders[_cut(one)] = order
+    for candidate in candidates:
+        if _cut(candidate) not in orders:
+            order = _order(games, _alone(actual, candidate), roster)
+            orders[_cut(candidate)] = order
     shown = {cut: _with_shown(order, games) for cut, order in orders.items()} if from_shown else orders
 
-    def order_of(one: Candidate) -> Order:
-        return (shown if one.scheme.scale == SHOWN_SCALE else orders)[_cut(one)]
+    def order_of(candidate: Candidate) -> Order:
+        return (shown if candidate.scheme.scale == SHOWN_SCALE else orders)[_cut(candidate)]
 
     with ThreadPoolExecutor(threads) as executor:
-        return list(executor.map(lambda one: _replay(one, order_of(one), timer), candidates))
+        return list(executor.map(lambda candidate: _replay(candidate, order_of(candidate), timer), candidates))
 
 
-def _cut(one: Candidate) -> object:
+def _cut(candidate: Candidate) -> object:
     """What decides which games are rated together, and so in which order all are."""
-    return one.scheme.calendar(one.numbers) if one.scheme.rhythm is Rhythm.PERIOD else one.scheme.rhythm
+    scheme = candidate.scheme
+    return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
 
 
-def _alone(actual: Pool, one: Candidate) -> Pool:
+def _alone(actual: Pool, candidate: Candidate) -> Pool:
     """The pool as if the scheme had rated it from the beginning."""
-    era = Era(BEGINNING, "", one.scheme, one.numbers, one.settings, Carry.KEEP, (), 0)
+    era = Era(BEGINNING, "", candidate.scheme, candidate.numbers, candidate.settings, Carry.KEEP, (), 0)
     return attrs.evolve(actual, eras=(era,))
 
 
-def _order(games: Games, pool: Pool, roster: Roster) -> Order:
+def _order(games: ComparedGames, pool: Pool, roster: Roster) -> Order:
     """The games in the rating order of a pool of one era."""
     rated_ms, batch = _placed(games, pool)
     places = np.lexsort((batch, rated_ms))  # stable: within a batch in order of the ends
@@ -226,11 +227,12 @@ def _order(games: Games, pool: Pool, roster: Roster) -> Order:
     owner = MANY.interleave(white, black)
     first = np.zeros(len(games.players), np.int64)
     first[owner[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first one played
-    newcomers = [roster.newcomer(*one) for one in zip(games.players.tolist(), first.tolist(), strict=True)]
+    starts = zip(games.players.tolist(), first.tolist(), strict=True)
+    newcomers = [roster.newcomer(player, first_ms) for player, first_ms in starts]
     return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
 
 
-def _with_shown(order: Order, games: Games) -> Order:
+def _with_shown(order: Order, games: ComparedGames) -> Order:
     """The same with what the source showed for declared ratings, where none was declared."""
     newcomers = [
         who._replace(declared=rating) if who.declared is None and not isnan(rating) else who
@@ -239,16 +241,16 @@ def _with_shown(order: Order, games: Games) -> Order:
     return order._replace(newcomers=newcomers)
 
 
-def _placed(games: Games, pool: Pool) -> tuple[Any, Any]:
+def _placed(games: ComparedGames, pool: Pool) -> tuple[Any, Any]:
     """Each game's place in rating order, milliseconds, and a number that sorts as its batch's name does."""
     if pool.scheme.rhythm is not Rhythm.EVENT:
         return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32)
     ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
-    pairs, mine = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
+    pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
     rated_ms, batch = pool.places(ends[pairs % len(ends)], tournaments)
     rank = {name: place for place, name in enumerate(sorted(set(batch)))}
-    return rated_ms[mine], np.asarray([rank[name] for name in batch], np.int32)[mine]
+    return rated_ms[pair_of_game], np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
 
 
 def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
@@ -262,20 +264,20 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
     return found
 
 
-def _replay(one: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
-    scheme, numbers, games = one.scheme, one.numbers, order.rateable
+def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
+    scheme, numbers, games = candidate.scheme, candidate.numbers, order.rateable
     cols = FEW if isinstance(games.white, list) else MANY
-    if cols is MANY:  # what compiling takes is nobody's merit
+    if cols is MANY:  # compile before the clock starts: the seconds are those of the scheme
         foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
-    told = foresee(cols, scheme, numbers, games, state)
+    foresight = foresee(cols, scheme, numbers, games, state)
     seconds = timer() - began
     expected, unsettled = np.empty(len(games.white)), np.empty(len(games.white), np.bool_)
-    expected[order.places], unsettled[order.places] = told.expected, told.unsettled
-    rating = np.asarray(told.rating)
+    expected[order.places], unsettled[order.places] = foresight.expected, foresight.unsettled
+    rating = np.asarray(foresight.rating)
     years = tuple(Year(year, *spread(rating[sides])) for year, sides in order.last_sides.items())
-    return Replayed(expected, unsettled, np.asarray(told.final), years, seconds)
+    return Replayed(expected, unsettled, np.asarray(foresight.final), years, seconds)
 
 
 def spread(ratings: Any) -> tuple[int, float | None, float | None]:

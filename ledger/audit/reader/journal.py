@@ -79,7 +79,7 @@ def verify_journal(
             _read_up_to(connection, scan, error)
         falsehoods = (scan.falsehoods + _node_falsehoods(connection, scan))[:FIRST_FALSEHOODS]
         of_the_file = file_falsehoods(file, JOURNAL, quick=True)
-        if not {"table journal", f"index {_KEY_INDEX}"} & {one.position_or_key for one in of_the_file}:
+        if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
             of_the_file += _index_falsehoods(connection, scan)
         falsehoods += dict.fromkeys(of_the_file)  # what was found twice is told once
     head = TreeHead(scan.size, scan.root())

@@ -49,8 +49,8 @@ class Column:
 class Meaning:
     """A function from a text to a value, applied to whole columns."""
 
-    def __init__(self, one: Callable[[str], Any], kind: Any = None) -> None:
-        self._one = one
+    def __init__(self, convert: Callable[[str], Any], kind: Any = None) -> None:
+        self._one = convert
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
@@ -73,20 +73,20 @@ class Meaning:
 
     def _map(self, text: Series) -> tuple[Series, dict[str, str]]:
         distinct = text.unique().drop_nulls().to_list()
-        for one in distinct:
-            if one not in self._known and one not in self._bad:
-                self._learn(one)
+        for cell in distinct:
+            if cell not in self._known and cell not in self._bad:
+                self._learn(cell)
         kind = self._kind or pl.String
         if not distinct:
             return pl.Series(text.name, [None], kind).new_from_index(0, len(text)), {}
-        new = [self._known.get(one) for one in distinct]
-        bad = {one: self._bad[one] for one in distinct if one in self._bad} if self._bad else {}
+        new = [self._known.get(cell) for cell in distinct]
+        bad = {cell: self._bad[cell] for cell in distinct if cell in self._bad} if self._bad else {}
         if new == distinct:
             return text, bad
         if len(distinct) * 2 < len(text):
             return text.replace_strict(distinct, new, default=None, return_dtype=kind), bad
         # So many distinct values make the replacement table dearer than asking for each row.
-        return pl.Series(text.name, [self._known.get(one) for one in text.to_list()], kind), bad
+        return pl.Series(text.name, [self._known.get(cell) for cell in text.to_list()], kind), bad
 
     def column(self, label: str, text: Series, plain: Callable[[Series], Series] | None = None) -> Column:
         """All of *text*; where *plain* gives a value for a row, that is taken unasked."""

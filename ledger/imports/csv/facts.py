@@ -51,7 +51,7 @@ def ending(known: frozenset[str]) -> Expr:
     ):
         if flag in known:
             plain = pl.when(holds & pl.col(flag)).then(pl.lit(word)).otherwise(plain)
-    told = plain
+    termination = plain
     if "termination" in known:
         given = pl.col("termination")
         normal = plain
@@ -61,8 +61,8 @@ def ending(known: frozenset[str]) -> Expr:
             usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
             resigned = ~draw & (plain == "unknown") & (usual if "variant" in known else pl.lit(value=True))
             normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
-        told = pl.when(given.is_null()).then(plain).when(given == values.NORMAL).then(normal).otherwise(given)
-    return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(told)
+        termination = pl.when(given.is_null()).then(plain).when(given == values.NORMAL).then(normal).otherwise(given)
+    return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
 def rest(known: frozenset[str]) -> list[Expr]:

@@ -184,12 +184,12 @@ class _Converter:
         faults: list[Fault] = []
         count = 0
         for mask, texts, say in self._complaints(table, columns):
-            told = mask & ~left_out
-            if told.any():
-                count += int(told.sum())
-                lines = table["line"].filter(told).head(KEPT_FAULTS).to_list()
-                faults += map(Fault, lines, map(say, texts.filter(told).head(KEPT_FAULTS).to_list()))
-                bad = bad | told
+            faulty = mask & ~left_out
+            if faulty.any():
+                count += int(faulty.sum())
+                lines = table["line"].filter(faulty).head(KEPT_FAULTS).to_list()
+                faults += map(Fault, lines, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
+                bad = bad | faulty
         good = table.filter(~bad) if bad.any() else table
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
         return games, Faults(faults, count - len(faults))
@@ -204,13 +204,13 @@ class _Converter:
                 read[f"{side}_spaced"] = (
                     cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
                 )
-        told = [
+        expressions = [
             *facts.rest(self._known),
             *facts.player("white", self._known),
             *facts.player("black", self._known),
         ]
         table = pl.DataFrame([cells["line"], *read.values()]).select(
-            "line", *told, pl.lit(None, pl.String).alias("text")
+            "line", *expressions, pl.lit(None, pl.String).alias("text")
         )
         return table.with_columns(self._keys(table, cells))
 
@@ -225,16 +225,16 @@ class _Converter:
         missing = keys.is_null()
         if not missing.any():
             return keys
-        told = [
+        parts = [
             pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
         ]
-        same = table.filter(missing).select(pl.concat_str(told, separator="\x1f")).to_series()
+        same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
         made = iter(self._made_keys(same.to_list()))
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
 
     def _made_keys(self, facts_told: list[str]) -> Iterator[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        digests = [sha256(told.encode()) for told in facts_told]
+        digests = [sha256(text.encode()) for text in facts_told]
         for digest, number in zip(digests, self._repeats.numbers(digests), strict=True):
             digest.update(f"\x1f{number}".encode())
             yield f"{self._prefix}{digest.hexdigest()[:24]}"

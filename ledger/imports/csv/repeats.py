@@ -41,8 +41,8 @@ class Tally:
         numbers = np.empty(len(met), np.int64)
         numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
         self._keep(hashes, counts.astype(np.uint32))
-        told: list[int] = numbers.tolist()
-        return told
+        answer: list[int] = numbers.tolist()
+        return answer
 
     def _keep(self, hashes: NDArray[np.uint64], counts: NDArray[np.uint32]) -> None:
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):

@@ -85,8 +85,8 @@ def game_rounded(
 
 def period(results: Sequence[Result]) -> Period:
     """The tournaments of one period put together: rounded once per period (8.3.4)."""
-    total = sum((one.change for one in results), Decimal(0))
-    return Period(total, round_change(total), sum(round_change(one.change) for one in results))
+    total = sum((result.change for result in results), Decimal(0))
+    return Period(total, round_change(total), sum(round_change(result.change) for result in results))
 
 
 def round_change(change: str | int | Decimal) -> int:
