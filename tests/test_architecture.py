@@ -247,8 +247,8 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):
             yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name):
-            yield node.lineno, node.name
+        elif not isinstance(node, ast.alias) and isinstance(name := getattr(node, "name", None), str):
+            yield node.lineno, name
 
 
 @pytest.mark.parametrize("module", EVERYWHERE)

@@ -66,6 +66,8 @@ class Build:
             with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
                 book = GameBook(connection)
                 self._fold(connection, book, folded, target, games, writers, progress)
+                for statement in views_file.index_statements("games("):
+                    writers.aside().run(statement)  # while the games are rated
                 for number, blocks in _by_pool(games):
                     if number < written_pool:
                         continue

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, WAITING_MS
+from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,6 +42,13 @@ class TableWriter(Protocol):
 
     def insert(self, query: str, rows: DataFrame) -> None:
         """Run a statement with question marks for each row; the columns stand in the order of the question marks.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+
+    def run(self, query: str) -> None:
+        """Run a statement without rows between two transactions; it may still be under way when this returns.
 
         Raises:
             StorageError: the file cannot be written.
@@ -76,6 +83,10 @@ class OwnConnection:
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
         insert_rows(self._connection, query, rows)
+
+    def run(self, query: str) -> None:
+        """Run a statement."""
+        self._connection.execute(query)
 
     def commit(self) -> None:
         """End the transaction."""
@@ -125,6 +136,10 @@ class OwnProcess:
         """Hand rows over; waits where too many wait already."""
         for begin in range(0, len(rows), MESSAGE):
             self._hand_over((ROWS, query, rows[begin : begin + MESSAGE]))
+
+    def run(self, query: str) -> None:
+        """Hand a statement over."""
+        self._hand_over((STATEMENT, query, None))
 
     def commit(self) -> None:
         """End the transaction, when all that was handed over before is written."""
