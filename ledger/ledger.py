@@ -190,10 +190,10 @@ class Ledger:
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
         birth_year: int | None = None, actor: str = DEFAULT_ACTOR,
     ) -> int:  # fmt: skip
-        """Register a player and return the player number; one who is registered already keeps it.
+        """Register a player and return the player number; one who is registered already keeps it, and the first name.
 
         Raises:
-            RejectedError: the identity was registered with something else.
+            RejectedError: the identity was registered with another standing, declared rating or year of birth.
             StorageError: the people file and the journal do not belong together.
         """
         joined_at = instant_text(self.now_ms())

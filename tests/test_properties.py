@@ -94,7 +94,7 @@ def small_blocks(size: int) -> Iterator[None]:
     """Builds sort by runs on the disk, and rate and write in blocks, of about *size* rows."""
     sizes = {
         sorted_runs: ("PIECE",),
-        building: ("GAMES_A_RUN", "GAMES_A_BLOCK"),
+        building: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK"),
         pool_build: ("SIDES_A_RUN", "SIDES_A_BLOCK"),
     }
     with ExitStack() as stack:

@@ -217,7 +217,10 @@ class _Audit:
             until = None if standing is None else self._place(standing, size)
             unfit = derived.build(made, size if until is None else until, self._progress)
             if standing is not None and until is not None and not unfit:
-                found, why_not = derived.compare(standing.file, made, self._progress)
+                found, why_not, strange = derived.compare(standing.file, made, self._progress)
+                for name in strange:
+                    remedy = "install it, or let the next command take the table away"
+                    self.leave_out(f"table {name}", f"its projector is not installed here: {remedy}")
                 self._found["views"] += found
                 self._rows_until = until if not why_not else None
                 if why_not:

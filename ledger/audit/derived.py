@@ -5,6 +5,7 @@ Nothing is changed, and nothing of the standing views is believed: not their ind
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from ledger.audit.reader.published import marks, object_falsehoods, objects, pag
 from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
+from ledger.facts.events import NAME_PATTERN
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
 from ledger.ratings.history import HISTORY
@@ -198,24 +200,28 @@ def with_tables(standing: Snapshot, projectors: Sequence[Projector]) -> tuple[li
     return kept, [projector.name for projector in projectors if projector.name not in stored]
 
 
-def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str]:
+def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
     """Hold standing views against those built aside for the same entries.
 
     Returns:
-        What is false, at most the first row of each table; and, where an earlier version of a scheme or projector
-        made the views, so that nothing was compared, the words for that.
+        What is false, at most the first row of each table; where an earlier version of a scheme or projector made the
+        views, so that nothing was compared, the words for that; and the tables of projectors that are not installed
+        here, which alone were not compared.
     """
-    why_not = _made_earlier(standing.connection, true.connection) or _made_elsewhere(standing.connection, true)
+    why_not = _made_earlier(standing.connection, true.connection)
     if why_not:
-        return [], why_not
+        return [], why_not, []
+    strange = _not_installed(standing.connection, true)
     grown = {HISTORY.name}  # a column for each field of the schemes in use
     should = objects(true.connection, grown)
-    found = object_falsehoods(standing.connection, should, "views", REMEDY, grown)
+    found = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
+    names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
         if table != "progress":
             progress(f"table {table}", 0, 1)
-            found += table_falsehoods(standing, true.connection, table)
-    return found, ""
+            where = f"name NOT IN ({names})" if table == "projections" else "1"
+            found += table_falsehoods(standing, true.connection, table, where)
+    return found, "", strange
 
 
 def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
@@ -231,27 +237,25 @@ def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str
     return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
 
 
-def _made_elsewhere(standing: sqlite3.Connection, true: Views) -> str:
-    """The words for views that hold the tables of projectors which are not installed here."""
+def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
+    """The tables of standing views that projectors made which are not installed here."""
     try:
         stored = views_file.stored_projectors(standing)
         present = {name for (name,) in standing.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except READ_ERRORS:
-        return ""
-    installed = {projector.name for projector in true.projectors}
-    strange = sorted(name for name in stored if name in present - installed and _names(stored[name]) == name)
-    if not strange:
-        return ""
-    return (
-        f"the views hold tables of projectors that are not installed here ({', '.join(strange)}): install them, or let "
-        "the next command take the tables away"
+        return []
+    taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.projectors)}
+    return sorted(
+        name
+        for name in stored
+        if name in present - taken and re.fullmatch(NAME_PATTERN, name) and _names(stored[name]) == name
     )
 
 
 def _names(identity: object) -> object:
     """The name in a projector's identity, None where it is none."""
     try:
-        name, version, settings = orjson.loads(str(identity))
+        name, version, settings, _ = orjson.loads(str(identity))
     except (ValueError, TypeError):
         return None
     return name if type(version) is int and type(settings) is dict else None
@@ -267,23 +271,29 @@ def _is_earlier(stood: object, wanted: str) -> bool:
         return False
 
 
-def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str) -> list[Falsehood]:
-    """The first row of a table that does not follow from the journal, if any."""
+def table_falsehoods(
+    standing: Snapshot, true: sqlite3.Connection, table: str, where: str = "1"
+) -> list[Falsehood]:
+    """The first row of a table, of those *where* says, that does not follow from the journal, if any."""
     try:
         try:
-            return _difference(standing.connection, true, table)
+            return _difference(standing.connection, true, table, where)
         except READ_ERRORS:  # once more: perhaps it is only a text that is none, in a row to be named
             standing.read_any_text()
-            return _difference(standing.connection, true, table)
+            return _difference(standing.connection, true, table, where)
     except READ_ERRORS as error:
         return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
 
 
-def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str) -> list[Falsehood]:
+def _difference(
+    standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str
+) -> list[Falsehood]:
     key, names = _columns(true, table)
     if not set(names) <= set(_columns(standing, table)[1]):
         return []  # its lack of a column, or of all, is named already
-    found = _first_difference(_rows(standing, table, key, names), _rows(true, table, key, names), table, key, names)
+    found = _first_difference(
+        _rows(standing, table, key, names, where), _rows(true, table, key, names, where), table, key, names
+    )
     return [found] if found else _negative_zeros(standing, table, key)
 
 
@@ -295,16 +305,18 @@ def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], lis
 
 
 def _blocks(
-    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str]
+    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str = "1"
 ) -> Iterator[list[Any]]:
     columns = ", ".join(f'"{name}"' for name in names)
-    cursor = connection.execute(f'SELECT {columns} FROM "{table}" ORDER BY {", ".join(key)}')
+    cursor = connection.execute(f'SELECT {columns} FROM "{table}" WHERE {where} ORDER BY {", ".join(key)}')
     while rows := cursor.fetchmany(BLOCK):
         yield rows
 
 
-def _rows(connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str]) -> Iterator[Any]:
-    for rows in _blocks(connection, table, key, names):
+def _rows(
+    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str
+) -> Iterator[Any]:
+    for rows in _blocks(connection, table, key, names, where):
         yield from rows
 
 

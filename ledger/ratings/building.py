@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
+ENTRIES_A_COMMIT = 200_000  # entries that are folded between two commits: each waits for the disk
 GAMES_A_RUN = 500_000  # games that are sorted in memory at one time, about 100 bytes each
 GAMES_A_BLOCK = 250_000  # games that are rated together, or somewhat more
 _STANDING = "SELECT target, folded, pool, player FROM build"
@@ -65,6 +66,8 @@ class Build:
             with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
                 book = GameBook(connection)
                 self._fold(connection, book, folded, target, games, writers, progress)
+                for statement in views_file.index_statements("games("):
+                    writers.aside().run(statement)  # while the games are rated
                 for number, blocks in _by_pool(games):
                     if number < written_pool:
                         continue
@@ -118,7 +121,7 @@ class Build:
 
         A block with anything but players and games is written by the connection that the game book reads with.
         """
-        stale = folded > 0
+        stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
             writer = writers.own() if block.others else writers.aside()
@@ -127,7 +130,9 @@ class Build:
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
-            writer.commit()
+            if block.others or folded - committed >= ENTRIES_A_COMMIT or folded == target:
+                writer.commit()
+                committed = folded
             stale = stale or any(fresh.touched.values())  # a later fact reached back into earlier blocks
             if not stale:
                 games.add(_compact(counting))
@@ -172,13 +177,14 @@ class _Writers:
             self._own.close()
 
     def own(self) -> TableWriter:
-        """The connection, once nothing else is under way."""
+        """The connection, once all that was written is committed and nothing is under way."""
         if self._aside is not None:
+            self._aside.commit()
             self._aside.settle()
         return self._own
 
     def aside(self) -> TableWriter:
-        """What writes while this process goes on; its rows are to be committed before ``own`` is asked for."""
+        """What writes while this process goes on."""
         if self._aside is None:
             much = self._entries >= OWN_PROCESS_FROM
             self._aside = table_writer(self._path, self._connection) if much else self._own

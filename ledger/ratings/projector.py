@@ -83,7 +83,7 @@ class Projector:
             fields ``state[p]``, ``state[p + 1]``, ...; as for schemes, plain arithmetic that Numba compiles.
 
     Raises:
-        ProjectionError: it takes or stores what no side has, or takes a text.
+        ProjectionError: it takes or stores what no side has, takes a text, or gives two columns one name.
     """
 
     name: str
@@ -101,6 +101,12 @@ class Projector:
         texts = sorted(name for name in self.takes if SIDE_COLUMNS[name].type == "TEXT")
         if texts:
             raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
+        if any(not isinstance(kept, Kept) for kept in self.state):
+            raise ProjectionError(self.name, "its state is a tuple of Kept(name, type, start, doc)")
+        names = ["pool", "player", "n", *self.stores, *(kept.name for kept in self.state)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
 
     @property
     def wants(self) -> set[str]:
@@ -109,7 +115,7 @@ class Projector:
 
     @property
     def identity(self) -> str:
-        """Name, version and settings: when this changes, the table is built anew."""
-        return orjson.dumps(
-            [self.name, self.version, dict(self.settings)], option=orjson.OPT_SORT_KEYS
-        ).decode()
+        """Name, version, settings and columns: when this changes, the table is built anew."""
+        columns = [*self.takes, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
+        identity = [self.name, self.version, dict(self.settings), columns]
+        return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ledger.book.timeline import Pool
+from ledger.errors import ProjectionError, one_line
 from ledger.ratings.folding import folding_loop
+from ledger.ratings.history import HISTORY
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import Rated, sides_at
@@ -65,6 +67,9 @@ def fold(
         run: by side, the index of its player among those of *state*.
         sides: the columns of the sides.
         state: flat running state by player; left as it is.
+
+    Raises:
+        ProjectionError: the projector's step fails.
     """
     width = len(projector.state)
     loop = folding_loop(projector.name, projector.step, width)
@@ -72,7 +77,13 @@ def fold(
         loop = compiled(loop)
     reached = state[:] if cols is FEW else state.copy()
     out = cols.room(len(run) * width)
-    loop(run, tuple(sides[name] for name in projector.takes), reached, out)
+    try:
+        loop(run, tuple(sides[name] for name in projector.takes), reached, out)
+    except Exception as error:  # whatever somebody else's step does; the history's is ours
+        if projector is HISTORY:
+            raise
+        message = f"its step fails ({type(error).__name__}: {one_line(error)}); correct it, or take the plug-in away"
+        raise ProjectionError(projector.name, message) from error
     return [cols.field(out, i, width) for i in range(width)], reached
 
 

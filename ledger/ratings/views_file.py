@@ -93,10 +93,19 @@ def drop_table(connection: sqlite3.Connection, name: str) -> None:
     connection.execute("DELETE FROM projections WHERE name = ?", (name,))
 
 
+def index_statements(table: str = "") -> list[str]:
+    """The statements that make the indexes of a table, or of all, once the tables are filled."""
+    return [
+        statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS")
+        for statement in _INDEXES
+        if f" ON {table}" in statement
+    ]
+
+
 def create_indexes(connection: sqlite3.Connection) -> None:
-    """Make the indexes, once the tables are filled."""
-    for statement in _INDEXES:
-        connection.execute(statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+    """Make the indexes that are missing, once the tables are filled."""
+    for statement in index_statements():
+        connection.execute(statement)
 
 
 def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, WAITING_MS
+from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 MESSAGE = 50_000  # rows that are handed over at one time
-AHEAD = 3  # messages that wait to be written: enough to work on, little enough for memory
+AHEAD = 8  # messages that wait to be written: enough to work on, little enough for memory
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 _WRITING_PROCESS = "ledger.runtime.writing_process"
 _ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
@@ -42,6 +42,13 @@ class TableWriter(Protocol):
 
     def insert(self, query: str, rows: DataFrame) -> None:
         """Run a statement with question marks for each row; the columns stand in the order of the question marks.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+
+    def run(self, query: str) -> None:
+        """Run a statement without rows between two transactions; it may still be under way when this returns.
 
         Raises:
             StorageError: the file cannot be written.
@@ -77,6 +84,10 @@ class OwnConnection:
             self._connection.execute("BEGIN IMMEDIATE")
         insert_rows(self._connection, query, rows)
 
+    def run(self, query: str) -> None:
+        """Run a statement."""
+        self._connection.execute(query)
+
     def commit(self) -> None:
         """End the transaction."""
         if self._connection.in_transaction:
@@ -104,7 +115,8 @@ class OwnProcess:
         self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
         command = [sys.executable, "-P", "-m", _WRITING_PROCESS, str(path), str(_lock_of(path))]
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "POLARS_MAX_THREADS": "1"}
+        found = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, "PYTHONPATH": found, "POLARS_MAX_THREADS": "1"}
         try:
             self._process = subprocess.Popen(  # noqa: S603  # our own code
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
@@ -124,6 +136,10 @@ class OwnProcess:
         """Hand rows over; waits where too many wait already."""
         for begin in range(0, len(rows), MESSAGE):
             self._hand_over((ROWS, query, rows[begin : begin + MESSAGE]))
+
+    def run(self, query: str) -> None:
+        """Hand a statement over."""
+        self._hand_over((STATEMENT, query, None))
 
     def commit(self) -> None:
         """End the transaction, when all that was handed over before is written."""

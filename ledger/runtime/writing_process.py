@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
 
 HEADER = struct.Struct(">cIQ")  # of each message: what, bytes of the statement, bytes of the rows
-ROWS, COMMIT = b"R", b"C"
+ROWS, STATEMENT, COMMIT = b"R", b"S", b"C"
 READY, DONE, REFUSED = b"ready\n", b"done\n", b"refused "
 WAITING_MS = 60_000  # for somebody else who holds a lock on the file
 _PRAGMAS = ("synchronous=NORMAL", "cache_size=-65536", f"busy_timeout={WAITING_MS}", "trusted_schema=OFF")
@@ -51,6 +51,11 @@ class _Writer:
             statement.bind_stream(rows)
             statement.execute_update()
 
+    def run(self, query: str) -> None:
+        with adbc_manager.AdbcStatement(self._connection) as statement:
+            statement.set_sql_query(query)
+            statement.execute_update()
+
     def commit(self) -> None:
         if self._in_transaction:
             self._connection.commit()
@@ -68,8 +73,8 @@ class _Writer:
 def serve(path: str, messages: BinaryIO, answers: BinaryIO) -> None:
     """Write what *messages* say until they end; what is not committed then is undone.
 
-    Each message is a ``HEADER``, a statement with question marks, and rows for it as an Arrow IPC stream. A commit is
-    answered when it is on the disk.
+    Each message is a ``HEADER``, a statement with question marks, and rows for it as an Arrow IPC stream; or a
+    statement alone, a transaction of its own. A commit is answered when it is on the disk.
     """
     writer = _Writer(path)
     try:
@@ -81,6 +86,8 @@ def serve(path: str, messages: BinaryIO, answers: BinaryIO) -> None:
                 return  # whoever feeds this process is gone
             if what == ROWS:
                 writer.insert(query.decode(), pl.read_ipc_stream(content))
+            elif what == STATEMENT:
+                writer.run(query.decode())
             else:
                 writer.commit()
                 _say(answers, DONE)

@@ -261,8 +261,8 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy
                 standing = derived.look(file)
                 if standing.why_not or standing.falsehoods or standing.position != proven.head.size:
                     return [standing.why_not, *standing.falsehoods, standing.position]
-                rows, why_not = derived.compare(file, made, silent)
-                return [*derived.place_falsehoods(standing, proven.head.size, proven.roots), *rows, *why_not]
+                rows, why_not, strange = derived.compare(file, made, silent)
+                return [*derived.place_falsehoods(standing, proven.head.size, proven.roots), *rows, *why_not, *strange]
 
         attack(path, found)
 

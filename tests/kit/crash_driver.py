@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     path = arguments.folder / "club.db"
     views.BUILD_FROM = arguments.build_from
     sqlite_store.BLOCK = sorted_runs.PIECE = pool_build.SIDES_A_BLOCK = arguments.chunk
-    building.GAMES_A_BLOCK = building.GAMES_A_RUN = pool_build.SIDES_A_RUN = 2 * arguments.chunk
+    building.ENTRIES_A_COMMIT = building.GAMES_A_BLOCK = building.GAMES_A_RUN = 2 * arguments.chunk
+    pool_build.SIDES_A_RUN = 2 * arguments.chunk
     if arguments.own_process:
         building.OWN_PROCESS_FROM = 0
     steps = arguments.steps.split(",") if arguments.steps else []

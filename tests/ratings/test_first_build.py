@@ -224,6 +224,7 @@ def _club(tmp_path: Path) -> Path:
 def _by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds are written by a process of its own, in many transactions."""
     monkeypatch.setattr(building, "OWN_PROCESS_FROM", 0)
+    monkeypatch.setattr(building, "ENTRIES_A_COMMIT", 200)
     monkeypatch.setattr(sqlite_store, "BLOCK", 200)
     monkeypatch.setattr(pool_build, "SIDES_A_BLOCK", 200)
     monkeypatch.setattr(sorted_runs, "PIECE", 50)
@@ -272,6 +273,39 @@ def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
         ledger.catch_up()
         assert table_digests(ledger.views.connection) == expected
     assert set(files(club)) <= set(before)
+
+
+def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded by the sizes of these, whatever the number of games."""
+    run, block, piece = 120, 60, 10
+    for module, name, size in (
+        (sqlite_store, "BLOCK", block), (building, "GAMES_A_RUN", run), (building, "GAMES_A_BLOCK", block),
+        (pool_build, "SIDES_A_RUN", run), (pool_build, "SIDES_A_BLOCK", block), (sorted_runs, "PIECE", piece),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, size)
+    held: list[int] = []
+    given: list[int] = []
+    add, blocks = SortedRuns.add, SortedRuns.blocks
+
+    def noting_add(self: SortedRuns, frame: pl.DataFrame) -> None:
+        add(self, frame)
+        held.append(self._rows_held)
+
+    def noting_blocks(self: SortedRuns, rows: int) -> Iterator[pl.DataFrame]:
+        for frame in blocks(self, rows):
+            given.append(len(frame))
+            yield frame
+
+    monkeypatch.setattr(SortedRuns, "add", noting_add)
+    monkeypatch.setattr(SortedRuns, "blocks", noting_blocks)
+    with Ledger.open(club) as ledger:
+        ledger.rebuild()
+        games = sum(row["reason"] is None for row in ledger.rows("games"))
+        longest = max(row["n"] for row in ledger.rows("current"))
+    assert sum(given) == 3 * games  # each game once, each of its sides once
+    assert max(held) < run + 3 * block  # a block of games has two sides each, and some more
+    runs = 3 * games // run + 2
+    assert max(given) < block + max(longest, 60) + runs * piece
 
 
 @pytest.mark.usefixtures("by_a_process")

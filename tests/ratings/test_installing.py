@@ -15,10 +15,12 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine, projectors
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import Kept, Projector
+from ledger.runtime.ledger_files import beside
 from ledger.testing.rows import table_rows
 from tests.kit.games import source_games
 from tests.kit.plugins import UPSETS, WIN_STREAKS
+from tests.kit.tampering import edit
 
 GAMES = 300
 
@@ -79,8 +81,17 @@ def test_the_audit_compares_what_is_there_and_says_what_is_not(plain_club: Path)
     rows_of(plain_club, "upsets", UPSETS)
     assert not_compared(plain_club, UPSETS) == {}
     gone = not_compared(plain_club)
-    assert list(gone) == ["derived rows"]
-    assert "projectors that are not installed here (upsets)" in gone["derived rows"]
+    assert list(gone) == ["table upsets"]
+    assert "its projector is not installed here" in gone["table upsets"]
+
+
+@pytest.mark.parametrize("table", ["history", "current", "games", "projections"])
+def test_the_table_of_a_projector_that_is_gone_hides_no_falsehood_in_another(plain_club: Path, table: str) -> None:
+    rows_of(plain_club, "upsets", UPSETS)
+    column = {"history": "rating", "current": "rating", "games": "ended_ms", "projections": "identity"}[table]
+    where = "name = 'history'" if table == "projections" else "true"
+    edit(beside(plain_club, "views"), f"UPDATE {table} SET {column} = 9999 WHERE {where}")
+    assert {falsehood.table for falsehood in audit(plain_club, projectors=()).falsehoods} == {table}
 
 
 @pytest.mark.parametrize("name", ["history", "games", "current", "build", "win_streaks"])
@@ -95,6 +106,32 @@ def test_a_projector_may_not_take_what_no_side_has_or_a_text() -> None:
         attrs.evolve(WIN_STREAKS, takes=("half_points", "weather"))
     with pytest.raises(ProjectionError, match="can only be stored"):
         attrs.evolve(WIN_STREAKS, takes=("tournament",))
+
+
+def test_a_projector_may_not_give_two_columns_one_name() -> None:
+    for state in ((Kept("n", "INTEGER", 0.0, "games"),), (Kept("rating", "REAL", 0.0, "a rating"),)):
+        with pytest.raises(ProjectionError, match="two columns of its table"):
+            attrs.evolve(WIN_STREAKS, state=state)
+    with pytest.raises(ProjectionError, match="a tuple of Kept"):
+        attrs.evolve(WIN_STREAKS, state=("streak",))  # type: ignore[arg-type]
+
+
+def test_other_columns_under_the_same_version_are_made_anew(plain_club: Path) -> None:
+    rows_of(plain_club, "win_streaks", WIN_STREAKS)
+    other = attrs.evolve(WIN_STREAKS, stores=("game", "opponent"))
+    assert {"opponent"} <= {name for row in rows_of(plain_club, "win_streaks", other) for name, _ in row}
+
+
+def test_a_step_that_fails_is_named(plain_club: Path) -> None:
+    def step(state: Any, p: int, columns: Any, side: int) -> None:
+        raise ZeroDivisionError("no")
+
+    with (
+        Ledger.open(plain_club, projectors=(attrs.evolve(WIN_STREAKS, step=step),)) as ledger,
+        pytest.raises(ProjectionError, match=r"win_streaks: its step fails \(ZeroDivisionError: no\)"),
+    ):
+        ledger.level()
+    assert rows_of(plain_club, "history")
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

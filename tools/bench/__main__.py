@@ -108,7 +108,10 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--games", multiple=True, type=click.IntRange(4), help="Made-up sets of so many games; repeatable.")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="Rounds, taken in turns.")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; left out if absent.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where to make files (10 M games: 30 GB).")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Where to make files (10 M games: 30 GB).",
+)
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
 @click.option("--bounds", is_flag=True, help="Print what is compared with what and the bounds, and measure nothing.")
 def main(

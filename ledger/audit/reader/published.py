@@ -183,8 +183,9 @@ def _in_order(sql: str | None) -> str:
 
 
 def object_falsehoods(
-    connection: sqlite3.Connection, should: Objects, word: str, remedy: str, grown: Collection[str] = ()
-) -> list[Falsehood]:
+    connection: sqlite3.Connection, should: Objects, word: str, remedy: str, grown: Collection[str] = (), *,
+    left_out: Collection[str] = (),
+) -> list[Falsehood]:  # fmt: skip
     """Tables, indices, triggers and views that are missing, changed, or do not belong to a file.
 
     Args:
@@ -193,6 +194,7 @@ def object_falsehoods(
         word: what it is called in a falsehood.
         remedy: what to do where it is not so.
         grown: tables whose columns may stand in any order.
+        left_out: tables of which nothing is said.
     """
     try:
         present = objects(connection, grown)
@@ -200,6 +202,8 @@ def object_falsehoods(
         return [Falsehood(f"{word} schema", "tables", f"cannot be read ({one_line(error)}); {remedy}")]
     found = []
     for key in sorted({*present, *should}):
+        if any(present.get(key, "").startswith(f"on {table}:") for table in left_out):
+            continue
         if key not in present:
             message = f"is missing; {remedy}"
         elif key not in should:
