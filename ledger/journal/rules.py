@@ -26,7 +26,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry
+from ledger.facts.words import Carry, Termination
 from ledger.journal import Stored
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
@@ -82,8 +82,9 @@ def refuses_new_key(error: Exception) -> CorruptError:
 def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """The key is known: the same fact again is success, another one is refused.
 
-    A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
-    A source that tells more than is stored is refused: what it adds would be lost.
+    A source may leave blank what another one told (``events.BLANKS``), may not know how a game ended, and may know an
+    instant less precisely: what is stored stays, and nothing is refused. A source that tells more than is stored is
+    refused: what it adds would be lost.
 
     Args:
         kind: class of the event.
@@ -97,8 +98,17 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
     blanks = BLANKS[kind]
     for field in sorted(stored.keys() | given.keys()):
         before, now = stored.get(field), given.get(field)
-        if before != now and not (now is None and field in blanks):
+        if before != now and not (now is None and field in blanks) and not _says_less(field, before, now):
             raise ConflictError(key, field, before, now)
+
+
+def _says_less(field: str, stored: object, given: object) -> bool:
+    """True when a field of a game is given less precisely than it is stored: an unknown termination, ``2013``."""
+    if field == "termination":
+        return given == Termination.UNKNOWN
+    if field in {"started_at", "ended_at"} and isinstance(stored, str) and isinstance(given, str):
+        return stored.startswith(given.removesuffix("Z")) and len(given) < len(stored)
+    return False
 
 
 def check_new(event: Event, known: Known, now_ms: int) -> None:

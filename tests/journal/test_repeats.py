@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -15,7 +16,7 @@ from ledger.facts.events import (
     PlayerChanged,
     PlayerRegistered,
 )
-from ledger.facts.words import Carry, Outcome, Standing
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.reading import frames
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
@@ -74,6 +75,38 @@ def test_a_game_told_again_with_blanks_and_a_contradiction_is_refused_for_the_co
     (fault,) = club_of_two.ledger.import_games(frames([source("r2", outcome="draw")])).faults
     assert fault.message == str(caught.value)
     assert caught.value.rule == "exists-with-different-outcome"
+
+
+@pytest.mark.parametrize(
+    ("full", "less"),
+    [
+        ({"termination": Termination.CHECKMATE}, {"termination": Termination.UNKNOWN}),
+        ({"ended_at": "2026-11-19T10:00:00.250Z"}, {"ended_at": "2026-11-19T10:00:00Z"}),
+        ({"ended_at": "2026-11-19T10:00:00Z"}, {"ended_at": "2026-11-19"}),
+        ({"ended_at": "2026-11-19"}, {"ended_at": "2026"}),
+        ({"started_at": "2026-11-19"}, {"started_at": "2026-11"}),
+    ],
+)
+def test_a_game_told_again_less_precisely_is_a_repeat_and_more_precisely_a_conflict(
+    club_of_two: ClubOfTwo, full: dict[str, Any], less: dict[str, Any]
+) -> None:
+    club_of_two.ledger.append_many([game_recorded("full", **full), game_recorded("less", **less)])
+    assert club_of_two.ledger.append(game_recorded("full", **less)).duplicate
+    with pytest.raises(ConflictError) as caught:
+        club_of_two.ledger.append(game_recorded("less", **full))
+    assert caught.value.field in full
+    texts = [{name: str(value) for name, value in fields.items()} for fields in (full, less)]
+    told_again = [source("full", **texts[1]), source("less", **texts[0])]
+    report = club_of_two.ledger.import_games(frames(told_again))
+    assert (report.recorded, report.repeated, [fault.line for fault in report.faults]) == (0, 1, [told_again[1].line])
+
+
+def test_another_instant_or_termination_is_a_conflict(club_of_two: ClubOfTwo) -> None:
+    first = {"ended_at": "2026-11-19", "termination": Termination.RESIGNATION}
+    club_of_two.ledger.append(game_recorded("r2", **first))
+    for other in ({"ended_at": "2025"}, {"ended_at": "2026-11-18"}, {"termination": Termination.TIME}):
+        with pytest.raises(ConflictError):
+            club_of_two.ledger.append(game_recorded("r2", **{**first, **other}))
 
 
 def test_a_player_told_again_with_blanks_is_a_repeat(club_of_two: ClubOfTwo) -> None:
