@@ -117,7 +117,7 @@ class Ledger:
 
         Args:
             path: the journal's file.
-            projectors: the read models to keep; by default the built-in ones and those of installed plug-ins.
+            projectors: the read models to keep beside the history; by default those of installed plug-ins.
             read_only: never write the journal or the people.
             clock: what time it is, in UTC.
 
