@@ -21,6 +21,7 @@ from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN as PLAN
+from ledger.runtime.table_writer import wait_for_writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -62,6 +63,8 @@ def held(path: Path) -> Iterator[Present]:
                 stack.enter_context(lock)
             except Timeout:
                 raise _in_use(places(path)["views"]) from None
+        views = places(path)["views"]
+        wait_for_writer(views.with_name(f"{views.name}.building"))  # of a build that was killed
         present = {role: _alone(file) for role, file in places(path).items()}
         try:
             yield present
