@@ -162,7 +162,7 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     (plug_in / "pyproject.toml").write_text(PLUG_IN_PYPROJECT, encoding="utf-8")
     (plug_in / "club_extras" / "__init__.py").touch()
     (plug_in / "club_extras" / "elo.py").write_text(PLAIN_ELO, encoding="utf-8")
-    shutil.copy(ROOT / "tests" / "plugins.py", plug_in / "club_extras" / "streaks.py")
+    shutil.copy(ROOT / "tests" / "kit" / "plugins.py", plug_in / "club_extras" / "streaks.py")
     ran([python, "-m", "pip", "install", "--quiet", plug_in], tmp_path)
 
     ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
