@@ -49,8 +49,8 @@ SCHEMA = (
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
-    "CREATE INDEX games_of_white ON games(white, ended_ms)",
-    "CREATE INDEX games_of_black ON games(black, ended_ms)",
+    "CREATE INDEX games_of_white ON games(white)",
+    "CREATE INDEX games_of_black ON games(black)",
 )
 OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
 TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
