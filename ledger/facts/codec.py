@@ -20,7 +20,7 @@ from cattrs import ClassValidationError, Converter
 from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
-from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, is_plain_text
+from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, SchemeAdopted, is_plain_text
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
@@ -177,12 +177,14 @@ def canonical(value: Mapping[str, Any]) -> bytes:
 
 def _stored(event: Event) -> dict[str, Any]:
     """The fields that are written. A built event has passed its checks: it lies in the subset."""
-    names, values = _WRITTEN[type(event)]
-    return {
-        name: _plain_ranges(value) if type(value) is tuple else value
-        for name, value in zip(names, values(event), strict=True)
-        if value is not None
-    }
+    kind = type(event)
+    names, values = _WRITTEN[kind]
+    given = zip(names, values(event), strict=True)
+    if kind is SchemeAdopted:  # the one kind with a list in it
+        return {
+            name: _plain_ranges(value) if type(value) is tuple else value for name, value in given if value is not None
+        }
+    return {name: value for name, value in given if value is not None}
 
 
 def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
@@ -219,13 +221,18 @@ def seal_actor(actor: str) -> str:
     return orjson.dumps(actor).decode()
 
 
+@lru_cache(maxsize=64)
+def _head(actor: str) -> bytes:
+    return b'{"actor":%b,"facts":' % seal_actor(actor).encode()
+
+
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
     """The body of an entry around facts that are canonical bytes already.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
-    head = b'{"actor":%b,"facts":' % seal_actor(actor).encode()
+    head = _head(actor)
     tail = b',"key":%b,"kind":"%b","position":%d,"recorded_at":"%b"}' % (
         orjson.dumps(key), kind.encode(), position, recorded_at.encode(),
     )  # fmt: skip

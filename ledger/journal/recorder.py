@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from ledger.errors import RejectedError
@@ -78,13 +79,14 @@ class _Batch:
             raise rules.refuses_new_key(error) from error
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
-        wanted = {key for event in events for key in _needs(event) if key not in self._known}
+        wanted = set(chain.from_iterable(map(_needs, events))) - self._known
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
         places: list[tuple[str, int, bool]] = []
+        first = self._writer.size + 1
         for event in events:
             key = event.key
             before = stored.get(key)
@@ -94,7 +96,7 @@ class _Batch:
                 continue
             if event is not self._accepted:
                 rules.check_new(event, self._known, self._now_ms)
-            position = self._writer.size + len(bodies) + 1
+            position = first + len(bodies)
             body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
             kinds.append(event.KIND)
             keys.append(key)
@@ -103,15 +105,9 @@ class _Batch:
             if event.KIND != GameRecorded.KIND:  # nothing is asked to know a game
                 self._known.add(key)
             places.append((key, position, False))
-        first = self._writer.size + 1
         leaves = self._writer.append(kinds, keys, bodies)
         return [
-            Receipt(
-                position=position,
-                key=key,
-                leaf=leaves[position - first] if position >= first else stored[key].leaf,
-                duplicate=duplicate,
-            )
+            Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, duplicate)
             for key, position, duplicate in places
         ]
 
@@ -125,9 +121,9 @@ def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
 
 def _needs(event: Event) -> tuple[str, ...]:
     """Keys that must be known before the event."""
+    if isinstance(event, GameRecorded):  # nearly all are
+        return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     match event:
-        case GameRecorded():
-            return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
         case PlayerChanged():
             return (f"player:{event.player}",)
         case SchemeAdopted() | RatingRunClosed() | TournamentClosed():

@@ -122,9 +122,10 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
     Raises:
         RejectedError: naming the rule.
     """
+    if isinstance(event, GameRecorded):  # nearly all are
+        _check_game(event, known, now_ms)
+        return
     match event:
-        case GameRecorded():
-            _check_game(event, known, now_ms)
         case PlayerChanged():
             if f"player:{event.player}" not in known:
                 raise _stranger(event, event.player)
