@@ -17,10 +17,10 @@ from random import Random
 
 import pytest
 
+from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import open_ledger
 from tests.kit.crashes import (
     CRASHES,
-    FILES,
     assert_one_clear_line,
     audited,
     check_journal,
@@ -200,7 +200,7 @@ def test_a_full_disk_loses_nothing(small_disk: Path, undisturbed: Callable[[str]
 def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) -> None:
     remount(small_disk, "size=20m")
     folder = Path(shutil.copytree(folder_of_600_games, small_disk / "club"))
-    before = {name: (folder / name).read_bytes() for name in FILES}
+    before = {name: (folder / name).read_bytes() for name in LEDGER_FILES}
     remount(small_disk, "ro")
     try:
         for steps in ("import", "catch-up", "rebuild", "import,catch-up"):
@@ -211,10 +211,10 @@ def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) 
                 assert len(done.stderr.splitlines()) <= 1
     finally:
         remount(small_disk, "rw")
-    assert {name: (folder / name).read_bytes() for name in FILES} == before
+    assert {name: (folder / name).read_bytes() for name in LEDGER_FILES} == before
 
 
-@pytest.mark.parametrize("what", ["folder", *FILES])
+@pytest.mark.parametrize("what", ["folder", *LEDGER_FILES])
 def test_a_file_that_may_not_be_written_is_named(what: str, copy_of_600_games: Path) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("permissions do not bind root, and there is no setpriv to take that right away")

@@ -16,8 +16,9 @@ from ledger.errors import CorruptError, LedgerError, RejectedError, StorageError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import NOW, open_ledger
-from tests.kit.crashes import CRASHES, FILES, audited, check_journal, derived
+from tests.kit.crashes import CRASHES, audited, check_journal, derived
 from tests.kit.games import source_games
 
 # --- locked -------------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ def hurt(file: Path, random: Random, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", LEDGER_FILES)
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(file + how)
     refusals: list[LedgerError] = []
@@ -97,7 +98,7 @@ def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_60
             refusals.append(error)
         except TypeError:  # a column of another name reads as its name: SQLite takes it for a text
             assert schema(folder / file) != schema(folder_of_600_games / file)
-        for name in FILES:
+        for name in LEDGER_FILES:
             if name != file:
                 with closing(sqlite.connect(folder / name)) as other:
                     assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)], name

@@ -176,16 +176,17 @@ class GameBook:
             event.tournament,
         )  # fmt: skip
         points, loser = HALF_POINTS[event.outcome], time_loss(event.outcome, event.termination)
+        order = round_order(event.round)
         row = (
             position, event.game, pool.pool, event.white, event.black, event.outcome.value, event.termination.value,
             event.half_moves, event.started_at, event.ended_at, ms, rated_ms, batch, event.tournament, event.round,
-            round_order(event.round), int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
+            order, int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
         if reason is None:
             facts = {
                 "termination": event.termination.value, "tournament": event.tournament, "round": event.round,
-                "round_order": round_order(event.round),
+                "round_order": order,
             }  # fmt: skip
             played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms, facts)
             fresh.note(pool.pool, rated_ms, played=played)
@@ -285,6 +286,7 @@ class GameBook:
             everybody: all players of the games are rated again.
         """
         changed: list[tuple[Any, ...]] = []
+        are_aside = False
         cursor = self.connection.execute(_JUDGED + where, arguments)
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
@@ -300,8 +302,9 @@ class GameBook:
                     fresh.note(number, stood[1], (player,))
             if len(changed) > BLOCK:
                 self._put_aside(changed)
+                are_aside = True
             rows = cursor.fetchmany(BLOCK)
-        self._change_games(changed)
+        self._change_games(changed, are_aside=are_aside)
 
     def _put_aside(self, changed: list[tuple[Any, ...]]) -> None:
         """Keep verdicts outside the memory until all games are judged: an index being read must not change."""
@@ -309,9 +312,8 @@ class GameBook:
         self.connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?)", changed)
         changed.clear()
 
-    def _change_games(self, changed: list[tuple[Any, ...]]) -> None:
-        update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
-        if self.connection.execute("SELECT 1 FROM sqlite_temp_master WHERE name = 'judged'").fetchone():
+    def _change_games(self, changed: list[tuple[Any, ...]], *, are_aside: bool) -> None:
+        if are_aside:
             self._put_aside(changed)
             self.connection.execute(
                 "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch "
@@ -319,6 +321,7 @@ class GameBook:
             )
             self.connection.execute("DROP TABLE temp.judged")
         else:
+            update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
             self.connection.executemany(update, changed)
 
     def _verdicts(self, rows: list[tuple[Any, ...]], *, many: bool) -> Iterable[tuple[str | None, int, str]]:

@@ -31,7 +31,7 @@ _KEPT_IN: Mapping[str, str] = {
     "lost_on_time": "games.time_loss = own.colour + 1",
     **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
 }
-_SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_at`` has them
+_SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
 def fit(connection: sqlite3.Connection, projectors: Sequence[Projector], pools: Iterable[Pool]) -> None:
@@ -66,9 +66,8 @@ def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable) -> 
         run, begins = _runs(players)
         running = [*(state if players[0] == last_player else start), *(start * (begins - 1))]
         folded, reached = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
-        stored = cols.lists([*(sides[name] for name in table.fold.stores), *folded])
-        numbers = [pool.pool] * len(rows)
-        connection.executemany(table.insert, zip(numbers, players, sides_n(cols, sides), *stored, strict=True))
+        stored = cols.lists([sides["n"], *(sides[name] for name in table.fold.stores), *folded])
+        connection.executemany(table.insert, zip([pool.pool] * len(rows), players, *stored, strict=True))
         last_player, state = players[-1], cols.lists([reached])[0][len(start) * (begins - 1) :]
 
 
@@ -104,12 +103,6 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
     if table.fold.wants & {"era", "scheme"}:
         sides["era"] = cols.small([pool.era_at(ms) for ms in found["ended_ms"]])
     return {**sides, **codes(cols, pool, sides, table.fold.wants)}
-
-
-def sides_n(cols: Columns, sides: Mapping[str, Column]) -> list[int]:
-    """The numbers of the games, as a list."""
-    numbers: list[int] = cols.lists([sides["n"]])[0]
-    return numbers
 
 
 def _runs(players: Sequence[int]) -> tuple[list[int], int]:

@@ -14,7 +14,6 @@ from ledger.facts.periods import DAY_MS
 from ledger.ratings import engine, side_rows
 from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
 from ledger.ratings.rated_games import Games, Rated
-from ledger.ratings.side_tables import facts_wanted
 from ledger.runtime.columns import FEW
 
 REMEMBERED = 20_000  # players; some 2 KB each
@@ -27,7 +26,6 @@ class LiveGames:
         self._pool = pool
         self._roster = roster
         self._rows = rows
-        self._facts = facts_wanted(rows.tables)
         self._last: dict[int, Carried] = {}
         self._era = -1  # of what is remembered
         self._end_ms = NEVER  # the last place in rating order, where something is remembered
@@ -77,7 +75,7 @@ class LiveGames:
         games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
         kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in brought])
         running = [[*white, *black] for white, black in zip(brought[0].kept, brought[1].kept, strict=True)]
-        reached = side_rows.write(FEW, self._pool, self._rows, self._rated(game, players, kept), running, 0, 2)
+        reached = side_rows.write(FEW, self._pool, self._rows, self._rated(game, players, kept), running)
         width = len(era.scheme.state)
         after = []
         for side in (0, 1):
@@ -94,7 +92,7 @@ class LiveGames:
         fields = self._pool.eras[self._era].scheme.state
         found = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
         unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in found}
-        facts = {name: [game.facts[name]] for name in self._facts}
+        facts = {name: [game.facts[name]] for name in self._rows.facts}
         games = Games(
             [game.position], [0], [1], [game.half_points], [game.time_loss], [game.ended_ms], [game.rated_ms], [1], [1],
             facts,

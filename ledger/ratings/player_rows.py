@@ -14,7 +14,7 @@ from ledger.book.timeline import Held, Pool
 from ledger.errors import ProjectionError
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
-from ledger.ratings.side_tables import SideTable
+from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,6 +24,7 @@ NEVER = -(2**62)  # before any game, milliseconds
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
+CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player
 WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
@@ -79,6 +80,8 @@ class PlayerRows:
         self._pool = pool
         self._number = pool.pool
         self.tables = tuple(tables)
+        self.facts = facts_wanted(tables)
+        self.wanted = columns_wanted(tables)
         self._state = _select(HISTORY.name, ["ended_ms", *pool.state_fields])
         self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
         self._insert = {table.name: table.insert for table in tables}

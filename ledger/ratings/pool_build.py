@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
-from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
-from ledger.ratings.rated_games import Games, Rated, as_facts, rateable, rated_by_era, sides_at
-from ledger.ratings.side_tables import facts_wanted, side_tables
+from ledger.ratings.rated_games import Games, Rated, as_facts, first_ends, rateable, rated_by_era, sides_of
+from ledger.ratings.side_tables import columns_wanted, facts_wanted, side_tables
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.progress import Progress
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
 SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
 _NOBODY = -1  # the era of a player who has not played yet
-_CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # what table ``current`` repeats, in its order
 _STATE = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
 
 
@@ -91,7 +90,7 @@ class PoolBuild:
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
         self._facts = facts_wanted(self._tables)
-        self._wanted = frozenset(name for table in self._tables for name in table.fold.wants)
+        self._wanted = columns_wanted(self._tables)
         self._players = _Players(pool, roster)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
@@ -136,13 +135,13 @@ class PoolBuild:
             return self._rate_era(era, games.part(first, last))
 
         base = self._players.games[players]
-        return rated_by_era(MANY, self._pool, games, dense, base, rate_era, lambda: self._players.games[players])
+        return rated_by_era(MANY, self._pool, games, dense, base, rate_era)
 
     def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
         """Rate the games of one era; what their players hold then is kept for the next ones."""
         rated_by = self._pool.eras[era]
         players, white, black = MANY.dense(games.white, games.black)
-        state = self._players.bring(era, players, _first_ms(len(players), white, black, games.ended_ms))
+        state = self._players.bring(era, players, first_ends(len(players), white, black, games.ended_ms))
         counts = self._players.games[players]
         score = MANY.over(games.half_points, 2)
         games_in = rateable(
@@ -154,10 +153,10 @@ class PoolBuild:
 
     def _side_frame(self, rated: Rated) -> DataFrame:
         """The sides of rated games by player and game number, with what the tables need of them."""
-        sides = sides_at(MANY, self._pool, rated, rated.order, self._wanted)
+        sides = sides_of(MANY, self._pool, rated, self._wanted)
         columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
         for name, column in sides.items():
-            if name in self._wanted or name in _CURRENT:
+            if name in self._wanted or name in CURRENT:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
         for name in self._pool.state_fields:
@@ -178,7 +177,7 @@ class PoolBuild:
             rows = keys.with_columns(column.alias(f"column {i}") for i, column in enumerate(stored))
             writer.insert(table.insert, rows)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
-        last = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", *_CURRENT)
+        last = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, last[ends])
 
 
@@ -192,13 +191,3 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
     columns = {name: frame[name].to_numpy() for name in Games._fields if name in frame.columns}
     further = as_facts(MANY, facts, [frame[name].to_list() for name in facts])
     return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
-
-
-def _first_ms(players: int, white: Any, black: Any, ended_ms: Any) -> Any:
-    """By dense index, when the player's first game here ended."""
-    first = np.full(players, len(white))
-    for side in (white, black):
-        places = first.copy()
-        places[side[::-1]] = np.arange(len(white))[::-1]  # the last one written is the first one played
-        first = np.minimum(first, places)
-    return ended_ms[first]

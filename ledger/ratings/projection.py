@@ -24,7 +24,7 @@ from ledger.ratings.live_games import LiveGames
 from ledger.ratings.player_rows import Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import Games, Rated, as_games, rateable, rated_by_era, touch
-from ledger.ratings.side_tables import facts_wanted, side_tables
+from ledger.ratings.side_tables import side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.schemes.scheme import Newcomer
@@ -82,8 +82,8 @@ class PoolProjection:
         self.pool = pool
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
-        self.facts = facts_wanted(tables)
         self._rows = PlayerRows(connection, pool, tables)
+        self.facts = self._rows.facts
         self._live = LiveGames(pool, roster, self._rows)
 
     def take(self, game: Played) -> bool:
@@ -126,7 +126,7 @@ class PoolProjection:
         numbers = cols.lists([players])[0]
         before = self._before(cols, numbers, walk, games)
         rated = self._rate(cols, games, players, white, black, before, more=more)
-        running = side_rows.write(cols, self.pool, self._rows, rated, before.running, 0, len(numbers))
+        running = side_rows.write(cols, self.pool, self._rows, rated, before.running)
         walk.met.update(numbers)
         if more:
             self._carry(cols, before, running, walk)
@@ -203,7 +203,7 @@ class PoolProjection:
             sides = white[first:last], black[first:last]
             return self._rate_era(cols, era, games.part(first, last), sides, before, counts, more=more)
 
-        return rated_by_era(cols, self.pool, games, (players, white, black), before.base, rate_era, lambda: counts)
+        return rated_by_era(cols, self.pool, games, (players, white, black), before.base, rate_era)
 
     def _rate_era(
         self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column], before: Before, counts: Column, *,

@@ -15,7 +15,8 @@ from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import TERMINATION_CODE, tournament_code
 from ledger.ratings import engine
-from ledger.runtime.columns import Column, Columns
+from ledger.runtime.columns import MANY, Column, Columns
+from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Rhythm
 
 
@@ -149,7 +150,7 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
 
 def rated_by_era(
     cols: Columns, pool: Pool, games: Games, dense: tuple[Column, Column, Column], base: Column,
-    rate_era: Callable[[int, int, int], engine.SideRatings], counts: Callable[[], Column],
+    rate_era: Callable[[int, int, int], engine.SideRatings],
 ) -> Rated:  # fmt: skip
     """Rate games era by era.
 
@@ -160,7 +161,6 @@ def rated_by_era(
         dense: their players, and Whites and Blacks as places among them.
         base: games rated before, by dense index.
         rate_era: rates the games *first* <= game < *last*, which are of the era at the place given first.
-        counts: games rated when all of these are, by dense index.
     """
     players, white, black = dense
     n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
@@ -177,10 +177,7 @@ def rated_by_era(
     for name in pool.state_fields:
         scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
     owner = cols.interleave(white, black)
-    order = cols.slots(owner, cols.ranks(n, owner, base), len(players))
-    starts = [0]
-    for played, rated_before in zip(*cols.lists([counts(), base]), strict=True):
-        starts.append(starts[-1] + played - rated_before)
+    order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
     numbers = cols.lists([players])[0]
     return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, scheme_state)
 
@@ -209,11 +206,12 @@ def joined(
     }
 
 
-def sides_at(cols: Columns, pool: Pool, rated: Rated, places: Column, wanted: Set[str]) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` that are *wanted*, and a few more, of the sides at these places.
+def sides_of(cols: Columns, pool: Pool, rated: Rated, wanted: Set[str]) -> dict[str, Column]:
+    """The columns of ``SIDE_COLUMNS`` that are *wanted*, and a few more, of all sides in their order.
 
     Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
     """
+    places = rated.order
     game, colour, other = cols.sides(places)
     half_points, time_loss = (cols.take(column, game) for column in (rated.games.half_points, rated.games.time_loss))
     sides = {
@@ -251,6 +249,13 @@ def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], wanted: Set[st
     if "scheme" in wanted:
         found["scheme"] = cols.texts([pool.eras[era].scheme.name for era in sides["era"]])
     return found
+
+
+def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> Any:
+    """By dense index, when the player's first game ended; arrays of games in rating order."""
+    first = np.zeros(players, np.int64)
+    first[MANY.interleave(white, black)[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first game
+    return first
 
 
 def rateable(

@@ -6,53 +6,48 @@ The one builder of rows: for a single live game, for what a late result touches,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ledger.book.timeline import Pool
 from ledger.errors import ProjectionError, one_line
 from ledger.ratings.folding import folding_loop
 from ledger.ratings.history import HISTORY
-from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.player_rows import CURRENT, PlayerRows
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Rated, sides_at
+from ledger.ratings.rated_games import Rated, sides_of
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 
 
-def write(
-    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column], first: int, last: int
-) -> list[Column]:
-    """Fold and write the sides of players *first* <= player < *last*, by dense index.
+def write(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> list[Column]:
+    """Fold and write all sides of rated games.
 
     Args:
         cols: how the columns are held.
         pool: the pool.
         rows: where they are written.
         rated: what is written.
-        running: by table, the running state of its fold, flat, of these players.
-        first: see above.
-        last: see above.
+        running: by table, the running state of its fold, flat, by player.
 
     Returns:
         The running states after these sides.
     """
-    places = rated.order[rated.starts[first] : rated.starts[last]]
-    wanted = frozenset(name for table in rows.tables for name in table.fold.wants)
-    sides = sides_at(cols, pool, rated, places, wanted)
-    run = [owner - first for owner in sides["owner"]] if cols is FEW else sides["owner"] - first
-    lengths = [rated.starts[i + 1] - rated.starts[i] for i in range(first, last)]
-    players = rated.players[first:last]
-    player_column = [player for player, length in zip(players, lengths, strict=True) for _ in range(length)]
+    sides = sides_of(cols, pool, rated, rows.wanted)
+    lengths = [last - first for first, last in pairwise(rated.starts)]
+    player_column = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
     pool_column = [pool.pool] * len(player_column)
     n_column = cols.lists([sides["n"]])[0]
     after = []
     for table, state in zip(rows.tables, running, strict=True):
-        folded, reached = fold(cols, table.fold, run, sides, state)
+        folded, reached = fold(cols, table.fold, sides["owner"], sides, state)
         stored = [sides[name] for name in table.fold.stores]
-        stored += [cols.take(rated.scheme_state[name], places) for name in table.scheme_state]
+        stored += [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
         lists = cols.lists([*stored, *folded])
         rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True))
         after.append(reached)
-    _write_current(cols, pool, rows, rated, sides, first, last)
+    ends = cols.small([last - 1 for last in rated.starts[1:]])
+    last_sides = cols.lists([cols.take(sides[name], ends) for name in CURRENT])
+    rows.write_current(zip([pool.pool] * len(rated.players), rated.players, *last_sides, strict=True))
     return after
 
 
@@ -85,13 +80,3 @@ def fold(
         message = f"its step fails ({type(error).__name__}: {one_line(error)}); correct it, or take the plug-in away"
         raise ProjectionError(projector.name, message) from error
     return [cols.field(out, i, width) for i in range(width)], reached
-
-
-def _write_current(
-    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, sides: dict[str, Column], first: int, last: int
-) -> None:
-    start = rated.starts[first]
-    ends = cols.small([rated.starts[i + 1] - start - 1 for i in range(first, last)])
-    columns = [cols.take(sides[name], ends) for name in ("n", "rating", "game", "ended_ms", "rated_ms")]
-    number = [pool.pool] * (last - first)
-    rows.write_current(zip(number, rated.players[first:last], *cols.lists(columns), strict=True))

@@ -65,9 +65,14 @@ def side_tables(projectors: Sequence[Projector], scheme_state: Sequence[str]) ->
     return (SideTable(HISTORY, fields), *(SideTable(projector) for projector in projectors))
 
 
+def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
+    """The columns of ``SIDE_COLUMNS`` that some table takes or stores."""
+    return frozenset(name for table in tables for name in table.fold.wants)
+
+
 def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
     """The columns of ``games`` that the tables need besides those that rating needs."""
-    wanted = {SIDE_COLUMNS[name].fact for table in tables for name in table.fold.wants}
+    wanted = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
     return tuple(sorted(wanted - {""}))
 
 

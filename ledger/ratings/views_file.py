@@ -182,7 +182,10 @@ def are_rated_alike(connection: sqlite3.Connection) -> bool:
     Raises:
         CorruptError: the history, or a projector's table, has other columns than it was made with.
     """
-    stored = made_by(connection)
+    return _rated_alike(connection, _made_by(connection))
+
+
+def _rated_alike(connection: sqlite3.Connection, stored: Mapping[str, str]) -> bool:
     if stored.get(_ARITHMETIC[0]) != _ARITHMETIC[1] or stored.get(HISTORY.name) != HISTORY.identity:
         return False
     by_schemes = {name.removeprefix(_SCHEME): stored[name] for name in stored if name.startswith(_SCHEME)}
@@ -194,26 +197,27 @@ def are_rated_alike(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def made_by(connection: sqlite3.Connection) -> dict[str, str]:
+def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
     """What made the rows: the identity of each table's fold, the versions of the schemes and of the arithmetic."""
     return dict(connection.execute("SELECT name, identity FROM projections"))
 
 
 def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
     """Names and identities of the projectors that have a table."""
+    return _projectors_in(_made_by(connection))
+
+
+def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     own = {_ARITHMETIC[0], HISTORY.name}
-    return {
-        name: identity
-        for name, identity in made_by(connection).items()
-        if name not in own and not name.startswith(_SCHEME)
-    }
+    return {name: identity for name, identity in made.items() if name not in own and not name.startswith(_SCHEME)}
 
 
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
     """True when the ratings are as ``are_rated_alike`` says, and these projectors have their tables, and no others."""
-    if not are_rated_alike(connection):
+    made = _made_by(connection)
+    if not _rated_alike(connection, made):
         return False
-    if stored_projectors(connection) != {projector.name: projector.identity for projector in projectors}:
+    if _projectors_in(made) != {projector.name: projector.identity for projector in projectors}:
         return False
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table)

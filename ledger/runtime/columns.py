@@ -62,8 +62,11 @@ class Columns(Protocol):
     def field(self, flat: Column, field: int, fields: int) -> Column:
         """Every *fields*-th number of *flat*, from *field*."""
 
-    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
-        """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps."""
+    def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
+        """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps.
+
+        Also where each owner's rows begin among them, and one more for the end.
+        """
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
         """Each column as a list of plain numbers."""
@@ -149,8 +152,8 @@ class Few:
         """Every *fields*-th number of *flat*, from *field*."""
         return flat[field::fields]
 
-    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
-        """Places of the rows sorted by owner, then rank."""
+    def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
+        """Places of the rows sorted by owner, then rank, and where each owner's begin."""
         counts = [0] * owners
         for player in owner:
             counts[player] += 1
@@ -158,7 +161,7 @@ class Few:
         places = [0] * len(owner)
         for row, (player, place) in enumerate(zip(owner, rank, strict=True)):
             places[starts[player] + place] = row
-        return places
+        return places, starts
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
         """Each column as a list of plain numbers."""
@@ -257,13 +260,13 @@ class Many:
         """Every *fields*-th number of *flat*, from *field*."""
         return flat[field::fields]
 
-    def slots(self, owner: Column, rank: Column, owners: int) -> Column:
-        """Places of the rows sorted by owner, then rank."""
+    def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
+        """Places of the rows sorted by owner, then rank, and where each owner's begin."""
         starts = np.zeros(owners + 1, np.int64)
         np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
         places = np.empty(len(owner), np.int32)
         places[starts[owner] + rank] = np.arange(len(owner), dtype=np.int32)
-        return places
+        return places, starts.tolist()
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
         """Each column as a list of plain numbers."""

@@ -22,7 +22,6 @@ from ledger.testing.journal_contract import root_of
 from tests.kit.processes import run_module
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
-FILES = ("club.db", "club.people.db", "club.views.db")
 
 
 def command(folder: Path, *options: str) -> list[str]:

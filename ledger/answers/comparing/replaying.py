@@ -20,7 +20,7 @@ from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
-from ledger.ratings.rated_games import rateable
+from ledger.ratings.rated_games import first_ends, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
@@ -225,8 +225,7 @@ def _order(games: ComparedGames, pool: Pool, roster: Roster) -> Order:
     else:
         games_in = rateable(pool, MANY, 0, *columns)
     owner = MANY.interleave(white, black)
-    first = np.zeros(len(games.players), np.int64)
-    first[owner[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first one played
+    first = first_ends(len(games.players), white, black, ended_ms)
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.newcomer(player, first_ms) for player, first_ms in starts]
     return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
