@@ -19,10 +19,9 @@ from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.facts.instants import instant_text
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
-from ledger.journal.people import People, Person, commitment
+from ledger.journal.people import People, Person
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
@@ -32,6 +31,7 @@ from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
+from ledger.registry import Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils, zstandard
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
@@ -193,21 +193,21 @@ class Ledger:
         """Register a player and return the player number; one who is registered already keeps it, and the first name.
 
         Raises:
+            MalformedError: identity or name hold controls or are too long.
             RejectedError: the identity was registered with another standing, declared rating or year of birth.
             StorageError: the people file and the journal do not belong together.
         """
-        joined_at = instant_text(self.now_ms())
-        person = self._names.number({identity: name}, joined_at, self.journal.find).persons[identity]
-        event = PlayerRegistered(
-            player=person.player,
-            joined_at=person.joined_at,
-            standing=standing,
-            declared_rating=declared_rating,
-            birth_year=birth_year,
-            commitment=commitment(person.salt or b"", identity, person.name or ""),
-        )
-        self._append([event], actor)
-        return person.player
+        return self.registry.add(
+            identity, name, standing=standing, declared_rating=declared_rating, birth_year=birth_year, actor=actor
+        ).player
+
+    @property
+    def registry(self) -> Registry:
+        """Who the players are and what is known of them: to add players, with their past, and what is learnt later."""
+        return Registry(
+            self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
+            lambda: self.first_scheme().pool, self.now_ms,
+        )  # fmt: skip
 
     def erase(self, player: int) -> bool:
         """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.

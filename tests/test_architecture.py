@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
+    ("registry",),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

@@ -32,6 +32,7 @@ COMMANDS = {
     "runs": "schemes.runs",
     "close-run": "schemes.close_run",
     "close-tournament": "schemes.close_tournament",
+    "player": "players.player",
     "erase": "writing.erase",
     "accept-lost-names": "mending.accept_lost_names_",
     "accept-clock": "mending.accept_clock",

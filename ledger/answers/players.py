@@ -10,6 +10,7 @@ from typing import Any
 
 from ledger.answers.rankings import counted, in_force_since, rank
 from ledger.answers.wording import RESULT, day, names, shown
+from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -62,19 +63,31 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "draws": last["draws"],
         "losses": last["losses"],
         "time_losses": last["time_losses"],
-        **_hera(rated_by, last, hera),
+        **_hera(ledger, rated_by, last, hera),
         "mean_rating": mean,
         "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
         "last_game": day(last["ended_ms"]),
     }
 
 
-def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[str, Any]:
-    """The highest rating ever, when it was first reached, and by which system."""
+def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[str, Any]:
+    """The highest rating ever, when it was first reached, and by which system, or in which list a seed comes from."""
+    if row is None and last["hera"] is not None:
+        seed = Roster(ledger.views.connection).seed_at(pool.pool, last["player"], _first_end(ledger, pool, last))
+        if seed is not None:
+            since = None if seed.seed.day is None else day(seed.ms)
+            return {"hera": last["hera"], "hera_date": since, "hera_scheme": seed.source or "seed"}
     if row is None:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
     scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
     return {"hera": last["hera"], "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
+
+
+def _first_end(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> int:
+    """When the player's first rated game ended, milliseconds."""
+    row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, last["player"], 1))
+    assert row is not None
+    return int(row["ended_ms"])
 
 
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:

@@ -14,17 +14,19 @@ import orjson
 
 from ledger.book import tables
 from ledger.book.judging_columns import judged
-from ledger.book.roster import Roster
+from ledger.book.roster import FIRST_PLACES, INSERT_SEED, UPDATE_BIRTH_YEAR, Roster, seed_row
 from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
 from ledger.errors import CorruptError
 from ledger.facts.codec import Entry
 from ledger.facts.events import (
+    BirthYearLearnt,
     ConversionRange,
     Event,
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -130,6 +132,13 @@ class GameBook:
                     self._register(event)
                 case PlayerChanged() as event:
                     self._change(event, fresh)
+                case BirthYearLearnt() as event:
+                    self.connection.execute(UPDATE_BIRTH_YEAR, (event.birth_year, event.player))
+                    self.begin_anew(event.player, None, fresh)
+                case RatingSeeded() as event:
+                    pool = self.pool_named(event.pool, entry.position).pool
+                    self.connection.execute(INSERT_SEED, seed_row(pool, event))
+                    self.begin_anew(event.player, pool, fresh)
                 case SchemeAdopted() as event:
                     self._adopt(entry.position, event, fresh)
                 case RatingRunClosed() as event:
@@ -211,7 +220,13 @@ class GameBook:
             "INSERT INTO players VALUES (?, ?, ?, ?, ?)",
             (event.player, event.joined_at, event.standing.value, event.declared_rating, event.birth_year),
         )
-        self.roster.register(event.player, event.standing, event.declared_rating, event.birth_year)
+        self.roster.register(event.player, event.standing)
+
+    def begin_anew(self, player: int, pool: int | None, fresh: Fresh) -> None:
+        """What is known of a player from before the first game has changed: all games are rated again, in one pool."""
+        for number, first_ms in self.connection.execute(FIRST_PLACES, (player,)):
+            if pool in {None, number}:
+                fresh.note(number, first_ms, (player,))
 
     def _adopt(self, position: int, event: SchemeAdopted, fresh: Fresh) -> None:
         """A pool begins, or is rated by another scheme from an instant on: its games since are judged again."""

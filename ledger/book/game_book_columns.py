@@ -17,10 +17,11 @@ import attrs
 from ledger.book import tables
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.judging_columns import judged
+from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS, UPDATE_BIRTH_YEAR
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
-from ledger.facts.events import GameRecorded, PlayerRegistered
+from ledger.facts.events import BirthYearLearnt, GameRecorded, PlayerRegistered, RatingSeeded
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.lazy import pl
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 _GAME = b',"kind":"game-recorded/1","position":'
 _PLAYER = b',"kind":"player-registered/1","position":'
+_MANY: dict[type, bytes] = {
+    PlayerRegistered: _PLAYER,
+    RatingSeeded: b',"kind":"rating-seeded/1","position":',
+    BirthYearLearnt: b',"kind":"birth-year-learnt/1","position":',
+}
 _END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
@@ -70,10 +76,12 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
 
 
 class Decoded(NamedTuple):
-    """A block of bodies, sorted by kind: games and players as columns, the rest as they are."""
+    """A block of bodies, sorted by kind: what comes by the thousand as columns, the rest as they are."""
 
     games: DataFrame | None
     players: DataFrame | None
+    seeds: DataFrame | None
+    births: DataFrame | None
     others: list[bytes]
 
 
@@ -98,12 +106,32 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
     rest: list[bytes] = []
     for body in bodies:
         (games if body.find(_GAME, _END) >= 0 else rest).append(body)
-    players = [body for body in rest if body.find(_PLAYER, _END) >= 0]
-    others = [body for body in rest if body.find(_PLAYER, _END) < 0]
+    found: dict[type, list[bytes]] = {cls: [] for cls in _MANY}
+    others: list[bytes] = []
+    for body in rest:
+        for cls, mark in _MANY.items():
+            if body.find(mark, _END) >= 0:
+                found[cls].append(body)
+                break
+        else:
+            others.append(body)
+    players, seeds, births = (_read(found[cls], cls) if found[cls] else None for cls in _MANY)
     return Decoded(
         _dated(_read(games, GameRecorded)) if games else None,
-        _read(players, PlayerRegistered) if players else None,
+        players,
+        None if seeds is None else _seeds(seeds),
+        births,
         others,
+    )
+
+
+def _seeds(frame: DataFrame) -> DataFrame:
+    """Seeds with the columns of their table, but for the pool, which is a name."""
+    decimals = [pl.col(name).cast(pl.Float64) for name in ("rating", "deviation", "volatility", "highest", "k_factor")]
+    return frame.with_columns(
+        *decimals,
+        effective_ms=instant_ms_column(frame["effective_at"]).fill_null(FROM_THE_BEGINNING),
+        effective_at=pl.col("effective_at").fill_null(""),
     )
 
 
@@ -148,11 +176,13 @@ def take_decoded(
     Players and games are written by *insert*, without one by the book's connection; what else happened in the block
     always by the latter, for it may concern any earlier game.
     """
+    is_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
     if block.players is not None:
         _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
+    _take_pasts(book, block, None if is_build else fresh, insert)
     if block.games is None:
         return pl.DataFrame(schema=columns_schema(columns))
     with _unfit_entries():
@@ -179,10 +209,28 @@ def _dated(frame: DataFrame) -> DataFrame:
 def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
     rows = frame.select("player", "joined_at", "standing", "declared_rating", "birth_year")
     insert("INSERT INTO players VALUES (?, ?, ?, ?, ?)", rows)
-    known = pl.col("declared_rating").is_not_null() | pl.col("birth_year").is_not_null()
-    special = frame.filter((pl.col("standing") != "full") | known)
-    for row in special.select("player", "standing", "declared_rating", "birth_year").iter_rows():
-        book.roster.register(*row)
+    for player, standing in frame.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
+        book.roster.register(player, standing)
+    if frame["declared_rating"].null_count() + frame["birth_year"].null_count() < 2 * len(frame):
+        book.roster.is_told_of_pasts = True
+
+
+def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
+    """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
+    if block.births is not None:
+        insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
+        book.roster.is_told_of_pasts = True
+        if fresh is not None:
+            for player in block.births["player"].to_list():
+                book.begin_anew(player, None, fresh)
+    if block.seeds is not None:
+        pools = {name: pool.pool for name, pool in book.pools.items()}
+        seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
+        insert(INSERT_SEED, seeds.select(SEED_COLUMNS))
+        book.roster.is_told_of_pasts = True
+        if fresh is not None:
+            for pool, player in seeds.select("pool", "player").iter_rows():
+                book.begin_anew(player, pool, fresh)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:

@@ -1,48 +1,96 @@
-"""The roster: what is known of players beside their games, from the facts of their registration and its changes.
+"""The roster: what is known of players beside their games, from the facts of their registration and what came later.
 
-Standings, declared ratings and birth years by instant; who a player is stands in the people file alone.
+Standings, declared ratings, years of birth and seeds; who a player is stands in the people file alone. Nearly everybody
+is a full member, so that standings are held in memory; the rest is looked up when a player begins, for a list that was
+taken in may name a million who never play.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import attrs
+
+from ledger.facts.events import RatingSeeded
+from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Standing
-from ledger.schemes.scheme import STANDING_FULL, Newcomer
+from ledger.schemes.scheme import STANDING_FULL, Newcomer, Seed
 
 if TYPE_CHECKING:
     import sqlite3
 
 STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
+FROM_THE_BEGINNING = -(2**62)  # the instant of a seed without one, milliseconds
+
+FIRST_PLACES = (
+    "SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND white = ?1 GROUP BY pool "
+    "UNION ALL SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND black = ?1 GROUP BY pool"
+)
+UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
+_SPECIAL = "SELECT player, standing FROM players WHERE standing <> 'full'"
+_KNOWN = "SELECT declared_rating, birth_year FROM players WHERE player = ?"
+_SEEDS = (
+    "SELECT effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
+    "WHERE pool = ? AND player = ? ORDER BY effective_ms, effective_at"
+)
+# Of those who play: lists may tell of many more.
+_PLAY = "(SELECT white FROM games WHERE reason IS NULL UNION SELECT black FROM games WHERE reason IS NULL)"
+_ALL_KNOWN = (
+    "SELECT player, declared_rating, birth_year FROM players "
+    f"WHERE (declared_rating IS NOT NULL OR birth_year IS NOT NULL) AND player IN {_PLAY}"
+)
+_ALL_SEEDS = (
+    "SELECT pool, player, effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
+    f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at"
+)
+SEED_COLUMNS = (
+    "pool", "player", "effective_ms", "effective_at", "rating", "games", "deviation", "volatility", "highest",
+    "k_factor", "source",
+)  # fmt: skip
+INSERT_SEED = f"INSERT INTO seeds({', '.join(SEED_COLUMNS)}) VALUES ({', '.join('?' * len(SEED_COLUMNS))})"
+
+
+class Listed(NamedTuple):
+    """A seed as the table keeps it: from when it holds in milliseconds, what it says, and the list that it is from."""
+
+    ms: int
+    seed: Seed
+    source: str | None
+
+
+@attrs.frozen
+class _Gathered:
+    """What is known of all who play, held in memory.
+
+    Attributes:
+        known: by player, declared rating and year of birth.
+        seeds: by pool and player, in order of their instants.
+    """
+
+    known: dict[int, tuple[int | None, int | None]]
+    seeds: dict[tuple[int, int], list[Listed]]
 
 
 class Roster:
     """What is known of players beside their games; of nearly everybody, nothing."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._gathered: _Gathered | None = None
+        self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
-        self.declared: dict[int, int] = {}
-        self.birth_year: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
-        query = (
-            "SELECT player, standing, declared_rating, birth_year FROM players "
-            "WHERE standing <> 'full' OR declared_rating IS NOT NULL OR birth_year IS NOT NULL"
-        )
-        for player, standing, declared, birth_year in connection.execute(query):
-            self.register(player, standing, declared, birth_year)
+        for player, standing in connection.execute(_SPECIAL):
+            self.register(player, standing)
         for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
             self.change(player, ms, at, standing, declared)
 
-    def register(self, player: int, standing: str, declared: int | None, birth_year: int | None) -> None:
-        """Note what a player joined with."""
+    def register(self, player: int, standing: str) -> None:
+        """Note with which standing a player joined."""
         if standing != Standing.FULL:
             self.standing[player] = STANDING_CODE[standing]
-        if declared is not None:
-            self.declared[player] = declared
-        if birth_year is not None:
-            self.birth_year[player] = birth_year
 
     def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
@@ -56,21 +104,81 @@ class Roster:
                 code = later
         return code
 
+    def special(self) -> set[int]:
+        """Players who are or were anything but full members."""
+        return {*self.standing, *self.changes}
+
+    def gather(self, *, nothing: bool = False) -> None:
+        """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
+
+        Args:
+            nothing: True where nobody has a declared rating, a year of birth or a seed: then nothing is read.
+        """
+        found = _Gathered({}, {})
+        if not nothing:
+            for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
+                found.known[player] = (declared, birth_year)
+            for pool, player, *row in self._connection.execute(_ALL_SEEDS):
+                found.seeds.setdefault((pool, player), []).append(_listed(*row))
+        self._gathered = found
+
+    def known(self, player: int) -> tuple[int | None, int | None]:
+        """The rating that a player declared on joining, and the year of birth."""
+        if self._gathered is not None:
+            return self._gathered.known.get(player, (None, None))
+        row = self._connection.execute(_KNOWN, (player,)).fetchone()
+        return (None, None) if row is None else row
+
+    def seeds(self, pool: int, player: int) -> list[Listed]:
+        """The seeds of a player in a pool, in order of their instants."""
+        if self._gathered is not None:
+            return self._gathered.seeds.get((pool, player), [])
+        return [_listed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
+
+    def has_seeds(self, pool: int) -> bool:
+        """Whether somebody who plays has a seed in a pool; asked after ``gather``."""
+        return self._gathered is None or any(number == pool for number, _ in self._gathered.seeds)
+
+    def seed_at(self, pool: int, player: int, ms: int) -> Listed | None:
+        """The seed in force at an instant: the last one up to it."""
+        return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
+
     def declared_at(self, player: int, ms: int) -> int | None:
         """The declared rating in force at an instant."""
-        rating = self.declared.get(player)
+        return self._declared_at(player, ms, self.known(player)[0])
+
+    def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
         for since, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:
                 rating = later
         return rating
 
-    def newcomer(self, player: int, first_ms: int) -> Newcomer:
-        """What a scheme may know of a player whose first rated game ended at *first_ms*."""
-        declared = self.declared_at(player, first_ms) if self.declared or self.changes else None
+    def newcomer(self, pool: int, player: int, first_ms: int) -> Newcomer:
+        """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*."""
+        on_joining, birth_year = self.known(player)
+        declared = self._declared_at(player, first_ms, on_joining)
+        seed = self.seed_at(pool, player, first_ms)
         return Newcomer(
-            None if declared is None else float(declared), self.birth_year.get(player), first_ms / DAY_MS
-        )
+            None if declared is None else float(declared), birth_year, first_ms / DAY_MS,
+            None if seed is None else seed.seed,
+        )  # fmt: skip
 
-    def special(self) -> set[int]:
-        """Players who are or were anything but full members."""
-        return {*self.standing, *self.changes}
+
+def _listed(
+    ms: int, rating: float, games: int | None, deviation: float | None, volatility: float | None,
+    highest: float | None, k_factor: float | None, source: str | None,
+) -> Listed:  # fmt: skip
+    day = None if ms == FROM_THE_BEGINNING else ms / DAY_MS
+    played = None if games is None else float(games)
+    return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
+
+
+def seed_row(pool: int, event: RatingSeeded) -> tuple[object, ...]:
+    """A seed as a row of the table, in the order of ``SEED_COLUMNS``."""
+    at = event.effective_at
+    decimals = (event.rating, event.deviation, event.volatility, event.highest, event.k_factor)
+    rating, *others = (None if value is None else float(value) for value in decimals)
+    return (
+        pool, event.player, FROM_THE_BEGINNING if at is None else instant_ms(at), at or "", rating, event.games,
+        *others, event.source,
+    )  # fmt: skip

@@ -39,6 +39,10 @@ SCHEMA = (
     """CREATE TABLE changes(
       player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
       declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE seeds(
+      pool INTEGER NOT NULL, player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL,
+      rating REAL NOT NULL, games INTEGER, deviation REAL, volatility REAL, highest REAL, k_factor REAL, source TEXT,
+      PRIMARY KEY(pool, player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
@@ -49,6 +53,7 @@ SCHEMA = (
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",
 )

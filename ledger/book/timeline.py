@@ -203,7 +203,7 @@ class Pool:
             old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
         )
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
-            return new.scheme.enter(who(new.since_ms), new.numbers)
+            return new.scheme.begin(who(new.since_ms), new.numbers)
         rated = dict(zip(old.scheme.state, state, strict=True))
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
         return new.scheme.carried(rating, rated.get("games", float(games)), who(new.since_ms), new.numbers)

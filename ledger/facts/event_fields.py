@@ -21,6 +21,7 @@ MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has 
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 DECIMAL_PATTERN = r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,12})?"
+POSITIVE_PATTERN = r"(?:[1-9][0-9]{0,4}(?:\.[0-9]{1,9})?|0\.[0-9]{0,8}[1-9])"  # decimals above 0 and below 100,000
 SHA256_PATTERN = r"[0-9a-f]{64}"
 INSTANT_PATTERN = (
     r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"

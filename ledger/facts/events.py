@@ -20,6 +20,7 @@ from ledger.facts.event_fields import (
     MAX_PLAYER,
     MAX_WHOLE,
     NAME_PATTERN,
+    POSITIVE_PATTERN,
     SHA256_PATTERN,
     fail,
     field_of,
@@ -105,6 +106,49 @@ class PlayerChanged:
     def key(self) -> str:
         """``player:NUMBER@INSTANT``."""
         return f"player:{self.player}@{self.effective_at}"
+
+
+@attrs.frozen(kw_only=True)
+class BirthYearLearnt:
+    """A player's year of birth, where registration did not tell it; it holds for all games, those before it too."""
+
+    KIND: ClassVar[str] = "birth-year-learnt/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    birth_year: int = integer_field("year of birth", 1700, 2200)
+
+    @property
+    def key(self) -> str:
+        """``birth-year:NUMBER``."""
+        return f"birth-year:{self.player}"
+
+
+@attrs.frozen(kw_only=True)
+class RatingSeeded:
+    """A player comes into a pool with a past: what a list said when the ledger began to rate. Decimals as text."""
+
+    KIND: ClassVar[str] = "rating-seeded/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    pool: str = pattern_field("rating pool", NAME_PATTERN)
+    effective_at: str | None = instant_field(
+        "from when it holds; of several the last one up to the first rated game counts", optional=True,
+        absent="from the beginning",
+    )  # fmt: skip
+    rating: str = pattern_field("rating, in what the pool's scheme counts in", POSITIVE_PATTERN)
+    games: int | None = integer_field("rated games behind it", 0, 1_000_000, optional=True)
+    deviation: str | None = pattern_field("rating deviation RD, points", POSITIVE_PATTERN, optional=True)
+    volatility: str | None = pattern_field("Glicko-2 volatility, 1/173.7178 points", POSITIVE_PATTERN, optional=True)
+    highest: str | None = pattern_field("highest rating so far, points", POSITIVE_PATTERN, optional=True)
+    k_factor: str | None = pattern_field("K-factor on that list", POSITIVE_PATTERN, optional=True)
+    source: str | None = text_field("the list that it comes from", 128, optional=True)
+
+    @property
+    def key(self) -> str:
+        """``seed:POOL:NUMBER@INSTANT``, with ``start`` where no instant is given."""
+        return f"seed:{self.pool}:{self.player}@{self.effective_at or 'start'}"
 
 
 @attrs.frozen(kw_only=True)
@@ -207,10 +251,12 @@ class ClockAccepted:
 
 
 Event = (
-    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed | ClockAccepted
-)
+    PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
+    | TournamentClosed | ClockAccepted
+)  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
-    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
+    PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
+    TournamentClosed, ClockAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

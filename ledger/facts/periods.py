@@ -55,6 +55,14 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     return int(_month_period(day.year * 12 + day.month - 1, calendar))
 
 
+def last_over(day: float, calendar: Calendar) -> float | None:
+    """Number of the last period that was over on *day* (days since 1970); None where periods end with rating runs.
+
+    A list in force from *day* on holds the games up to the end of that period.
+    """
+    return None if calendar.by_runs else number(floor(day * DAY_MS), calendar) - 1.0
+
+
 def _month_period(month: Any, calendar: Calendar) -> Any:
     """Number of the period of a month, counted from the year 0; for one month or an array of them."""
     return (month - int(calendar.first_month) + 1) // int(calendar.months)

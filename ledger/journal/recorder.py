@@ -14,11 +14,13 @@ from typing import Any
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
+    BirthYearLearnt,
     ClockAccepted,
     Event,
     GameRecorded,
     PlayerChanged,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -124,8 +126,10 @@ def _needs(event: Event) -> tuple[str, ...]:
     if isinstance(event, GameRecorded):  # nearly all are
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     match event:
-        case PlayerChanged():
+        case PlayerChanged() | BirthYearLearnt():
             return (f"player:{event.player}",)
+        case RatingSeeded():
+            return (f"scheme:{event.pool}@start", f"player:{event.player}")
         case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)
         case _:

@@ -16,11 +16,13 @@ from ledger import schemes
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
 from ledger.facts.events import (
     BLANKS,
+    BirthYearLearnt,
     ClockAccepted,
     Event,
     GameRecorded,
     PlayerChanged,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -126,7 +128,12 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
         _check_game(event, known, now_ms)
         return
     match event:
-        case PlayerChanged():
+        case PlayerChanged() | BirthYearLearnt():
+            if f"player:{event.player}" not in known:
+                raise _stranger(event, event.player)
+        case RatingSeeded():
+            if f"scheme:{event.pool}@start" not in known:
+                raise _unknown_pool(event, event.pool)
             if f"player:{event.player}" not in known:
                 raise _stranger(event, event.player)
         case SchemeAdopted():
@@ -146,7 +153,7 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
 def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
     pool, white, black = f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}"
     if pool not in known:
-        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+        raise _unknown_pool(event, event.pool)
     for number, key in ((event.white, white), (event.black, black)):
         if key not in known:
             raise _stranger(event, number)
@@ -201,7 +208,7 @@ def _check_scheme(event: SchemeAdopted, known: Known) -> None:
 
 def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_ms: int) -> None:
     if f"scheme:{event.pool}@start" not in known:
-        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+        raise _unknown_pool(event, event.pool)
     closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
     last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
     if last(closing) > now_ms + FUTURE_SLACK_MS:
@@ -264,6 +271,10 @@ def recorded_text(ms: int) -> str:
 @lru_cache(maxsize=8)  # a server records many entries a second
 def _second(number: int) -> str:
     return instant_text(number * 1000)[:19]
+
+
+def _unknown_pool(event: Event, pool: str) -> RejectedError:
+    return _refusal("unknown-pool", event, f"no scheme was adopted for pool {pool!r}; adopt one first")
 
 
 def _stranger(event: Event, player: int) -> RejectedError:

@@ -299,7 +299,7 @@ def rating_loop(scheme: Scheme) -> Callable[..., None]:
 
 def newcomers(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
     """The flat state of players who have not played, in the given order."""
-    return [value for newcomer in who for value in scheme.enter(newcomer, numbers)]
+    return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
 def rate(

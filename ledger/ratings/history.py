@@ -11,13 +11,17 @@ from math import nan
 from typing import Any
 
 from ledger.ratings.projector import Kept, Projector
+from ledger.schemes.scheme import Seed
 
 HERA_FROM = 50
-WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N = range(8)
+WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE = range(9)
 
 
 def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on."""
+    """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on.
+
+    Games that a seed tells of count among the 50, and the highest rating that it tells of stands until it is passed.
+    """
     n, half_points, lost_on_time, ratings = columns
     rating = ratings[side]
     if half_points[side] == 2:
@@ -29,14 +33,25 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
     state[p + TIME_LOSSES] += lost_on_time[side]
     state[p + SUM] += rating
     state[p + SQUARES] += rating * rating
-    if n[side] >= HERA_FROM and (state[p + HERA_N] == 0.0 or rating > state[p + HERA]):
+    hera = state[p + HERA]
+    if n[side] + state[p + GAMES_BEFORE] >= HERA_FROM and (hera != hera or rating > hera):  # noqa: PLR0124 (NaN: none yet)
         state[p + HERA] = rating
         state[p + HERA_N] = n[side]
 
 
+def begun(fold: Projector, seed: Seed | None) -> list[float]:
+    """The running state of a fold before a player's first game; that of the history knows the player's past."""
+    state = [kept.start for kept in fold.state]
+    if fold is HISTORY and seed is not None:
+        state[GAMES_BEFORE] = seed.games or 0.0
+        if seed.highest is not None or state[GAMES_BEFORE] >= HERA_FROM:
+            state[HERA] = seed.peak
+    return state
+
+
 HISTORY = Projector(
     name="history",
-    version=2,
+    version=3,
     settings={"hera_from": HERA_FROM},
     stores=(
         "game",
@@ -58,7 +73,8 @@ HISTORY = Projector(
         Kept("rating_sum", "REAL", 0.0, "sum of the ratings after each game, points"),
         Kept("rating_squares", "REAL", 0.0, "sum of their squares"),
         Kept("hera", "REAL", nan, "highest rating after 50 or more rated games, points; NULL before"),
-        Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none"),
+        Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none, and for that of a seed"),
+        Kept("games_before", "INTEGER", 0.0, "rated games before the ledger's, as a seed tells"),
     ),
     step=step,
 )

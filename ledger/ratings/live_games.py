@@ -67,11 +67,14 @@ class LiveGames:
         """Rate the game and write its two rows of each table and of the current ratings."""
         era, players = self._pool.eras[self._era], [game.white, game.black]
         state: list[float] = []
-        for player, carried in zip(players, brought, strict=True):
-            if carried.held is None:
-                state += era.scheme.enter(self._roster.newcomer(player, game.ended_ms), era.numbers)
+        for side, player in enumerate(players):
+            held = brought[side].held
+            if held is None:
+                newcomer = self._roster.newcomer(self._pool.pool, player, game.ended_ms)
+                brought[side] = self._rows.begun(newcomer.seed)
+                state += era.scheme.begin(newcomer, era.numbers)
             else:
-                state += carried.held.state
+                state += held.state
         games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
         kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in brought])
         running = [[*white, *black] for white, black in zip(brought[0].kept, brought[1].kept, strict=True)]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.timeline import Held, Pool
 from ledger.errors import ProjectionError
-from ledger.ratings.history import HISTORY
+from ledger.ratings.history import HISTORY, begun
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted
+from ledger.schemes.scheme import Seed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -107,13 +108,17 @@ class PlayerRows:
             ProjectionError: there is no such row.
         """
         if n == 0:
-            return Carried(None, [[kept.start for kept in table.fold.state] for table in self.tables])
+            return self.begun(None)
         ended_ms, *fields = self._row(HISTORY.name, self._state, player, n)
         era = self._pool.era_at(ended_ms)
         known = dict(zip(self._pool.state_fields, fields, strict=True))
         held = Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
         kept = [as_read(table.fold, self._row(table.name, query, player, n)) for table, query in self._kept]
         return Carried(held, kept)
+
+    def begun(self, seed: Seed | None) -> Carried:
+        """What a player with this past brings to the first rated game, but for the scheme's state."""
+        return Carried(None, [begun(table.fold, seed) for table in self.tables])
 
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()

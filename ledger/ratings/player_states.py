@@ -31,7 +31,7 @@ class Players:
         return Roster(self._connection)
 
     def _newcomer(self, player: int, ms: int) -> Newcomer:
-        return self._roster.newcomer(player, ms)
+        return self._roster.newcomer(self._pool.pool, player, ms)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
@@ -53,7 +53,7 @@ class Players:
     def _in_era(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
         rated_by = self._pool.eras[era]
         if row is None:
-            return rated_by.scheme.enter(self._newcomer(player, first_ms), rated_by.numbers)
+            return rated_by.scheme.begin(self._newcomer(player, first_ms), rated_by.numbers)
         return self._pool.carried(self.held(row), era, partial(self._newcomer, player))
 
     def carried(self, row: dict[str, Any], era: int) -> tuple[float, ...]:

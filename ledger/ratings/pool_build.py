@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
+from ledger.ratings.history import HISTORY, begun
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import Games, Rated, as_facts, first_ends, rateable, rated_by_era, sides_of
@@ -61,8 +62,8 @@ class _Players:
             player = int(players[place])
             held = int(self._era[player])
             if held == _NOBODY:
-                who = self._roster.newcomer(player, int(first_ms[place]))
-                state[place] = rated_by.scheme.enter(who, rated_by.numbers)
+                who = self._roster.newcomer(self._pool.pool, player, int(first_ms[place]))
+                state[place] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 state[place] = self._carried(player, held, era)
         return state.reshape(-1)
@@ -70,7 +71,7 @@ class _Players:
     def _carried(self, player: int, held: int, era: int) -> tuple[float, ...]:
         fields = len(self._pool.eras[held].scheme.state)
         before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
-        return self._pool.carried(before, era, partial(self._roster.newcomer, player))
+        return self._pool.carried(before, era, partial(self._roster.newcomer, self._pool.pool, player))
 
     def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
         """Note what *players* hold after games of *era*."""
@@ -91,6 +92,7 @@ class PoolBuild:
         self._tables = side_tables(projectors, pool.state_fields)
         self._facts = facts_wanted(self._tables)
         self._wanted = columns_wanted(self._tables)
+        self._roster = roster
         self._players = _Players(pool, roster)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
@@ -163,13 +165,25 @@ class PoolBuild:
             columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
         return pl.DataFrame(columns)
 
+    def _begin_seeded(self, sides: DataFrame, state: Any) -> None:
+        """Put the pasts of players into the state, by player, with which the history of each begins; in place."""
+        if not self._roster.has_seeds(self._pool.pool):
+            return
+        firsts = sides.group_by("player", maintain_order=True).agg(pl.col("ended_ms").first())
+        for place, (player, first_ms) in enumerate(firsts.iter_rows()):
+            listed = self._roster.seed_at(self._pool.pool, player, first_ms)
+            if listed is not None:
+                state[place] = begun(HISTORY, listed.seed)
+
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
         """Fold and write the sides of some players, all of theirs."""
         run = sides["player"].rle_id().to_numpy().astype(np.int32)
         keys = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", "n")
         for table in self._tables:
             taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
-            state = np.tile(MANY.floats([kept.start for kept in table.fold.state]), int(run[-1]) + 1)
+            state = np.tile(MANY.floats(begun(table.fold, None)), int(run[-1]) + 1)
+            if table.fold is HISTORY:
+                self._begin_seeded(sides, state.reshape(int(run[-1]) + 1, -1))
             folded, _ = side_rows.fold(MANY, table.fold, run, taken, state)
             stored = [sides[name] for name in table.fold.stores]
             stored += [sides[_STATE + name] for name in table.scheme_state]

@@ -41,14 +41,14 @@ class Before:
         players: player numbers.
         base: games rated before it.
         held: the scheme's state; None for newcomers.
-        newcomers: what is known of each player beside the games.
+        newcomers: what is known of who has no state; None for the others.
         running: by table, the flat running state of its fold.
     """
 
     players: list[int]
     base: list[int] | Column
     held: list[Held | None]
-    newcomers: list[Newcomer]
+    newcomers: list[Newcomer | None]
     running: list[Any]
 
 
@@ -161,6 +161,7 @@ class PoolProjection:
             first_ms.setdefault(white, ms)
             first_ms.setdefault(black, ms)
         brought, rewound = [], []
+        newcomers: list[Newcomer | None] = []
         for player in players:
             carried = walk.carried.get(player)
             if carried is None:
@@ -169,13 +170,18 @@ class PoolProjection:
                     n = self._rows.rated_before(player, walk.start_ms) + walk.skipped.get(player, 0)
                     rewound.append((player, n))
                 carried = self._rows.carried(player, n)
+            newcomer = None
+            if carried.held is None:
+                newcomer = self._roster.newcomer(self.pool.pool, player, first_ms[player])
+                carried = self._rows.begun(newcomer.seed)
             brought.append(carried)
+            newcomers.append(newcomer)
         self._rows.drop_after(rewound)
         return Before(
             players,
             cols.small([carried.n for carried in brought]),
             [carried.held for carried in brought],
-            [self._roster.newcomer(player, first_ms[player]) for player in players],
+            newcomers,
             [
                 cols.floats([value for carried in brought for value in carried.kept[place]])
                 for place in range(len(self._rows.tables))
@@ -216,12 +222,12 @@ class PoolProjection:
         blank = (0.0,) * len(scheme.state)
         states = [blank] * len(counts)
         for player in here:
-            held = before.held[player]
-            if held is None:
-                states[player] = scheme.enter(before.newcomers[player], rated_by.numbers)
-            else:
-                who = partial(self._roster.newcomer, before.players[player])
+            held, newcomer = before.held[player], before.newcomers[player]
+            if held is not None:
+                who = partial(self._roster.newcomer, self.pool.pool, before.players[player])
                 states[player] = self.pool.carried(held, era, who)
+            elif newcomer is not None:
+                states[player] = scheme.begin(newcomer, rated_by.numbers)
         state = cols.floats([value for fields in states for value in fields])
         score = cols.over(games.half_points, 2)
         games_in = rateable(self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins)

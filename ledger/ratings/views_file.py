@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = 0x43524C56  # "CRLV"
-LAYOUT = 4
+LAYOUT = 5
 _SCHEME = "scheme "
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.periods import last_over
 from ledger.schemes.scheme import (
     Explanation,
     Meeting,
@@ -22,9 +23,11 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
+    calendar_of,
     not_negative,
     numbers_of,
     positive,
@@ -150,6 +153,23 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is graded with it; games played elsewhere have no game points."""
     return (float(rating), float(games), *[0.0] * (FIELDS - 2))
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past is on the list before it: its games, 30 where the list does not tell, worth the grade each.
+
+    Where lists follow rating runs the games stand on no list: they count as those of ``carry``.
+    """
+    period = last_over(newcomer.day, calendar_of(numbers))
+    if period is None:
+        return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
+    games = numbers.full_games if seed.games is None else seed.games
+    points = 0.0 if numbers.by_average else seed.rating
+    on_list, recent = min(games, numbers.full_games), int(min(games, RECENT))
+    return (
+        seed.rating, games, period, on_list, *[0.0] * (SLOTS - 1), on_list * seed.rating, *[0.0] * (SLOTS - 1),
+        *[points] * recent, *[0.0] * (RECENT - recent),
+    )  # fmt: skip
 
 
 def nearest(grade: float, numbers: Settings) -> float:
@@ -362,6 +382,7 @@ SCHEME = Scheme(
         *(f"points_{place + 1}" for place in range(RECENT)),
     ),
     enter=enter,
+    seeded=seeded,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

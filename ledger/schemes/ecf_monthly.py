@@ -24,6 +24,7 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -86,6 +87,19 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     status = FULL if rating else UNRATED
     played = float(months_of(newcomer.day))
     return (rating, 0.0, status, numbers.nominal, born, 0.0, 0.0, 0.0, played, played, *[0.0] * YEAR)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially.
+
+    The games of a partial rating stand in the pool as even scores against opponents of that rating.
+    """
+    rating, results, status, nominal, born, _, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
+    games = 0.0
+    if seed.games is not None and seed.games < numbers.full_games:
+        games, status = seed.games, PARTIAL if seed.games else UNRATED
+        rating = rating if games else 0.0
+    return (rating, results, status, nominal, born, games, games / 2.0, games * rating, *rest)
 
 
 def category(status: float, results: float, of_year: float) -> str:
@@ -336,6 +350,7 @@ SCHEME = Scheme(
         "month", *(f"month_{slot}_games" for slot in range(YEAR)),
     ),
     enter=enter,
+    seeded=seeded,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

@@ -26,6 +26,7 @@ from ledger.schemes.scheme import (
     Meeting,
     Newcomer,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -92,6 +93,12 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting; the highest rating is the one that the player brings."""
     return (rating, games, float(newcomer.birth_year or 0), rating)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: its games and its highest rating count for the K of the table."""
+    rating, games, born, _ = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
+    return (rating, games, born, seed.peak)
 
 
 def age(birth_year: float, day: float) -> float:
@@ -243,6 +250,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "birth_year", "peak"),
     enter=enter,
+    seeded=seeded,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

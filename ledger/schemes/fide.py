@@ -40,6 +40,7 @@ from ledger.schemes.formulas.fide_rules import (
     upgrade,
     within,
 )
+from ledger.schemes.formulas.fide_seeds import games_and_highest
 from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, percentage, round_hundredths
 from ledger.schemes.scheme import (
     COUNTS,
@@ -51,6 +52,7 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -136,6 +138,12 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
         own = 0.0
     return (own, float(games), own, float(newcomer.birth_year or 0), 0.0, 0.0, 0.0, 0.0, float(newcomer.day))
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: its games and its highest rating count for K (8.3.3)."""
+    own, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
+    return (own, *games_and_highest(seed, newcomer, rules_of(newcomer.day, numbers), numbers), *rest)
 
 
 def refuse(
@@ -364,6 +372,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=STATE,
     enter=enter,
+    seeded=seeded,
     carry=carry,
     refuse=refuse,
     rhythm=Rhythm.PERIOD,

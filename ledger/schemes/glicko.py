@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_10, exp2
 from ledger.schemes.scheme import (
     Explanation,
@@ -23,9 +24,11 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
+    calendar_of,
     not_negative,
     numbers_of,
     setting,
@@ -70,6 +73,15 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, rd, last rated period)``; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, numbers.initial_rd, NEVER)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: the RD of its list, which grows from the end of the period before it; or that of none."""
+    if seed.deviation is None:
+        return (seed.rating, numbers.initial_rd, NEVER)
+    rd = min(max(seed.deviation, numbers.rd_floor), numbers.rd_cap)
+    period = last_over(newcomer.day, calendar_of(numbers))
+    return (seed.rating, rd, NEVER if period is None else period)
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
@@ -196,6 +208,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "rd", "period"),
     enter=enter,
+    seeded=seeded,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

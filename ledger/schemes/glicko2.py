@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_E, exp2
 from ledger.schemes.formulas.glicko2_volatility import new_volatilities, new_volatility
 from ledger.schemes.scheme import (
@@ -27,9 +28,11 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
+    calendar_of,
     not_negative,
     numbers_of,
     setting,
@@ -84,6 +87,15 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer: ``(rating, rd, volatility, period)``; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return (rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: RD and volatility of its list, RD growing from then on; or those of a newcomer."""
+    volatility = numbers.initial_volatility if seed.volatility is None else min(max(seed.volatility, 1e-4), 1.0)
+    if seed.deviation is None:
+        return (seed.rating, numbers.initial_rd, volatility, NEVER)
+    period = last_over(newcomer.day, calendar_of(numbers))
+    return (seed.rating, min(seed.deviation, numbers.initial_rd), volatility, NEVER if period is None else period)
 
 
 def grown(rd: float, volatility: float, periods: float) -> float:
@@ -274,6 +286,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "rd", "volatility", "period"),
     enter=enter,
+    seeded=seeded,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

@@ -20,6 +20,7 @@ from ledger.schemes.scheme import (
     Newcomer,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -62,6 +63,11 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating is rated; it counts as one that stands on more than one event."""
     return (rating, 2.0)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past is rated, by more than one event."""
+    return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
 
 
 def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
@@ -175,6 +181,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "events"),
     enter=enter,
+    seeded=seeded,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

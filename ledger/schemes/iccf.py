@@ -33,6 +33,7 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -111,6 +112,11 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     if games >= numbers.fixed_games:
         return (rating, games, 0.0, 0.0, rating, UNSEEN)
     return (rating, games, games / 2.0, rating * games, rating, UNSEEN)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past goes on counting; a rating on a list without a number of games is a fixed one."""
+    return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
@@ -255,6 +261,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),
     enter=enter,
+    seeded=seeded,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

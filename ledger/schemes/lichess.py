@@ -31,6 +31,7 @@ from ledger.schemes.scheme import (
     Meeting,
     Newcomer,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -100,6 +101,16 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     declared = newcomer.declared
     rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
     return (max(rating, numbers.rating_floor), numbers.initial_rd, numbers.initial_volatility, newcomer.day)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
+    rating, rd, volatility, day = enter(newcomer._replace(declared=seed.rating), numbers)
+    if seed.deviation is not None:
+        rd = held(seed.deviation, numbers.rd_floor, numbers.rd_cap)
+    if seed.volatility is not None:
+        volatility = held(seed.volatility, 1e-4, numbers.volatility_cap)
+    return (rating, rd, volatility, day)
 
 
 def refuse(
@@ -287,6 +298,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "rd", "volatility", "day"),
     enter=enter,
+    seeded=seeded,
     refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,

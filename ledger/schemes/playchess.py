@@ -29,6 +29,7 @@ from ledger.schemes.scheme import (
     PeriodSettings,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -99,6 +100,11 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     if games >= numbers.provisional_games:
         return (rating, games, 0.0, 0.0)
     return (rating, games, games / 2.0, rating * games)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past goes on counting; a rating on a list without a number of games is an established one."""
+    return carry(seed.rating, numbers.provisional_games if seed.games is None else seed.games, newcomer, numbers)
 
 
 def refuse(
@@ -331,6 +337,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games", "score_sum", "opponent_sum"),
     enter=enter,
+    seeded=seeded,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

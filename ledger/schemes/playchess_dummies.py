@@ -30,6 +30,7 @@ from ledger.schemes.scheme import (
     Meeting,
     Newcomer,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -79,6 +80,11 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
     return (rating, games)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past goes on counting; a rating on a list without a number of games is beyond the mean."""
+    return carry(seed.rating, numbers.mean_games if seed.games is None else seed.games, newcomer, numbers)
 
 
 def performance(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
@@ -150,6 +156,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "games"),
     enter=enter,
+    seeded=seeded,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

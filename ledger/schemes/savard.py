@@ -20,6 +20,7 @@ from ledger.schemes.scheme import (
     Meeting,
     Newcomer,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -97,6 +98,11 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with a rating has it as E and H and needs no initial one."""
     return (rating, rating, games, 0.0, 0.0, rating)
+
+
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past needs no initial rating; the highest rating counts for the rank."""
+    return (*carry(seed.rating, seed.games or 0.0, newcomer, numbers)[:-1], seed.peak)
 
 
 def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
@@ -354,6 +360,7 @@ SCHEME = Scheme(
     numbers=Numbers,
     state=("rating", "h", "games", "left", "points", "peak"),
     enter=enter,
+    seeded=seeded,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

@@ -119,6 +119,33 @@ class Rhythm(StrEnum):
     EVENT = "event"  # all of one tournament, when it closes
 
 
+class Seed(NamedTuple):
+    """The past that a player brings along from a list; None where the list does not tell.
+
+    Attributes:
+        rating: rating, in what the scheme counts in.
+        games: rated games behind it.
+        deviation: RD, points.
+        volatility: Glicko-2 volatility, 1/173.7178 points.
+        highest: highest rating so far, points.
+        k_factor: K on that list.
+        day: from when it holds, days since 1970; None: from the first rated game.
+    """
+
+    rating: float
+    games: float | None = None
+    deviation: float | None = None
+    volatility: float | None = None
+    highest: float | None = None
+    k_factor: float | None = None
+    day: float | None = None
+
+    @property
+    def peak(self) -> float:
+        """The highest rating that is known, points."""
+        return self.rating if self.highest is None else max(self.rating, self.highest)
+
+
 class Newcomer(NamedTuple):
     """What is known of a player before the first rated game.
 
@@ -126,11 +153,13 @@ class Newcomer(NamedTuple):
         declared: rating to begin with, points; None where none was declared.
         birth_year: year of birth; None if unknown.
         day: when the first rated game ended, days since 1970.
+        seed: the player's past, which goes before a declared rating.
     """
 
     declared: float | None = None
     birth_year: int | None = None
     day: float = 0.0
+    seed: Seed | None = None
 
 
 class When(NamedTuple):
@@ -188,6 +217,11 @@ class Explanation(NamedTuple):
     source: str
 
 
+def calendar_of(numbers: Any) -> Calendar:
+    """How a scheme by period cuts time, from its settings."""
+    return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
+
+
 def refuse_common(outcome: int, termination: int, rated: bool) -> int:
     """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
     if termination == ENDED_UNPLAYED:
@@ -235,7 +269,7 @@ class Scheme:
         settings: attrs class of its constants, each made by ``setting``.
         numbers: the settings as kernels take them: ``numbers_of(settings)``.
         state: names of a player's state fields; the first is ``rating``.
-        enter: ``(newcomer, numbers) -> state``.
+        enter: ``(newcomer, numbers) -> state`` of a player without a seed; ``begin`` is what others call.
         refuse: kernel ``(outcome, termination, half_moves, rated, white standing, black standing, numbers) -> code``
             into ``REASONS``; by default the reasons that hold in every scheme.
         expected_score: kernel ``(state, own p, opponent's p, numbers) -> 0..1``, both brought to the time by ``at``.
@@ -255,6 +289,8 @@ class Scheme:
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
+        seeded: ``(seed, newcomer, numbers) -> state`` of a player with a past; by default that of ``carry`` after its
+            games, or of ``enter`` with its rating declared where their number is unknown.
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has rating 0.
@@ -279,6 +315,7 @@ class Scheme:
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
+    seeded: Callable[[Seed, Newcomer, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always
     scale: str = "Elo points"
@@ -291,13 +328,26 @@ class Scheme:
 
     def calendar(self, numbers: Any) -> Calendar:
         """How a scheme by period cuts time, from its settings."""
-        return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
+        return calendar_of(numbers)
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""
         if self.carry is None:
             return self.enter(newcomer._replace(declared=rating), numbers)
         return self.carry(rating, games, newcomer, numbers)
+
+    def begin(self, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
+        """The state with which a player begins: from the seed, where there is one, as of its day."""
+        seed = newcomer.seed
+        if seed is None:
+            return self.enter(newcomer, numbers)
+        if seed.day is not None:
+            newcomer = newcomer._replace(day=seed.day)
+        if self.seeded is not None:
+            return self.seeded(seed, newcomer, numbers)
+        if seed.games is None:
+            return self.enter(newcomer._replace(declared=seed.rating), numbers)
+        return self.carried(seed.rating, seed.games, newcomer, numbers)
 
     def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
         """The settings of a ``scheme-adopted`` event as the kernels take them; the rest keeps its defaults.

@@ -44,6 +44,7 @@ from ledger.schemes.scheme import (
     Newcomer,
     Rhythm,
     Scheme,
+    Seed,
     Side,
     Term,
     When,
@@ -122,6 +123,16 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     return (rating, float(games), MIXED if games > 0 else NO_GAMES, 100.0, peak, born, 0.0)
 
 
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+    """Who comes with a past: N is its number of games, without one that of a declared rating; no conversion.
+
+    The highest rating is the peak of the floors once the rating is established.
+    """
+    games = numbers.declared_games if seed.games is None else seed.games
+    rating, played, record, floor, peak, *rest = carry(seed.rating, games, newcomer, numbers)
+    return (rating, played, record, floor, max(seed.peak, peak) if peak else 0.0, *rest)
+
+
 def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
     """Start rating of an unrated player, points; *birth_year* 0 is unknown."""
     if birth_year == 0.0:
@@ -173,10 +184,14 @@ def points(work: Any, w: int) -> float:
     return work[w + WINS] + 0.5 * work[w + DRAWS]  # type: ignore[no-any-return]
 
 
-def bounded(rating: float, numbers: Settings) -> float:
-    """What the special formula gives, at most 2700 and at least 100."""
-    if rating > numbers.special_cap:
-        return numbers.special_cap
+def bounded(rating: float, own: float, numbers: Settings) -> float:
+    """What the special formula gives, at least 100 and at most 2700, or the *own* rating before where that is higher.
+
+    The cap is for what the formula gives to those whom nobody rated before: a declared 2801 does not fall by it.
+    """
+    cap = own if own > numbers.special_cap else numbers.special_cap
+    if rating > cap:
+        return cap
     return rating if rating > numbers.lower_bound else numbers.lower_bound
 
 
@@ -196,7 +211,7 @@ def rate_player(
         if state[p + GAMES] == 0.0:
             total = points(work, w)
             estimate = bounded(
-                special(estimate, NO_GAMES, 1.0, total, work, WORK, YARDSTICK, opponent, first, last), numbers
+                special(estimate, NO_GAMES, 1.0, total, work, WORK, YARDSTICK, opponent, first, last), estimate, numbers
             )
         work[w + FIRST] = estimate
         work[w + FIRST_STRENGTH] = strength(estimate)
@@ -228,7 +243,7 @@ def rated(
     if is_special(state[p + GAMES], state[p + RECORD], numbers):
         field = FIRST + later
         estimate = special(own, state[p + RECORD], effective_n, total, work, WORK, field, opponent, first, last)
-        return bounded(estimate, numbers)
+        return bounded(estimate, own, numbers)
     m = float(last - first)
     # "R = R0 + K(S-E) + bonus"; who has games is known by the rating, so FIRST is R0
     field = FIRST_STRENGTH + later
@@ -351,11 +366,12 @@ SCHEME = Scheme(
     name="uschess",
     title="US Chess, 2026",
     source=DOCUMENT,
-    version=1,
+    version=2,
     settings=Settings,
     numbers=Numbers,
     state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),
     enter=enter,
+    seeded=seeded,
     rhythm=Rhythm.EVENT,
     rate_player=rate_player,
     steps=4,

@@ -279,4 +279,4 @@ def test_facts_that_no_old_kind_had_are_refused(level: object) -> None:
 
 def test_an_old_kind_is_unknown_where_nothing_carries_it_forward() -> None:
     (problem,) = problems_of(registered_0(1))
-    assert problem.startswith("unknown kind 'player-registered/0', expected one of ['clock-accepted/1', ")
+    assert problem.startswith("unknown kind 'player-registered/0', expected one of ['birth-year-learnt/1', ")

@@ -8,12 +8,14 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from ledger.facts.events import (
+    BirthYearLearnt,
     ConversionRange,
     Event,
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -93,6 +95,28 @@ def changes(draw: st.DrawFn) -> list[PlayerChanged]:
     ]
 
 
+@st.composite
+def pasts(draw: st.DrawFn) -> list[Event]:
+    """Seeds, some of them after the first game, and years of birth that were learnt later."""
+    when = st.tuples(st.sampled_from(POOLS), st.integers(1, PLAYERS), st.sampled_from((None, *MOMENTS)))
+    seeds: list[Event] = [
+        RatingSeeded(
+            player=player,
+            pool=pool,
+            effective_at=moment,
+            rating=draw(st.sampled_from(("1234.5", "2344", "2801", "95"))),
+            games=draw(st.sampled_from((None, 0, 7, 30, 60))),
+            deviation=draw(st.sampled_from((None, "55.5", "900"))),
+            volatility=draw(st.sampled_from((None, "0.05"))),
+            highest=draw(st.sampled_from((None, "2410", "100"))),
+            k_factor=draw(st.sampled_from((None, "10", "20", "40"))),
+        )
+        for pool, player, moment in draw(st.lists(when, max_size=4, unique=True))
+    ]
+    born = draw(st.lists(st.integers(1, PLAYERS), max_size=2, unique=True))
+    return [*seeds, *(BirthYearLearnt(player=player, birth_year=2005) for player in born)]
+
+
 def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
     """A scheme of any rhythm with its settings; the simplest by far most often."""
     return st.sampled_from((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS)
@@ -134,7 +158,7 @@ def clubs(draw: st.DrawFn) -> list[Event]:
     )]
     count = draw(st.integers(0, 24))
     played: list[Event] = [draw(games(i)) for i in range(count)]
-    later = [*played, *draw(changes()), *draw(adoptions()), *draw(closings())]
+    later = [*played, *draw(changes()), *draw(pasts()), *draw(adoptions()), *draw(closings())]
     return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
 
 

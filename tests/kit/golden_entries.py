@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ledger.facts.codec import assemble, facts
 from ledger.facts.events import (
+    BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
     Event,
@@ -16,6 +17,7 @@ from ledger.facts.events import (
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -111,6 +113,41 @@ GOLDEN: dict[str, Golden] = {
         "2026-11-21T03:15:14.000Z",
         "ledger",
         PlayerChanged(player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000),
+    ),
+    "birth-year-learnt-1.minimal": Golden(
+        16,
+        "2026-11-21T03:15:16.000Z",
+        "officer",
+        BirthYearLearnt(player=1, birth_year=1700),
+    ),
+    "birth-year-learnt-1.full": Golden(
+        17,
+        "2026-11-21T03:15:16.001Z",
+        "officer",
+        BirthYearLearnt(player=2**31 - 1, birth_year=2200),
+    ),
+    "rating-seeded-1.minimal": Golden(
+        18,
+        "2026-11-21T03:15:16.002Z",
+        "officer",
+        RatingSeeded(player=1, pool="standard", rating="2344"),
+    ),
+    "rating-seeded-1.full": Golden(
+        19,
+        "2026-11-21T03:15:16.003Z",
+        "officer",
+        RatingSeeded(
+            player=2,
+            pool="by_speed-blitz",
+            effective_at="2026-11-01",
+            rating="2344.5",
+            games=30,
+            deviation="60.25",
+            volatility="0.059999",
+            highest="2399",
+            k_factor="20",
+            source='FIDE standard list "2026-11"',
+        ),
     ),
     "game-recorded-1.minimal": Golden(
         7,

@@ -7,11 +7,13 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from ledger.facts.events import (
+    BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
     Event,
     PlayerChanged,
     PlayerRegistered,
+    RatingSeeded,
     SchemeAdopted,
 )
 from ledger.facts.source_games import SourceGame
@@ -82,6 +84,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     ),
     "unknown-pool": (
         Case(game_recorded("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(RatingSeeded(player=1, pool="rapid", rating="2344"), "no scheme was adopted for pool 'rapid'"),
         Case(run_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(tournament_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
     ),
@@ -91,6 +94,8 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(
             PlayerChanged(player=3, effective_at="2026", standing=Standing.FULL), "player 3 was never registered"
         ),
+        Case(BirthYearLearnt(player=3, birth_year=1990), "player 3 was never registered"),
+        Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
     ),
     "same-player": (
         Case(

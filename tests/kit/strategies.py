@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ledger.facts import event_fields as limits
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
+    BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
     Event,
@@ -24,6 +25,7 @@ from ledger.facts.events import (
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
+    RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
 )
@@ -120,6 +122,29 @@ def changes() -> st.SearchStrategy[PlayerChanged]:
     )
 
 
+def births() -> st.SearchStrategy[BirthYearLearnt]:
+    """``birth-year-learnt/1``."""
+    return st.builds(BirthYearLearnt, player=players(), birth_year=st.integers(1700, 2200))
+
+
+def seeds() -> st.SearchStrategy[RatingSeeded]:
+    """``rating-seeded/1``."""
+    decimal = st.from_regex(limits.POSITIVE_PATTERN, fullmatch=True, alphabet=st.sampled_from(".0123456789"))
+    return st.builds(
+        RatingSeeded,
+        player=players(),
+        pool=names(),
+        effective_at=_or_none(instants()),
+        rating=decimal,
+        games=_or_none(st.integers(0, 1_000_000)),
+        deviation=_or_none(decimal),
+        volatility=_or_none(decimal),
+        highest=_or_none(decimal),
+        k_factor=_or_none(decimal),
+        source=_or_none(plain_texts(128)),
+    )
+
+
 def games() -> st.SearchStrategy[GameRecorded]:
     """``game-recorded/1``."""
     rating = _or_none(st.integers(0, 5000))
@@ -173,7 +198,10 @@ def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
 
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
-    facts = registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks()
+    facts = (
+        registrations(), changes(), births(), seeds(), games(), adoptions(), closed_runs(), closed_tournaments(),
+        accepted_clocks(),
+    )  # fmt: skip
     return st.one_of(*facts)
 
 

@@ -65,7 +65,7 @@ def standard(given: Mapping[str, Any]) -> dict[str, float]:
 
 def special(given: Mapping[str, Any]) -> float:
     """The special formula with its bounds, from the number of games."""
-    return uschess.bounded(_special(given, effective(given)), uschess.DEFAULT)
+    return uschess.bounded(_special(given, effective(given)), 0.0, uschess.DEFAULT)
 
 
 def special_neff(given: Mapping[str, Any]) -> float:

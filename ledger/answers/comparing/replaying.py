@@ -227,14 +227,14 @@ def _order(games: ComparedGames, pool: Pool, roster: Roster) -> Order:
     owner = MANY.interleave(white, black)
     first = first_ends(len(games.players), white, black, ended_ms)
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
-    newcomers = [roster.newcomer(player, first_ms) for player, first_ms in starts]
+    newcomers = [roster.newcomer(pool.pool, player, first_ms) for player, first_ms in starts]
     return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
 
 
 def _with_shown(order: Order, games: ComparedGames) -> Order:
-    """The same with what the source showed for declared ratings, where none was declared."""
+    """The same with what the source showed for declared ratings, where none was declared and no list tells."""
     newcomers = [
-        who._replace(declared=rating) if who.declared is None and not isnan(rating) else who
+        who._replace(declared=rating) if who.declared is None and who.seed is None and not isnan(rating) else who
         for who, rating in zip(order.newcomers, games.shown.tolist(), strict=True)
     ]
     return order._replace(newcomers=newcomers)

@@ -1,0 +1,53 @@
+"""What somebody tells of a player besides games: words for people on the way to events. No event is defined here."""
+
+from __future__ import annotations
+
+import attrs
+
+from ledger.facts.event_fields import is_plain_text
+from ledger.facts.events import RatingSeeded
+
+MAX_NAME = 128  # characters of a name
+MAX_IDENTITY = 256  # characters of an identity
+
+
+@attrs.frozen(kw_only=True)
+class Past:
+    """A player's past as a list tells it; decimals as text. The fields are those of ``rating-seeded/1``.
+
+    Attributes:
+        pool: the pool that it belongs to; None for the ledger's first one.
+        since: from when it holds, an instant; None: from the beginning.
+    """
+
+    rating: str
+    games: int | None = None
+    deviation: str | None = None
+    volatility: str | None = None
+    highest: str | None = None
+    k_factor: str | None = None
+    source: str | None = None
+    pool: str | None = None
+    since: str | None = None
+
+    def seed(self, player: int, first_pool: str) -> RatingSeeded:
+        """The event for a player's number.
+
+        Raises:
+            ValueError: a field is not what an event may hold; it is named.
+        """
+        return RatingSeeded(
+            player=player, pool=self.pool or first_pool, effective_at=self.since, rating=self.rating, games=self.games,
+            deviation=self.deviation, volatility=self.volatility, highest=self.highest, k_factor=self.k_factor,
+            source=self.source,
+        )  # fmt: skip
+
+
+def person_faults(identity: str, name: str) -> list[str]:
+    """What is wrong with the words that name a person: each ends in its field."""
+    return [
+        f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got "
+        f"{text[:limit]!r}; correct it @ $.{field}"
+        for field, text, limit in (("identity", identity, MAX_IDENTITY), ("name", name, MAX_NAME))
+        if not is_plain_text(text, limit)
+    ]

@@ -1,0 +1,215 @@
+"""The register of a ledger's players: who joins, with which past, and what is learnt of them later.
+
+What may be said is judged by the rules of the journal, and here by what the views tell of a player's games: what could
+no longer act is refused, never taken in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import attrs
+
+from ledger.book.roster import FROM_THE_BEGINNING
+from ledger.book.timeline import Pool
+from ledger.errors import ConflictError, MalformedError, RejectedError
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
+from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.facts.pasts import Past, person_faults
+from ledger.facts.words import Receipt, Standing
+from ledger.journal import Journal
+from ledger.journal.people import commitment
+from ledger.journal.sealed_names import SealedNames
+from ledger.ratings import pasts
+from ledger.ratings.views import Views
+
+# Name -> what it means and what to do; the other refusals are those of ``journal.rules``.
+RULES: dict[str, str] = {
+    "after-the-first-game": (
+        "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
+    ),
+}
+
+Appending = Callable[[Sequence[Event], str], list[Receipt]]
+
+
+@attrs.frozen
+class Learnt:
+    """What was recorded of a player.
+
+    Attributes:
+        player: the player's number.
+        recorded: the entries that are new.
+        acts_in: names of the pools in which a rating to begin with acts, or may.
+        passed_by: names of the pools in which it does not, for the first rated game was before it.
+    """
+
+    player: int
+    recorded: int
+    acts_in: tuple[str, ...] = ()
+    passed_by: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Registry:
+    """The register of one ledger's players.
+
+    Attributes:
+        journal: where entries stand.
+        names: where players get their numbers.
+        append: records events, all or none.
+        level: brings the views level with the journal.
+        views: what follows from it.
+        pools: the pools, where the views are level.
+        first_pool: name of the ledger's first pool.
+        now_ms: milliseconds since 1970.
+    """
+
+    journal: Journal
+    names: SealedNames
+    append: Appending
+    level: Callable[[], None]
+    views: Callable[[], Views]
+    pools: Callable[[], list[Pool]]
+    first_pool: Callable[[], str]
+    now_ms: Callable[[], int]
+
+    def add(
+        self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
+        birth_year: int | None = None, past: Past | None = None, actor: str,
+    ) -> Learnt:  # fmt: skip
+        """Register a player, with a past where there is one; who is registered already keeps number and first name.
+
+        Raises:
+            MalformedError: a word or a number is none that the journal may hold; each is named.
+            RejectedError: the identity was registered with something else, or the past comes after the first game.
+            StorageError: the people file and the journal do not belong together.
+        """
+        problems = person_faults(identity, name)
+        with _named(problems):
+            PlayerRegistered(
+                player=1, joined_at="2000", standing=standing, declared_rating=declared_rating, birth_year=birth_year,
+                commitment="0" * 64,
+            )  # fmt: skip
+        if past is not None:
+            with _named(problems):
+                past.seed(1, self.first_pool())
+        if problems:
+            raise MalformedError(problems)
+        known = self.names.people().by_identity([identity])
+        if past is not None and identity in known:
+            self._refuse_late(past.seed(known[identity].player, self.first_pool()))
+        joined_at = instant_text(self.now_ms())
+        person = self.names.number({identity: name}, joined_at, self.journal.find).persons[identity]
+        event = PlayerRegistered(
+            player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
+            birth_year=birth_year, commitment=commitment(person.salt or b"", identity, person.name or ""),
+        )  # fmt: skip
+        seeds = [] if past is None else [past.seed(person.player, self.first_pool())]
+        receipts = self.append([event, *seeds], actor)
+        return Learnt(person.player, sum(not receipt.duplicate for receipt in receipts))
+
+    def learn(
+        self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
+        birth_year: int | None = None, past: Past | None = None, since: str | None = None, actor: str,
+    ) -> Learnt:  # fmt: skip
+        """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
+
+        Args:
+            player: the number.
+            standing: with the site, from *since* on.
+            declared_rating: rating to begin with, points, from *since* on.
+            birth_year: year of birth; it holds for all games.
+            past: what a list says; it has an instant of its own.
+            since: an instant; today where none is given.
+            actor: who tells.
+
+        Raises:
+            MalformedError: a value is none that the journal may hold.
+            RejectedError: nobody is registered under the number, something else is known already, or the rating to
+                begin with holds from a day after the first game, so that it could not act.
+        """
+        self.level()
+        connection = self.views().connection
+        since = since or instant_text(self.now_ms(), Precision.DAY)
+        problems: list[str] = []
+        events: list[Event] = []
+        acting: list[pasts.Beginning] = []
+        if birth_year is not None and not self._is_born_in(player, birth_year):
+            with _named(problems):
+                events.append(BirthYearLearnt(player=player, birth_year=birth_year))
+        if standing is not None or declared_rating is not None:
+            with _named(problems):
+                ms = instant_ms(since)
+                word = standing or Standing(pasts.standing_at(connection, player, ms) or Standing.FULL)
+                events.append(
+                    PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared_rating)
+                )
+                if declared_rating is not None:
+                    pools = self.pools()
+                    acting = [pasts.beginning(connection, pool, player, ms, declared=True) for pool in pools]
+        if past is not None:
+            with _named(problems):
+                events.append(past.seed(player, self.first_pool()))
+        if problems:
+            raise MalformedError(problems)
+        if acting and not any(begin.takes for begin in acting):
+            raise _too_late(events[-1].key if past is None else events[-2].key, "declared rating", since, acting)
+        if past is not None:
+            acting = [*acting, self._refuse_late(past.seed(player, self.first_pool()))]
+        receipts = self.append(events, actor)
+        return Learnt(
+            player, sum(not receipt.duplicate for receipt in receipts),
+            tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
+        )  # fmt: skip
+
+    def _is_born_in(self, player: int, birth_year: int) -> bool:
+        """Whether the year of birth is known already.
+
+        Raises:
+            ConflictError: another one is.
+        """
+        known = pasts.birth_year(self.views().connection, player)
+        if known is not None and known != birth_year:
+            raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
+        return known is not None
+
+    def _refuse_late(self, seed: RatingSeeded) -> pasts.Beginning:
+        """Where a seed acts.
+
+        Raises:
+            RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
+        """
+        self.level()
+        pool = next((pool for pool in self.pools() if pool.name == seed.pool), None)
+        if pool is None:
+            message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
+            raise RejectedError("unknown-pool", seed.key, message)
+        since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
+        begin = pasts.beginning(self.views().connection, pool, seed.player, since_ms, declared=False)
+        if not begin.takes:
+            raise _too_late(seed.key, "rating", seed.effective_at or "", [begin])
+        return begin
+
+
+@contextmanager
+def _named(problems: list[str]) -> Iterator[None]:
+    """Notes the ValueError of an event class, which names its field, as one more problem."""
+    try:
+        yield
+    except ValueError as error:
+        problems.append(str(error))
+
+
+def _too_late(key: str, what: str, since: str, acting: Sequence[pasts.Beginning]) -> RejectedError:
+    played = [(begin.first_ms, begin.pool) for begin in acting if begin.first_ms is not None]
+    if not played:
+        return RejectedError("after-the-first-game", key, f"a seed goes before this {what} in every pool")
+    first_ms, pool = min(played)
+    day = instant_text(first_ms, Precision.DAY)
+    return RejectedError(
+        "after-the-first-game", key,
+        f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
+        f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",
+    )  # fmt: skip

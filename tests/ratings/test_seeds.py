@@ -1,0 +1,230 @@
+"""Players who come with a past: what each scheme begins them with, in rows, explanations and HERA, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.answers.explanations import explain
+from ledger.answers.players import summary
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded
+from ledger.facts.words import Outcome, Standing
+from ledger.ledger import Ledger
+from ledger.ratings import views
+from ledger.schemes import built_in_names, named
+from ledger.schemes.scheme import Newcomer, Seed
+from tests.kit.derived import all_rows
+from tests.kit.games import game_recorded, tournament_closed
+
+PLAYERS = 5
+Make = Callable[..., Ledger]
+
+
+@pytest.fixture(name="make")
+def _make(tmp_path: Path) -> Make:
+    """Makes ledgers of five registered players under a scheme, closed by whoever made them."""
+    made = []
+
+    def make(scheme: str, events: Sequence[Event] = (), **settings: Any) -> Ledger:
+        ledger = Ledger.create(tmp_path / f"{len(made)}.db", scheme=scheme, settings=settings)
+        made.append(ledger)
+        for number in range(1, PLAYERS + 1):
+            ledger.register(f"id:{number}", f"Player {number}")
+        ledger.append_many(events)
+        ledger.catch_up()
+        return ledger
+
+    yield make
+    for ledger in made:
+        ledger.close()
+
+
+def seeded(player: int, rating: str, **facts: Any) -> RatingSeeded:
+    """A seed in the pool ``standard``, from the beginning."""
+    return RatingSeeded(player=player, pool="standard", rating=rating, **facts)
+
+
+def terms_of(ledger: Ledger, player: int, game: str) -> dict[str, float]:
+    """The symbols of an explanation with their numbers."""
+    told = explain(ledger, ledger.player(str(player)), game)
+    return {term["symbol"]: term["value"] for term in told["terms"]}
+
+
+def after(ledger: Ledger, player: int) -> float:
+    """The player's rating after the last rated game."""
+    (row,) = ledger.rows("current", "player = ?", (player,))
+    return float(row["rating"])
+
+
+# --- by scheme ----------------------------------------------------------------------------------------------------
+
+
+def test_a_fide_player_with_thirty_games_has_k_20_and_who_only_declares_has_40(make: Make) -> None:
+    game = game_recorded("g", ended_at="2024-05-02")
+    past = make("fide", [seeded(1, "2344", games=30), seeded(2, "2344"), game])
+    assert terms_of(past, 1, "g")["K"] == 20.0
+    assert terms_of(past, 2, "g")["K"] == 40.0
+    assert (after(past, 1), after(past, 2)) == (2354.0, 2324.0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "born", "k"),
+    [
+        ({}, None, 40.0),
+        ({"k_factor": "40"}, None, 40.0),
+        ({"k_factor": "20"}, None, 20.0),
+        ({"k_factor": "20"}, 2010, 20.0),
+        ({"games": 60}, 2010, 40.0),
+        ({"games": 60, "highest": "2301"}, 2010, 20.0),
+        ({"k_factor": "10"}, None, 10.0),
+        ({"games": 5, "highest": "2400"}, None, 10.0),
+    ],
+)
+def test_the_k_of_a_fide_player_follows_from_what_the_list_tells(
+    facts: dict[str, Any], born: int | None, k: float, make: Make
+) -> None:
+    events: list[Event] = [seeded(1, "2250", **facts), seeded(2, "2250", games=99)]
+    if born is not None:
+        events.append(BirthYearLearnt(player=1, birth_year=born))
+    ledger = make("fide", [*events, game_recorded("g", ended_at="2024-05-02")])
+    assert terms_of(ledger, 1, "g")["K"] == k
+
+
+def test_a_fide_list_before_march_2024_rises_as_all_ratings_did(make: Make) -> None:
+    seeds = [seeded(player, "1600", games=40, effective_at="2024-02-01") for player in (1, 2)]
+    ledger = make("fide", [*seeds, game_recorded("g", ended_at="2024-05-02", outcome=Outcome.DRAW)])
+    assert (after(ledger, 1), after(ledger, 2)) == (1760.0, 1760.0)
+
+
+def event_of_ten(rating: str) -> list[Event]:
+    """Player 1 scores 8.5 of 10 against four others of a rating, in one closed event."""
+    outcomes = [Outcome.WHITE] * 8 + [Outcome.DRAW, Outcome.BLACK]
+    games = [
+        game_recorded(f"g{i}", black=2 + i % 4, outcome=outcome, ended_at="2024-05-02", tournament="Club cup")
+        for i, outcome in enumerate(outcomes)
+    ]
+    others = [seeded(player, rating, games=100) for player in range(2, 6)]
+    return [*others, *games, tournament_closed("2024-05-03")]
+
+
+@pytest.mark.parametrize("by", ["declared", "seeded", "seeded with games"])
+def test_a_us_player_of_2801_does_not_fall_by_the_special_formula(by: str, make: Make) -> None:
+    events = event_of_ten("2600")
+    if by == "declared":
+        events.append(PlayerChanged(player=1, effective_at="2020", standing=Standing.FULL, declared_rating=2801))
+    else:
+        events.append(seeded(1, "2801", games=200 if by == "seeded with games" else None))
+    assert after(make("uschess", events), 1) >= 2801.0
+
+
+def test_a_us_player_with_games_is_rated_by_the_standard_formula(make: Make) -> None:
+    ledger = make("uschess", [*event_of_ten("2100"), seeded(1, "2801", games=200)])
+    assert after(ledger, 1) == pytest.approx(2801 + 800 / 60 * (8.5 - 10 / (1 + 10 ** (-701 / 400))), abs=0.5)
+
+
+def test_glicko_players_bring_rd_and_volatility_which_grow_from_the_day_of_the_list(make: Make) -> None:
+    game = game_recorded("g", ended_at="2024-05-02")
+    told = {"deviation": "60", "volatility": "0.05", "effective_at": "2024-01-01"}
+    rows = {
+        scheme: next(make(scheme, [seeded(1, "1800", **told), seeded(2, "1700", **told), game]).rows("history"))
+        for scheme in ("glicko", "glicko2", "lichess")
+    }
+    assert 60 < rows["glicko"]["rd"] < (60**2 + 5 * 63.2**2) ** 0.5
+    assert 58 < rows["glicko2"]["rd"] < 64
+    assert 66 < rows["lichess"]["rd"] < 76  # it had grown for four months
+    assert all(rows[scheme]["volatility"] == pytest.approx(0.05, abs=1e-4) for scheme in ("glicko2", "lichess"))
+
+
+@pytest.mark.parametrize("scheme", sorted(built_in_names()))
+def test_every_scheme_begins_a_player_at_the_rating_of_the_list(scheme: str) -> None:
+    rated_by = named(scheme)
+    numbers = rated_by.numbers_from({})
+    for games in (None, 0.0, 7.0, 12.0, 60.0):
+        seed = Seed(1234.0, games, 80.0, 0.05, 1300.0, 20.0, 18_000.0)
+        state = rated_by.begin(Newcomer(900.0, 1980, 19_000.0, seed), numbers)
+        assert len(state) == len(rated_by.state)
+        if not (scheme == "ecf-monthly" and games == 0.0):  # no game: no rating
+            assert state[0] == 1234.0, games
+    established = rated_by.begin(Newcomer(None, None, 19_000.0, Seed(1234.0, 60.0, 50.0, day=18_990.0)), numbers)
+    assert not rated_by.provisional(established, 0, numbers)
+
+
+def test_a_player_of_the_english_lists_is_listed_with_the_grade_and_keeps_it_by_even_results(make: Make) -> None:
+    listed = named("ecf-grade")
+    numbers = listed.numbers_from({})
+    state = listed.begin(Newcomer(seed=Seed(150.0, 40.0, day=16_600.0)), numbers)
+    assert listed.listed(state, 0, numbers)
+    seeds = [seeded(player, "150", games=40, effective_at="2015-06-01") for player in (1, 2)]
+    ledger = make("ecf-grade", [*seeds, game_recorded("g", ended_at="2015-09-01", outcome=Outcome.DRAW)])
+    assert (after(ledger, 1), after(ledger, 2)) == (150.0, 150.0)
+
+
+# --- which seed holds ---------------------------------------------------------------------------------------------
+
+
+def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(make: Make) -> None:
+    declared = PlayerChanged(player=1, effective_at="2000", standing=Standing.FULL, declared_rating=1500)
+    seeds = [
+        seeded(1, "1600"), seeded(1, "1700", effective_at="2019"), seeded(1, "1800", effective_at="2020-01-02"),
+        RatingSeeded(player=1, pool="blitz", rating="2000"),
+    ]  # fmt: skip
+    ledger = make("elo")
+    ledger.append_many([declared, *seeds[:3], game_recorded("g", ended_at="2020-01-01")])
+    ledger.catch_up()
+    assert terms_of(ledger, 1, "g")["Ra"] == 1700.0
+
+
+# --- HERA ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(make: Make) -> None:
+    game = game_recorded("g1", ended_at="2020-01-01")
+    past = seeded(1, "2300", games=60, highest="2390", source="national list", effective_at="2019-06-01")
+    ledger = make("elo", [past, game])
+    shown = summary(ledger, ledger.player("1"))
+    assert (shown["hera"], shown["hera_date"], shown["hera_scheme"]) == (2390.0, "2019-06-01", "national list")
+    ledger = make("elo", [seeded(1, "2300", games=49), game])
+    shown = summary(ledger, ledger.player("1"))
+    assert (shown["hera"], shown["hera_date"]) == (shown["rating_now"], "2020-01-01")
+    ledger = make("elo", [seeded(1, "2300", games=20), game])
+    assert summary(ledger, ledger.player("1"))["hera"] is None
+
+
+# --- any order of arrival -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["chessworld", "fide", "glicko2", "uschess"])
+def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
+    scheme: str, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [
+        game_recorded(f"g{i}", white=1 + i % 3, black=4 + i % 2, ended_at=f"2024-0{1 + i // 8}-{1 + i % 28:02}")
+        for i in range(40)
+    ]
+    pasts = [
+        seeded(1, "2344", games=30, highest="2410", deviation="70"), seeded(4, "1900", games=3),
+        seeded(2, "2000", effective_at="2030"), BirthYearLearnt(player=5, birth_year=2010),
+    ]  # fmt: skip
+    late, early = make(scheme, games), make(scheme, [*pasts, *games])
+    for past in pasts:  # each on its own, as a live ledger meets them
+        late.append(past)
+        late.catch_up()
+    slow, fast = all_rows(late), all_rows(early)
+    for table in ("history", "current", "seeds", "players"):
+        assert [_placeless(row) for row in slow[table]] == [_placeless(row) for row in fast[table]]
+    before = all_rows(late)
+    late.rebuild()
+    assert all_rows(late) == before
+    monkeypatch.setattr(views, "FEW_ENTRIES", 0)  # as columns
+    many = make(scheme, games)
+    many.append_many(pasts)
+    many.catch_up()
+    assert all_rows(many)["history"] == before["history"]
+
+
+def _placeless(row: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """A row without what follows from when an entry arrived."""
+    return {name: value for name, value in row if name not in {"game", "joined_at"}}

@@ -1,0 +1,146 @@
+"""Commands about players: who joins, with which past, and what is learnt of them later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from ledger.errors import MalformedError
+from ledger.facts.pasts import Past
+from ledger.facts.words import Standing
+from ledger.ledger import Ledger
+
+from .. import output
+from ..progress import Bars
+from . import DB
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+ACTOR = click.option(
+    "--actor", default="registry", show_default=True, metavar="WHO", help="Who does this, for the journal."
+)
+_STANDINGS = click.Choice([word.value for word in Standing])
+_PAST = (
+    click.option("--rating", metavar="POINTS", help="Rating that a list shows: the player begins with it."),
+    click.option("--games", type=int, metavar="N", help="Rated games behind that rating."),
+    click.option("--rd", "deviation", metavar="POINTS", help="Its deviation RD."),
+    click.option("--volatility", metavar="NUMBER", help="Its Glicko-2 volatility."),
+    click.option("--highest", metavar="POINTS", help="Highest rating so far."),
+    click.option("--k", "k_factor", metavar="K", help="K-factor on that list."),
+    click.option("--list", "source", metavar="NAME", help="The list that it comes from."),
+    click.option("--pool", metavar="NAME", help="Pool of that rating; the ledger's first one by default."),
+)
+
+
+def _past_options(command: Command) -> Command:
+    for option in reversed(_PAST):
+        command = option(command)
+    return command
+
+
+def _past(given: dict[str, Any], since: str | None) -> Past | None:
+    """The past that options tell; None where there is no rating."""
+    if given["rating"] is None:
+        stray = [name for name in ("games", "deviation", "volatility", "highest", "k_factor", "source") if given[name]]
+        if stray:
+            raise click.UsageError("what a list tells needs the rating that it shows: give --rating")
+        return None
+    return Past(**given, since=since)
+
+
+@click.group()
+def player() -> None:
+    """Register one player, with a past where there is one, and add what is learnt of a player later."""
+
+
+@player.command()
+@DB
+@click.argument("identity")
+@click.argument("name")
+@click.option("--standing", type=_STANDINGS, default="full", show_default=True, help="Standing with the site.")
+@click.option("--born", "birth_year", type=int, metavar="YEAR", help="Year of birth, for rules that ask for the age.")
+@click.option("--declared", "declared_rating", type=int, metavar="POINTS", help="Rating that the player declares.")
+@_past_options
+@click.option("--since", metavar="INSTANT", help="From when --rating holds; from the beginning by default.")
+@ACTOR
+def add(
+    db_path: str, identity: str, name: str, standing: str, birth_year: int | None, declared_rating: int | None,
+    since: str | None, actor: str, **given: Any,
+) -> None:  # fmt: skip
+    """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
+
+    A player with a past begins with the rating of the list, and with all that the list tells: the games behind it
+    count for K and for what is provisional, the highest rating for HERA. A declared rating says less.
+
+    \b
+    Example:
+      rating-ledger player add club.db name:ann Ann --born 2010
+      rating-ledger player add club.db name:gus Gus --standing guest
+      rating-ledger player add club.db fide:1503014 'Carlsen, Magnus' --rating 2344 --games 30 --since 2024-01-01
+    """
+    past = _past(given, since)
+    with Ledger.open(db_path) as ledger:
+        with _usage():
+            learnt = ledger.registry.add(
+                identity, name, standing=Standing(standing), declared_rating=declared_rating, birth_year=birth_year,
+                past=past, actor=actor,
+            )  # fmt: skip
+        _rate(ledger)
+        word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
+        output.remark(f"{identity} {word}; head {ledger.head()}")
+
+
+@player.command("set")
+@DB
+@click.argument("player", metavar="PLAYER")
+@click.option("--standing", type=_STANDINGS, help="Standing with the site, from --since on.")
+@click.option("--born", "birth_year", type=int, metavar="YEAR", help="Year of birth; it holds for all games.")
+@click.option("--declared", "declared_rating", type=int, metavar="POINTS", help="Declared rating, from --since on.")
+@_past_options
+@click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
+@ACTOR
+def set_(
+    db_path: str, player: str, standing: str | None, birth_year: int | None, declared_rating: int | None,
+    since: str | None, actor: str, **given: Any,
+) -> None:  # fmt: skip
+    """Add what is learnt of a registered player later; games that it concerns are rated again.
+
+    A declared rating, and the rating of a list, count where the player begins: from a day after the first rated game
+    on they could not act, and are refused.
+
+    \b
+    Example:
+      rating-ledger player set club.db ann --born 2010
+      rating-ledger player set club.db ann --standing welcomer --since 2024-01-01
+      rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
+    """
+    past = _past(given, since)
+    if standing is None and birth_year is None and declared_rating is None and past is None:
+        raise click.UsageError("nothing to set: give --standing, --born, --declared or --rating")
+    with Ledger.open(db_path) as ledger:
+        person = ledger.player(player)
+        with _usage():
+            learnt = ledger.registry.learn(
+                person.player, standing=None if standing is None else Standing(standing), birth_year=birth_year,
+                declared_rating=declared_rating, past=past, since=since, actor=actor,
+            )  # fmt: skip
+        _rate(ledger)
+        word = "recorded" if learnt.recorded else "was known already"
+        where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""
+        output.remark(f"player {person.player}: {word}{where}; head {ledger.head()}")
+
+
+def _rate(ledger: Ledger) -> None:
+    with Bars() as bars:
+        ledger.catch_up(bars)
+
+
+@contextmanager
+def _usage() -> Iterator[None]:
+    """Words and numbers that could stand in no journal are wrong usage."""
+    try:
+        yield
+    except MalformedError as error:
+        raise click.UsageError("\n".join(error.problems)) from None
