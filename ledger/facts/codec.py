@@ -20,7 +20,8 @@ from cattrs import ClassValidationError, Converter
 from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
-from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, SchemeAdopted, is_plain_text
+from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
+from ledger.facts.events import BY_KIND, EVENTS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535

@@ -20,7 +20,8 @@ import orjson
 from ledger.errors import RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.codec import assemble, body_of
-from ledger.facts.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
 from ledger.journal import KeyTakenError, Stored, Writer, rules, rules_columns
