@@ -6,14 +6,15 @@ no longer act is refused, never taken in silence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
-from ledger.errors import ConflictError, MalformedError, RejectedError
+from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, person_faults
@@ -23,6 +24,10 @@ from ledger.journal.people import commitment
 from ledger.journal.sealed_names import SealedNames
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
+from ledger.registry_columns import ListImport, PlayersReport
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 # Name -> what it means and what to do; the other refusals are those of ``journal.rules``.
 RULES: dict[str, str] = {
@@ -154,8 +159,8 @@ class Registry:
                 events.append(past.seed(player, self.first_pool()))
         if problems:
             raise MalformedError(problems)
-        if acting and not any(begin.takes for begin in acting):
-            raise _too_late(events[-1].key if past is None else events[-2].key, "declared rating", since, acting)
+        if acting:
+            pasts.refuse_late(events[-1 if past is None else -2].key, "declared rating", since, acting)
         if past is not None:
             acting = [*acting, self._refuse_late(past.seed(player, self.first_pool()))]
         receipts = self.append(events, actor)
@@ -188,9 +193,40 @@ class Registry:
             raise RejectedError("unknown-pool", seed.key, message)
         since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
         begin = pasts.beginning(self.views().connection, pool, seed.player, since_ms, declared=False)
-        if not begin.takes:
-            raise _too_late(seed.key, "rating", seed.effective_at or "", [begin])
+        pasts.refuse_late(seed.key, "rating", seed.effective_at or "", [begin])
         return begin
+
+    def take_list(
+        self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,
+        source: str | None = None, actor: str, faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> PlayersReport:  # fmt: skip
+        """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
+
+        Args:
+            frames: players in the columns of ``player_schema()``.
+            pool: the pool that their ratings belong to; the ledger's first one by default.
+            since: from when these hold, where a row does not tell; None: from the beginning.
+            source: name of the list.
+            actor: who imports.
+            faults_so_far: how many faults the importer found.
+            advance: called with the number of players of each frame that was read.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+            ValueError: an instant or a name that no event may hold.
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        self.level()
+        wanted = pool or self.first_pool()
+        found = {known.name: known for known in self.pools()}
+        if wanted not in found:
+            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
+        job = ListImport(
+            self.journal, self.names, self.views().connection, found[wanted], since, source, actor, self.now_ms()
+        )
+        return job.take(frames, faults_so_far, advance)
 
 
 @contextmanager
@@ -200,16 +236,3 @@ def _named(problems: list[str]) -> Iterator[None]:
         yield
     except ValueError as error:
         problems.append(str(error))
-
-
-def _too_late(key: str, what: str, since: str, acting: Sequence[pasts.Beginning]) -> RejectedError:
-    played = [(begin.first_ms, begin.pool) for begin in acting if begin.first_ms is not None]
-    if not played:
-        return RejectedError("after-the-first-game", key, f"a seed goes before this {what} in every pool")
-    first_ms, pool = min(played)
-    day = instant_text(first_ms, Precision.DAY)
-    return RejectedError(
-        "after-the-first-game", key,
-        f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
-        f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",
-    )  # fmt: skip

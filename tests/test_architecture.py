@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
-    ("registry",),
+    ("registry_columns", "registry"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

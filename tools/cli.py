@@ -33,6 +33,7 @@ COMMANDS = {
     "close-run": "schemes.close_run",
     "close-tournament": "schemes.close_tournament",
     "player": "players.player",
+    "players": "players.players",
     "erase": "writing.erase",
     "accept-lost-names": "mending.accept_lost_names_",
     "accept-clock": "mending.accept_clock",

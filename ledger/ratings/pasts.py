@@ -6,9 +6,13 @@ scheme lets everybody begin anew. Nothing is written.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.book.timeline import Pool
+from ledger.errors import RejectedError
+from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Carry
 from ledger.ratings import queries
 
@@ -23,6 +27,15 @@ STANDING_AT = (
     "ORDER BY effective_ms DESC, effective_at DESC LIMIT 1"
 )
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
+_FIRST_ENDS = (
+    "SELECT player, ended_ms FROM history WHERE pool = ?1 AND n = 1 AND player IN (SELECT value FROM json_each(?2))"
+)
+_KNOWN_OF = """
+SELECT player, birth_year, coalesce((
+  SELECT standing FROM changes WHERE changes.player = players.player AND effective_ms <= ?2
+  ORDER BY effective_ms DESC, effective_at DESC LIMIT 1), standing) AS standing
+FROM players WHERE player IN (SELECT value FROM json_each(?1))
+"""
 
 
 class Beginning(NamedTuple):
@@ -50,12 +63,61 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
         declared: it is a declared rating, before which a seed goes.
     """
     row = queries.first_row(connection, _FIRST_END, (pool.pool, player))
-    first_ms = None if row is None else int(row["ended_ms"])
+    begin = judged(pool, None if row is None else int(row["ended_ms"]), since_ms)
+    if begin.takes and declared:
+        return begin._replace(takes=queries.first_row(connection, _HAS_SEED, (pool.pool, player)) is None)
+    return begin
+
+
+def judged(pool: Pool, first_ms: int | None, since_ms: int) -> Beginning:
+    """Where who played the first rated game at *first_ms* begins, and whether a past from *since_ms* on acts there."""
     restarts = any(era.carry is Carry.RESTART and era.since_ms >= since_ms for era in pool.eras[1:])
-    takes = first_ms is None or since_ms <= first_ms or restarts
-    if takes and declared:
-        takes = queries.first_row(connection, _HAS_SEED, (pool.pool, player)) is None
-    return Beginning(pool.name, first_ms, takes)
+    return Beginning(pool.name, first_ms, first_ms is None or since_ms <= first_ms or restarts)
+
+
+def first_ends(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> dict[int, int]:
+    """When the first rated game of each of these players in a pool ended, milliseconds; of who has one."""
+    rows = queries.dictionaries(connection, _FIRST_ENDS, (pool.pool, json.dumps(players)))
+    return {row["player"]: row["ended_ms"] for row in rows}
+
+
+class Known(NamedTuple):
+    """What is known of a registered player: year of birth, standing."""
+
+    birth_year: int | None
+    standing: str
+
+
+def known_of(connection: sqlite3.Connection, players: Sequence[int], ms: int) -> dict[int, Known]:
+    """What is known of registered players at an instant."""
+    rows = queries.dictionaries(connection, _KNOWN_OF, (json.dumps(players), ms))
+    return {row["player"]: Known(row["birth_year"], row["standing"]) for row in rows}
+
+
+def refuse_late(key: str, what: str, since: str, beginnings: Sequence[Beginning]) -> None:
+    """Refuse what can act nowhere.
+
+    Args:
+        key: of the refused entry.
+        what: what it tells.
+        since: from when it holds.
+        beginnings: where the player begins, in each pool that it concerns.
+
+    Raises:
+        RejectedError: ``after-the-first-game``.
+    """
+    if any(begin.takes for begin in beginnings):
+        return
+    played = [(begin.first_ms, begin.pool) for begin in beginnings if begin.first_ms is not None]
+    if not played:
+        raise RejectedError("after-the-first-game", key, f"the rating of a list goes before this {what} in every pool")
+    first_ms, pool = min(played)
+    day = instant_text(first_ms, Precision.DAY)
+    raise RejectedError(
+        "after-the-first-game", key,
+        f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
+        f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",
+    )  # fmt: skip
 
 
 def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str | None:

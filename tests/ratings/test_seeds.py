@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ Make = Callable[..., Ledger]
 
 
 @pytest.fixture(name="make")
-def _make(tmp_path: Path) -> Make:
+def _make(tmp_path: Path) -> Iterator[Make]:
     """Makes ledgers of five registered players under a scheme, closed by whoever made them."""
-    made = []
+    made: list[Ledger] = []
 
     def make(scheme: str, events: Sequence[Event] = (), **settings: Any) -> Ledger:
         ledger = Ledger.create(tmp_path / f"{len(made)}.db", scheme=scheme, settings=settings)
@@ -204,7 +204,7 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
         game_recorded(f"g{i}", white=1 + i % 3, black=4 + i % 2, ended_at=f"2024-0{1 + i // 8}-{1 + i % 28:02}")
         for i in range(40)
     ]
-    pasts = [
+    pasts: list[Event] = [
         seeded(1, "2344", games=30, highest="2410", deviation="70"), seeded(4, "1900", games=3),
         seeded(2, "2000", effective_at="2030"), BirthYearLearnt(player=5, birth_year=2010),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from .. import output, running
-from . import live_lines, other_lines, scheme_lines, store_lines
+from . import live_lines, other_lines, player_lines, scheme_lines, store_lines
 from .bounds import BOUNDS, SECTIONS
 from .datasets import GameSet, made_up, over_the_board, with_the_same_end
 from .table import LEGEND, Line, as_json, number, render, render_bounds
@@ -28,18 +28,20 @@ class Size:
 
     Attributes: games: Of the made-up sets. real: Whether the sets of real games are measured, too. live: Games that are
         appended one by one. events: Events in transactions of 1,000, and of the aggregate that a repository rebuilds.
+        players: Of a list of players.
     """
 
     games: tuple[int, ...]
     real: bool
     live: int
     events: int
+    players: int
 
 
 SIZES: Mapping[str, Size] = {
-    "small": Size((10_000, 100_000), real=False, live=500, events=10_000),
-    "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000),
-    "large": Size((100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000),
+    "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000),
+    "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000),
+    "large": Size((100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000),
 }
 
 
@@ -88,6 +90,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "replay": lambda run: other_lines.replay_lines(run.sets, run.rounds),
     "schemes": _scheme_lines,
     "import": lambda run: store_lines.import_lines(run.sets, run.rounds),
+    "players": lambda run: player_lines.list_lines(run.made("players"), run.rounds, run.size.players),
     "build": lambda run: store_lines.build_lines(run.sets, run.rounds),
     "early": lambda run: store_lines.early_lines(run.sets, run.rounds),
     "audit": lambda run: store_lines.audit_lines(run.sets, run.rounds),

@@ -117,6 +117,9 @@ _IMPORT = (
     _time("import-growth", "import", GROWTH, "the same of the dict loop", 1.0, unit="times", judged_from=LARGE),
     _time("import-flat", "import", GROWTH, "no growth", aim=FLAT, unit="times", judged_from=LARGE),
 )
+_PLAYERS = (
+    _time("players", "players", "a list of players, registered and seeded", "executemany of the same rows", 3.0),
+)
 _BUILD = (
     _time(
         "first-build", "build", "first build of the views", "executemany of the same rows", 1.2, 0.8, judged_from=MANY
@@ -162,6 +165,6 @@ _OTHERS = (
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
 
-BOUNDS: tuple[Bound, ...] = (*_REPLAY, *_SCHEMES, *_IMPORT, *_BUILD, *_JOURNAL, *_LATE, *_LIVE, *_OTHERS)
+BOUNDS: tuple[Bound, ...] = (*_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_JOURNAL, *_LATE, *_LIVE, *_OTHERS)
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))

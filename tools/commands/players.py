@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -11,11 +13,16 @@ import click
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
+from ledger.imports.files import open_source
+from ledger.imports.players import formats
+from ledger.imports.players.fide import KINDS
+from ledger.imports.players.formats import FORMATS
 from ledger.ledger import Ledger
 
 from .. import output
-from ..progress import Bars
-from . import DB
+from ..progress import Bars, ReadingBar
+from . import DB, REFUSED
+from .importing import FAULTS_SHOWN
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = click.option(
@@ -144,3 +151,64 @@ def _usage() -> Iterator[None]:
         yield
     except MalformedError as error:
         raise click.UsageError("\n".join(error.problems)) from None
+
+
+@click.group()
+def players() -> None:
+    """Many players at once: take in a list of players with their ratings."""
+
+
+@players.command("import")
+@DB
+@click.argument("file", metavar="FILE")
+@click.option("--pool", metavar="NAME", help="Pool of the ratings; the ledger's first one by default.")
+@click.option("--since", metavar="INSTANT", help="From when the list holds, where it does not tell.")
+@click.option("--kind", type=click.Choice(KINDS), default="standard", show_default=True, help="Of FIDE's ratings.")
+@click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
+@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
+@ACTOR
+def import_(
+    db_path: str, file: str, pool: str | None, since: str | None, kind: str, source: str | None, fmt: str | None,
+    actor: str,
+) -> None:  # fmt: skip
+    """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
+
+    A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
+    volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
+    birth are taken, the games are not, for they are those of the last month. Files packed by gzip, bzip2 or zstd are
+    unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth.
+    With any fault nothing is recorded.
+
+    \b
+    Example:
+      rating-ledger players import club.db members.csv --since 2024-01-01
+      rating-ledger players import club.db standard_sep26frl.txt
+      rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
+    """
+    with Ledger.open(db_path) as ledger, open_source(file) as opened:
+        chosen = fmt or formats.detect(opened.first)
+        bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
+        try:
+            report = ledger.registry.take_list(
+                formats.frames(opened, chosen, kind, since), pool=pool, since=since, actor=actor,
+                source=source or formats.list_name(chosen, kind),
+                faults_so_far=lambda: opened.reading.fault_count, advance=bar.advance,
+            )  # fmt: skip
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        finally:
+            bar.close()
+        faults = sorted([*opened.reading.faults, *report.faults])
+        count = opened.reading.fault_count + report.fault_count
+        for fault in faults[:FAULTS_SHOWN]:
+            output.remark(f"{opened.reading.name}:{fault.line}: {fault.message}")
+        if count > FAULTS_SHOWN:
+            output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
+        if count:
+            output.remark(f"{opened.reading.name} ({chosen}): {count:,} faults: nothing recorded")
+            sys.exit(REFUSED)
+        _rate(ledger)
+        words = [f"{report.players:,} players", f"{report.registered:,} of them new", f"{report.seeded:,} ratings"]
+        if report.births:
+            words.append(f"{report.births:,} years of birth learnt")
+        output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")

@@ -39,7 +39,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "time_increment": (),
     "variant": (),
 }
-_BY_NAME = {alias: name for name, aliases in COLUMNS.items() for alias in (name, *aliases)}
 # Of each group a file needs one.
 REQUIRED = (
     ("white", "white_id", "white_fide_id"),
@@ -70,16 +69,24 @@ class Layout:
     labels: Mapping[str, str]
 
 
-def _known(field: str) -> str | None:
-    return _BY_NAME.get(re.sub(r"[\s-]+", "_", field.strip().casefold()))
-
-
-def read_header(line: str) -> Layout:
+def read_header(
+    line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, required: tuple[tuple[str, ...], ...] = REQUIRED
+) -> Layout:
     """Understand the first row of a file.
+
+    Args:
+        line: the row.
+        columns: the names that are known, each with its other names.
+        required: groups of names, of each of which one must be there.
 
     Raises:
         ValueError: it is empty, or a required column is missing, or one stands there twice; all said at once.
     """
+    by_name = {alias: name for name, aliases in columns.items() for alias in (name, *aliases)}
+
+    def known(field: str) -> str | None:
+        return by_name.get(re.sub(r"[\s-]+", "_", field.strip().casefold()))
+
     if not line.strip():
         raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
     try:
@@ -87,7 +94,7 @@ def read_header(line: str) -> Layout:
     except csv.Error as error:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others.
-    delimiter = max(splits, key=lambda mark: sum(_known(field) is not None for field in splits[mark]))
+    delimiter = max(splits, key=lambda mark: sum(known(field) is not None for field in splits[mark]))
     if len(splits[delimiter]) > MAX_COLUMNS:
         raise ValueError(
             f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"
@@ -96,7 +103,7 @@ def read_header(line: str) -> Layout:
     labels: dict[str, str] = {}
     complaints = []
     for place, field in enumerate(splits[delimiter]):
-        name = _known(field)
+        name = known(field)
         if name is None:
             continue
         if name in places:
@@ -105,10 +112,10 @@ def read_header(line: str) -> Layout:
             )
         places.setdefault(name, place)
         labels.setdefault(name, field.strip()[:_LABEL])
-    for group in REQUIRED:
+    for group in required:
         if not any(name in places for name in group):
             wanted = " or ".join(repr(name) for name in group)
-            also = ", ".join(alias for name in group for alias in COLUMNS[name])
+            also = ", ".join(alias for name in group for alias in columns[name])
             complaints.append(f"there is no column {wanted}{f' (also read: {also})' if also else ''}; add it")
     if complaints:
         found = ", ".join(field.strip() for field in splits[delimiter])

@@ -1,0 +1,181 @@
+"""Cells of a list of players to values: columns of text in, source players out, a fault for each bad row.
+
+The words of a single value are understood here, once for each distinct text; which file they come from is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ledger.facts.event_fields import POSITIVE_PATTERN
+from ledger.facts.source_games import KEPT_FAULTS, Fault
+from ledger.facts.source_players import player_schema
+from ledger.facts.words import Standing
+from ledger.imports.csv import values
+from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_numbers, plain_whole
+from ledger.imports.reading import Faults, name_identity
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+MAX_GAMES = 1_000_000
+_DECIMAL = re.compile(r"\+?([0-9]{1,5})(?:[.,]([0-9]{1,9}))?", re.ASCII)
+_POSITIVE = re.compile(POSITIVE_PATTERN, re.ASCII)
+_UNRATED = {"", "0", "-", "?", "unrated", "unr"}
+
+
+def decimal(text: str) -> str | None:
+    """A decimal above 0 as events carry it; None where nothing, or 0, stands there."""
+    tidy = text.strip()
+    if tidy.casefold() in _UNRATED:
+        return None
+    match = _DECIMAL.fullmatch(tidy)
+    whole, part = (match[1].lstrip("0") or "0", (match[2] or "").rstrip("0")) if match else ("", "")
+    number = f"{whole}.{part}" if part else whole
+    if number == "0":
+        return None
+    if not _POSITIVE.fullmatch(number):
+        raise ValueError("must be a number above 0, below 100000, such as 2344 or 60.5; correct it or leave it empty")
+    return number
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int | None]:
+    """A whole number within limits; None where nothing stands there."""
+
+    def read(text: str) -> int | None:
+        tidy = text.strip().removesuffix(".0")
+        if tidy in {"", "-", "?", "0"} and not (tidy == "0" and low == 0):
+            return None
+        if not tidy.isascii() or not tidy.isdecimal() or not low <= int(tidy) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}; correct it or leave it empty")
+        return int(tidy)
+
+    return read
+
+
+def birth_year(text: str) -> int | None:
+    """A year of birth, alone or at the beginning of a date; None where nothing, or 0, stands there."""
+    tidy = text.strip()
+    if tidy[:4] in {"", "0", "0000", "-"}:
+        return None
+    return whole_number(1700, 2200)(re.split(r"[-./]", tidy)[0])
+
+
+def standing(text: str) -> str | None:
+    """A standing; None where nothing stands there."""
+    tidy = text.strip().casefold()
+    if tidy and tidy not in set(Standing):
+        raise ValueError(f"must be one of {', '.join(Standing)}")
+    return tidy or None
+
+
+def _identity(text: str) -> str | None:
+    tidy = values.identity(text)
+    return tidy if tidy is None or ":" in tidy else f"id:{tidy}"
+
+
+def _kept(pattern: str) -> Callable[[Series], Series]:
+    """The texts that match, and so are as they should be."""
+
+    def plain(text: Series) -> Series:
+        return text.to_frame("t").select(pl.when(pl.col("t").str.contains(pattern)).then("t")).to_series()
+
+    return plain
+
+
+# Most names and identities: printable ASCII with single blanks, not too long.
+_plain_names = _kept(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
+_plain_identities = _kept(r"^[a-z0-9]{1,30}:[0-9a-z]{1,60}$")
+_plain_decimals = _kept(r"^[1-9][0-9]{0,4}$")
+
+
+_Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
+
+
+def _plan() -> _Plan:
+    points = Meaning(decimal)
+    return {
+        "identity": (Meaning(_identity), _plain_identities),
+        "fide_id": (Meaning(values.fide_number), plain_numbers),
+        "name": (Meaning(values.name), _plain_names),
+        "standing": (Meaning(standing), None),
+        "birth_year": (Meaning(birth_year, pl.Int32), plain_whole(1700, 2200)),
+        "since": (Meaning(values.instant), None),
+        "rating": (points, _plain_decimals),
+        "games": (Meaning(whole_number(0, MAX_GAMES), pl.Int32), plain_whole(0, MAX_GAMES)),
+        "deviation": (points, _plain_decimals),
+        "volatility": (points, None),
+        "highest": (points, _plain_decimals),
+        "k_factor": (points, _plain_decimals),
+    }
+
+
+class Converter:
+    """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        """Take the columns that the file has, as it calls them."""
+        self._labels = dict(labels)
+        self._plan = _plan()
+        self._named = Meaning(name_identity)
+
+    def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
+        """The good players of a block of cells (text by column, and ``line``), and the faults of the other rows."""
+        forget_much({self._named, *(meaning for meaning, _ in self._plan.values())})
+        columns = {
+            name: meaning.column(self._labels[name], cells[name], plain)
+            for name, (meaning, plain) in self._plan.items()
+            if name in self._labels
+        }
+        table = self._table(cells, columns)
+        bad = pl.Series("bad", [False]).new_from_index(0, len(cells))
+        faults: list[Fault] = []
+        count = 0
+        for mask, texts, say in self._complaints(table, columns):
+            faulty = mask.fill_null(value=False)
+            if faulty.any():
+                count += int(faulty.sum())
+                lines = table["line"].filter(faulty).head(KEPT_FAULTS).to_list()
+                faults += map(Fault, lines, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
+                bad = bad | faulty
+        good = table.filter(~bad) if count else table
+        return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), Faults(
+            faults, count - len(faults)
+        )
+
+    def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+        read = {name: column.values.alias(name) for name, column in columns.items()}
+        table = pl.DataFrame([cells["line"], *read.values()])
+        missing = [name for name in player_schema() if name not in table.columns]
+        table = table.with_columns(pl.lit(None).alias(name) for name in missing)
+        ways = [pl.col("identity")]
+        if "fide_id" in read:
+            ways.append(pl.lit("fide:") + pl.col("fide_id"))
+        if "name" in read:  # for whom nothing better is known
+            alone = table.select(pl.when(pl.coalesce(ways).is_null()).then("name").alias("name"))["name"]
+            table = table.with_columns(self._named.column("", alone).values.alias("named"))
+            ways.append(pl.col("named"))
+        identity = pl.coalesce(ways)
+        shown = pl.when(identity.str.starts_with("fide:")).then("FIDE " + identity.str.slice(5)).otherwise(identity)
+        return table.with_columns(identity=identity, name=pl.coalesce("name", shown))
+
+    def _complaints(
+        self, table: DataFrame, columns: Mapping[str, Column]
+    ) -> Iterator[tuple[Series, Series, Callable[[str], str]]]:
+        faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
+        for name, mask in faulty.items():
+            yield mask, columns[name].text, columns[name].message
+        nobody = table["identity"].is_null()
+        for name in ("identity", "fide_id", "name"):
+            if name in faulty:
+                nobody &= ~faulty[name].fill_null(value=False)
+        yield nobody, table["identity"], lambda _: "the row tells of nobody: fill in identity, fide_id or name"
+        rating = table["rating"].is_null()
+        if "rating" in faulty:
+            rating &= ~faulty["rating"].fill_null(value=False)
+        for name in ("deviation", "volatility", "highest"):
+            given = rating & table[name].is_not_null()
+            yield given, table[name], f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format

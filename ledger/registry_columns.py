@@ -1,0 +1,236 @@
+"""Many players into the register at once: a list of a million, judged and sealed as columns, all of it or nothing.
+
+Twin of ``registry``. The whole list is looked through before anything is written: a fault anywhere leaves the journal
+as it was. No file format is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import attrs
+import orjson
+
+from ledger.book.roster import FROM_THE_BEGINNING
+from ledger.book.timeline import Pool
+from ledger.errors import RejectedError
+from ledger.facts import codec_player_columns
+from ledger.facts.events import BirthYearLearnt, Event, PlayerRegistered, RatingSeeded
+from ledger.facts.instants import instant_ms, instant_text
+from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded
+from ledger.journal import Journal, Writer, rules
+from ledger.journal.people import commitment
+from ledger.journal.sealed_names import SealedNames
+from ledger.ratings import pasts
+from ledger.runtime.collector import collector_paused
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from polars import DataFrame
+
+SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
+
+
+@attrs.define
+class PlayersReport:
+    """What became of a list of players.
+
+    Attributes:
+        players: players of the list.
+        registered: those who are new.
+        seeded: ratings to begin with that are new.
+        births: years of birth that were learnt of known players.
+        faults: rows that could not be taken, the first ``KEPT_FAULTS``.
+        fault_count: how many could not be taken in all; where there is one, nothing was recorded.
+    """
+
+    players: int = 0
+    registered: int = 0
+    seeded: int = 0
+    births: int = 0
+    faults: list[Fault] = attrs.Factory(list)
+    fault_count: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
+
+
+@attrs.define
+class _Known:
+    """What a list tells anew of registered players: rows of births, and the lines whose seed is known already."""
+
+    births: list[tuple[int, int]] = attrs.Factory(list)
+    seeded_lines: set[int] = attrs.Factory(set)
+
+
+class ListImport:
+    """One list of players into one journal."""
+
+    def __init__(
+        self, journal: Journal, names: SealedNames, views: sqlite3.Connection, pool: Pool, since: str | None,
+        source: str | None, actor: str, now_ms: int,
+    ) -> None:  # fmt: skip
+        """Prepare the import of a list.
+
+        Args:
+            journal: where entries stand.
+            names: where players get their numbers.
+            views: level with the journal.
+            pool: the pool that the ratings belong to.
+            since: from when they hold, where a row does not tell; None: from the beginning.
+            source: name of the list.
+            actor: who imports.
+            now_ms: milliseconds since 1970.
+
+        Raises:
+            ValueError: an instant or a name that no event may hold.
+        """
+        RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
+        self._journal = journal
+        self._names = names
+        self._views = views
+        self._pool = pool
+        self._since = since
+        self._source = source
+        self._actor = actor
+        self._now_ms = now_ms
+        self.report = PlayersReport()
+
+    def take(
+        self, frames: Iterable[DataFrame], faults_so_far: Callable[[], int], advance: Callable[[int], None]
+    ) -> PlayersReport:
+        """Look the whole list through, then record it in one transaction, unless there is a fault.
+
+        Args:
+            frames: players in the columns of ``player_schema()``.
+            faults_so_far: how many faults the importer found.
+            advance: called with the number of players of each frame that was read.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        with collector_paused():
+            held: list[DataFrame] = []
+            for frame in frames:
+                held.append(frame)
+                advance(len(frame))
+            self.report.players = sum(map(len, held))
+            self._refuse_doubles(held)
+            known = [self._look(frame) for frame in held]
+            if faults_so_far() or self.report.fault_count:
+                return self.report
+            with self._journal.writing() as writer:
+                stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
+                for frame, told in zip(held, known, strict=True):
+                    self._record(writer, frame, told, stamp)
+        return self.report
+
+    def _refuse_doubles(self, held: Sequence[DataFrame]) -> None:
+        """A player stands in a list once."""
+        if not held:
+            return
+        rows = pl.concat([frame.select("identity", "line") for frame in held])
+        doubled = rows.filter(~pl.col("identity").is_first_distinct())
+        if len(doubled):
+            firsts = dict(rows.filter(pl.col("identity").is_in(doubled["identity"].implode())).unique(
+                "identity", keep="first", maintain_order=True).iter_rows())  # fmt: skip
+            for identity, line in doubled.iter_rows():
+                self.report.fault(line, f"{identity!r} stands in line {firsts[identity]} already; keep one of them")
+
+    def _look(self, frame: DataFrame) -> _Known:
+        """What is known of the registered players of a frame; what contradicts it is a fault."""
+        told = _Known()
+        persons = self._names.people().by_identity(frame["identity"].to_list())
+        stored = self._journal.find([f"player:{person.player}" for person in persons.values()])
+        numbers = {
+            identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
+        }
+        if not numbers:
+            return told
+        rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
+            player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
+        )
+        self._look_at_people(rows, told)
+        self._look_at_seeds(self._seeds(rows), told)
+        return told
+
+    def _look_at_people(self, rows: DataFrame, told: _Known) -> None:
+        people = pasts.known_of(self._views, rows["player"].to_list(), self._now_ms)
+        columns = rows.select("line", "identity", "player", "birth_year", "standing")
+        for line, identity, player, born, standing in columns.iter_rows():
+            known = people[player]
+            if born is not None and known.birth_year is None:
+                told.births.append((player, born))
+            elif born not in {None, known.birth_year}:
+                self.report.fault(line, f"{identity!r} was born in {known.birth_year} says the ledger, not in {born}")
+            if standing not in {None, known.standing}:
+                self.report.fault(
+                    line, f"{identity!r} is {known.standing} in the ledger, not {standing}; 'player set' changes it"
+                )
+
+    def _look_at_seeds(self, seeds: DataFrame, told: _Known) -> None:
+        keys = codec_player_columns.keys(seeds, RatingSeeded).to_list()
+        facts = codec_player_columns.facts(seeds, RatingSeeded).to_list() if keys else []
+        stored = self._journal.find(keys)
+        firsts = pasts.first_ends(self._views, self._pool, seeds["player"].to_list())
+        columns = seeds.select("line", "player", "effective_at").iter_rows()
+        for (line, player, since), key, given in zip(columns, keys, facts, strict=True):
+            try:
+                if key in stored:
+                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(given))
+                    told.seeded_lines.add(line)
+                elif player in firsts:
+                    since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
+                    pasts.refuse_late(key, "rating", since or "", [pasts.judged(self._pool, firsts[player], since_ms)])
+            except RejectedError as error:
+                self.report.fault(line, str(error))
+
+    def _seeds(self, rows: DataFrame) -> DataFrame:
+        """The rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
+        return rows.filter(pl.col("rating").is_not_null()).select(
+            "line", "player", pl.lit(self._pool.name).alias("pool"), *SEED_FIELDS,
+            pl.col("since").fill_null(pl.lit(self._since, pl.String)).alias("effective_at"),
+            pl.lit(self._source, pl.String).alias("source"),
+        )  # fmt: skip
+
+    def _record(self, writer: Writer, frame: DataFrame, told: _Known, stamp: str) -> None:
+        named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
+        joined_at = instant_text(rules.recorded_ms(stamp))
+        persons, registered = self._names.number(named, joined_at, writer.find)
+        numbers = [persons[identity].player for identity in named]
+        frame = frame.with_columns(pl.Series("player", numbers, pl.Int64))
+        new = [person for person in persons.values() if person.player not in registered]
+        sealed = pl.DataFrame(
+            {
+                "player": [person.player for person in new],
+                "joined_at": [person.joined_at for person in new],
+                "commitment": [
+                    commitment(person.salt or b"", person.identity or "", person.name or "") for person in new
+                ],
+            },
+            schema={"player": pl.Int64, "joined_at": pl.String, "commitment": pl.String},
+        )
+        told_of = frame.select("player", "birth_year", pl.col("standing").fill_null("full"))
+        self.report.registered += self._append(
+            writer, sealed.join(told_of, on="player", how="left", maintain_order="left"), PlayerRegistered, stamp
+        )
+        births = pl.DataFrame(told.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
+        self.report.births += self._append(writer, births, BirthYearLearnt, stamp)
+        seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(told.seeded_lines))))
+        self.report.seeded += self._append(writer, seeds, RatingSeeded, stamp)
+
+    def _append(self, writer: Writer, rows: DataFrame, kind: type[Event], stamp: str) -> int:
+        if not len(rows):
+            return 0
+        bodies = codec_player_columns.bodies(rows, kind, writer.size + 1, stamp, self._actor)
+        return len(writer.append(repeat(kind.KIND), codec_player_columns.keys(rows, kind).to_list(), bodies))
+
+
