@@ -179,8 +179,9 @@ class Ledger:
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)
-        self.views.expect(Placed(receipt.position, event) for receipt, event in recorded if event is not None)
-        return [receipt for receipt, _ in recorded]
+        placed = zip(recorded.receipts, recorded.events, strict=True)
+        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        return recorded.receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,

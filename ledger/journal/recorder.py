@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, count, repeat
+from typing import Any, NamedTuple, cast
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
@@ -30,15 +30,15 @@ from ledger.journal.told_again import told_of
 
 
 class Recorded(NamedTuple):
-    """What became of an event.
+    """What became of events.
 
     Attributes:
-        receipt: where it stands.
-        event: what was recorded: of a game told again, its supplement; None where nothing was.
+        receipts: for each, where it stands.
+        events: for each, what was recorded: of a game told again, its supplement; None where nothing was.
     """
 
-    receipt: Receipt
-    event: Event | None
+    receipts: list[Receipt]
+    events: Sequence[Event | None]
 
 
 class Recorder:
@@ -50,7 +50,7 @@ class Recorder:
         self._clock_ms = clock_ms
         self._known: set[str] = set()
 
-    def append_many(self, events: Iterable[Event], actor: str) -> list[Recorded]:
+    def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
@@ -85,20 +85,42 @@ class _Batch:
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
-    def append(self, events: Sequence[Event]) -> list[Recorded]:
+    def append(self, events: Sequence[Event]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
         with suppress(RejectedError, KeyTakenError):
+            if all(type(event) is GameRecorded for event in events):
+                return self._append_games(cast("Sequence[GameRecorded]", events))
             return self._append(events, {})
         try:
             return self._append(events, dict(self._writer.find([event.key for event in events])))
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
-    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Recorded]:
-        self._games.clear()
-        wanted = set(chain.from_iterable(map(_needs, events))) - self._known
+    def _append_games(self, games: Sequence[GameRecorded]) -> Recorded:
+        """Games whose keys are all new, which the journal says when it takes them."""
+        players = {game.white for game in games} | {game.black for game in games}
+        self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
+        self._look_up({f"player:{player}" for player in players})
+        rules.check_games(games, self._known, self._now_ms)
+        first = self._writer.size + 1
+        keys = [game.key for game in games]
+        bodies = [
+            codec.body_of(position, self._stamp, self._actor, game)
+            for position, game in zip(count(first), games, strict=False)
+        ]
+        leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
+        receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
+        return Recorded(list(receipts), games)
+
+    def _look_up(self, keys: set[str]) -> None:
+        """Which of these keys the journal holds, unless it is remembered."""
+        wanted = keys - self._known
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
+
+    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
+        self._games.clear()
+        self._look_up(set(chain.from_iterable(map(_needs, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
@@ -116,7 +138,7 @@ class _Batch:
             elif event is not self._accepted:
                 rules.check_new(event, self._known, self._now_ms)
             position = first + len(bodies)
-            body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
+            body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
             keys.append(key)
             bodies.append(body)
@@ -125,15 +147,11 @@ class _Batch:
                 self._known.add(key)
             places.append((key, position, event))
         leaves = self._writer.append(kinds, keys, bodies)
-        return [
-            Recorded(
-                Receipt(
-                    position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None
-                ),
-                event,
-            )
+        receipts = [
+            Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
             for key, position, event in places
         ]
+        return Recorded(receipts, [event for _, _, event in places])
 
     def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
         """The supplement that tells what an event adds to the one that its key was recorded with, if anything.
