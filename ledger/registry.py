@@ -136,38 +136,48 @@ class Registry:
                 begin with holds from a day after the first game, so that it could not act.
         """
         self.level()
-        connection = self.views().connection
         since = since or instant_text(self.now_ms(), Precision.DAY)
         problems: list[str] = []
         events: list[Event] = []
         acting: list[pasts.Beginning] = []
-        if birth_year is not None and not self._is_born_in(player, birth_year):
-            with _named(problems):
+        with _named(problems):
+            if birth_year is not None and not self._is_born_in(player, birth_year):
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
-        if standing is not None or declared_rating is not None:
-            with _named(problems):
-                ms = instant_ms(since)
-                word = standing or Standing(pasts.standing_at(connection, player, ms) or Standing.FULL)
-                events.append(
-                    PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared_rating)
-                )
+        with _named(problems):
+            if standing is not None or declared_rating is not None:
+                change = self._change(player, standing, declared_rating, since)
+                events.append(change)
                 if declared_rating is not None:
-                    pools = self.pools()
-                    acting = [pasts.beginning(connection, pool, player, ms, declared=True) for pool in pools]
-        if past is not None:
-            with _named(problems):
-                events.append(past.seed(player, self.first_pool()))
+                    acting = self._declared_in(change)
+        with _named(problems):
+            if past is not None:
+                seed = past.seed(player, self.first_pool())
+                events.append(seed)
+                acting = [*acting, self._refuse_late(seed)]
         if problems:
             raise MalformedError(problems)
-        if acting:
-            pasts.refuse_late(events[-1 if past is None else -2].key, "declared rating", since, acting)
-        if past is not None:
-            acting = [*acting, self._refuse_late(past.seed(player, self.first_pool()))]
         receipts = self.append(events, actor)
         return Learnt(
             player, sum(not receipt.duplicate for receipt in receipts),
             tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
         )  # fmt: skip
+
+    def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
+        """A change from an instant on; the standing stays where none is given."""
+        found = standing or pasts.standing_at(self.views().connection, player, instant_ms(since))
+        word = Standing(found or Standing.FULL)
+        return PlayerChanged(player=player, effective_at=since, standing=word, declared_rating=declared)
+
+    def _declared_in(self, change: PlayerChanged) -> list[pasts.Beginning]:
+        """Where the player begins in each pool, and whether the declared rating acts there.
+
+        Raises:
+            RejectedError: ``after-the-first-game``: it acts nowhere.
+        """
+        connection, ms = self.views().connection, instant_ms(change.effective_at)
+        found = [pasts.beginning(connection, pool, change.player, ms, declared=True) for pool in self.pools()]
+        pasts.refuse_late(change.key, "declared rating", change.effective_at, found)
+        return found
 
     def _is_born_in(self, player: int, birth_year: int) -> bool:
         """Whether the year of birth is known already.

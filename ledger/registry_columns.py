@@ -129,8 +129,8 @@ class ListImport:
                 return self.report
             with self._journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
-                for frame, told in zip(held, known, strict=True):
-                    self._record(writer, frame, told, stamp)
+                for frame, news in zip(held, known, strict=True):
+                    self._record(writer, frame, news, stamp)
         return self.report
 
     def _refuse_doubles(self, held: Sequence[DataFrame]) -> None:
@@ -147,28 +147,28 @@ class ListImport:
 
     def _look(self, frame: DataFrame) -> _Known:
         """What is known of the registered players of a frame; what contradicts it is a fault."""
-        told = _Known()
+        news = _Known()
         persons = self._names.people().by_identity(frame["identity"].to_list())
         stored = self._journal.find([f"player:{person.player}" for person in persons.values()])
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
         if not numbers:
-            return told
+            return news
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
             player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
         )
-        self._look_at_people(rows, told)
-        self._look_at_seeds(self._seeds(rows), told)
-        return told
+        self._look_at_people(rows, news)
+        self._look_at_seeds(self._seeds(rows), news)
+        return news
 
-    def _look_at_people(self, rows: DataFrame, told: _Known) -> None:
+    def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
         people = pasts.known_of(self._views, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             known = people[player]
             if born is not None and known.birth_year is None:
-                told.births.append((player, born))
+                news.births.append((player, born))
             elif born not in {None, known.birth_year}:
                 self.report.fault(line, f"{identity!r} was born in {known.birth_year} says the ledger, not in {born}")
             if standing not in {None, known.standing}:
@@ -176,7 +176,7 @@ class ListImport:
                     line, f"{identity!r} is {known.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
 
-    def _look_at_seeds(self, seeds: DataFrame, told: _Known) -> None:
+    def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
         keys = codec_player_columns.keys(seeds, RatingSeeded).to_list()
         facts = codec_player_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._journal.find(keys)
@@ -186,7 +186,7 @@ class ListImport:
             try:
                 if key in stored:
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(given))
-                    told.seeded_lines.add(line)
+                    news.seeded_lines.add(line)
                 elif player in firsts:
                     since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                     pasts.refuse_late(key, "rating", since or "", [pasts.judged(self._pool, firsts[player], since_ms)])
@@ -201,7 +201,7 @@ class ListImport:
             pl.lit(self._source, pl.String).alias("source"),
         )  # fmt: skip
 
-    def _record(self, writer: Writer, frame: DataFrame, told: _Known, stamp: str) -> None:
+    def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
         joined_at = instant_text(rules.recorded_ms(stamp))
         persons, registered = self._names.number(named, joined_at, writer.find)
@@ -222,9 +222,9 @@ class ListImport:
         self.report.registered += self._append(
             writer, sealed.join(told_of, on="player", how="left", maintain_order="left"), PlayerRegistered, stamp
         )
-        births = pl.DataFrame(told.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
+        births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
         self.report.births += self._append(writer, births, BirthYearLearnt, stamp)
-        seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(told.seeded_lines))))
+        seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
         self.report.seeded += self._append(writer, seeds, RatingSeeded, stamp)
 
     def _append(self, writer: Writer, rows: DataFrame, kind: type[Event], stamp: str) -> int:

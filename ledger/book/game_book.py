@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import orjson
 
-from ledger.book import tables
+from ledger.book import pasts, supplements, tables
 from ledger.book.judging_columns import judged
-from ledger.book.roster import FIRST_PLACES, INSERT_SEED, UPDATE_BIRTH_YEAR, Roster, seed_row
+from ledger.book.roster import Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
 from ledger.errors import CorruptError
 from ledger.facts.codec import Entry
@@ -23,6 +23,7 @@ from ledger.facts.events import (
     ConversionRange,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
@@ -114,10 +115,13 @@ class GameBook:
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
+        self._supplements: list[supplements.Added] = []  # of games that may stand among the entries being taken
 
     def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
+        supplements.take(self.connection, self._supplements, self.verdicts, fresh.note)
+        self._supplements.clear()
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
             self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
@@ -133,18 +137,18 @@ class GameBook:
                 case PlayerChanged() as event:
                     self._change(event, fresh)
                 case BirthYearLearnt() as event:
-                    self.connection.execute(UPDATE_BIRTH_YEAR, (event.birth_year, event.player))
-                    self.begin_anew(event.player, None, fresh)
+                    pasts.learn(self.connection, event, fresh.note)
                 case RatingSeeded() as event:
-                    pool = self.pool_named(event.pool, entry.position).pool
-                    self.connection.execute(INSERT_SEED, seed_row(pool, event))
-                    self.begin_anew(event.player, pool, fresh)
+                    pool = self.pool_named(event.pool, entry.position)
+                    pasts.seed(self.connection, pool.pool, event, fresh.note)
                 case SchemeAdopted() as event:
                     self._adopt(entry.position, event, fresh)
                 case RatingRunClosed() as event:
                     self._close_run(entry.position, event)
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
+                case GameSupplemented() as event:
+                    self._supplements.append(supplements.added(event))
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
@@ -221,12 +225,6 @@ class GameBook:
             (event.player, event.joined_at, event.standing.value, event.declared_rating, event.birth_year),
         )
         self.roster.register(event.player, event.standing)
-
-    def begin_anew(self, player: int, pool: int | None, fresh: Fresh) -> None:
-        """What is known of a player from before the first game has changed: all games are rated again, in one pool."""
-        for number, first_ms in self.connection.execute(FIRST_PLACES, (player,)):
-            if pool in {None, number}:
-                fresh.note(number, first_ms, (player,))
 
     def _adopt(self, position: int, event: SchemeAdopted, fresh: Fresh) -> None:
         """A pool begins, or is rated by another scheme from an instant on: its games since are judged again."""
@@ -305,8 +303,7 @@ class GameBook:
         cursor = self.connection.execute(_JUDGED + where, arguments)
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
-            many = len(rows) > FEW_JUDGED
-            for verdict, row in zip(self._verdicts(rows, many=many), rows, strict=True):
+            for verdict, row in zip(self.verdicts(rows), rows, strict=True):
                 position, number, *stood = row[:5]
                 if list(verdict) != stood:
                     changed.append((*verdict, position))
@@ -339,9 +336,13 @@ class GameBook:
             update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
             self.connection.executemany(update, changed)
 
-    def _verdicts(self, rows: list[tuple[Any, ...]], *, many: bool) -> Iterable[tuple[str | None, int, str]]:
-        """``_judge`` of stored games, one by one or as columns."""
-        if many:
+    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[tuple[str | None, int, str]]:
+        """Why each stored game does not count, its place in rating order and its batch, one by one or as columns.
+
+        Each row is position, pool, reason, place, batch as they stand, and what they follow from: end, outcome,
+        termination, half-moves, rated, White, Black, tournament.
+        """
+        if len(rows) > FEW_JUDGED:
             names = [
                 "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
             ]  # fmt: skip

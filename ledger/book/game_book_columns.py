@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book import tables
+from ledger.book import pasts, supplements, tables
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.judging_columns import judged
-from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS, UPDATE_BIRTH_YEAR
+from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
-from ledger.facts.events import BirthYearLearnt, GameRecorded, PlayerRegistered, RatingSeeded
+from ledger.facts.events import BirthYearLearnt, GameRecorded, GameSupplemented, PlayerRegistered, RatingSeeded
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.lazy import pl
@@ -36,6 +36,7 @@ _MANY: dict[type, bytes] = {
     PlayerRegistered: _PLAYER,
     RatingSeeded: b',"kind":"rating-seeded/1","position":',
     BirthYearLearnt: b',"kind":"birth-year-learnt/1","position":',
+    GameSupplemented: b',"kind":"game-supplemented/1","position":',
 }
 _END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
@@ -82,7 +83,13 @@ class Decoded(NamedTuple):
     players: DataFrame | None
     seeds: DataFrame | None
     births: DataFrame | None
+    supplements: DataFrame | None
     others: list[bytes]
+
+    @property
+    def reaches_back(self) -> bool:
+        """True when something in it may concern games of earlier blocks."""
+        return bool(self.others) or self.supplements is not None
 
 
 def decode_bodies(bodies: Sequence[bytes]) -> Decoded:
@@ -115,12 +122,13 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
                 break
         else:
             others.append(body)
-    players, seeds, births = (_read(found[cls], cls) if found[cls] else None for cls in _MANY)
+    players, seeds, births, supplemented = (_read(found[cls], cls) if found[cls] else None for cls in _MANY)
     return Decoded(
         _dated(_read(games, GameRecorded)) if games else None,
         players,
         None if seeds is None else _seeds(seeds),
         births,
+        supplemented,
         others,
     )
 
@@ -183,10 +191,19 @@ def take_decoded(
         _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
     _take_pasts(book, block, None if is_build else fresh, insert)
-    if block.games is None:
-        return pl.DataFrame(schema=columns_schema(columns))
-    with _unfit_entries():
-        return _take_games(book, block.games, fresh, insert).select(columns)
+    counting = pl.DataFrame(schema=columns_schema(columns))
+    if block.games is not None:
+        with _unfit_entries():
+            counting = _take_games(book, block.games, fresh, insert).select(columns)
+    if block.supplements is not None:  # of games of this block too
+        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note)
+    return counting
+
+
+def _added(frame: DataFrame) -> Iterator[supplements.Added]:
+    for row in frame.select("entry", *supplements.STORED).iter_rows(named=True):
+        entry = row.pop("entry")
+        yield entry, {name: value for name, value in row.items() if value is not None}
 
 
 def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
@@ -218,11 +235,11 @@ def _take_players(book: GameBook, frame: DataFrame, insert: Insert) -> None:
 def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
     """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
     if block.births is not None:
-        insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
+        insert(pasts.UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for player in block.births["player"].to_list():
-                book.begin_anew(player, None, fresh)
+                pasts.begin_anew(book.connection, player, None, fresh.note)
     if block.seeds is not None:
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
@@ -230,7 +247,7 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Ins
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for pool, player in seeds.select("pool", "player").iter_rows():
-                book.begin_anew(player, pool, fresh)
+                pasts.begin_anew(book.connection, player, pool, fresh.note)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
 FROM_THE_BEGINNING = -(2**62)  # the instant of a seed without one, milliseconds
 
-FIRST_PLACES = (
-    "SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND white = ?1 GROUP BY pool "
-    "UNION ALL SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND black = ?1 GROUP BY pool"
-)
-UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
 _SPECIAL = "SELECT player, standing FROM players WHERE standing <> 'full'"
 _KNOWN = "SELECT declared_rating, birth_year FROM players WHERE player = ?"
 _SEEDS = (

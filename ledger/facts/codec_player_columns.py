@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NUMBERS = {"birth_year", "games", "player"}
 _KEYS: Mapping[type[Event], str] = {
     PlayerRegistered: "player:{player}",
-    BirthYearLearnt: "birth-year:{player}",
+    BirthYearLearnt: "born:{player}",
     RatingSeeded: "seed:{pool}:{player}@{since}",
 }
 

@@ -25,7 +25,8 @@ ON_A_LEDGER = {
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
-    "backup": ["a-copy"],
+    "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
+    "players import": ["players.csv"],
 }  # fmt: skip
 
 

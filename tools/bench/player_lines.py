@@ -28,17 +28,17 @@ def list_lines(folder: Path, rounds: int, players: int) -> Iterator[Line]:
             f"{1940 + i % 75},,2024-01-01\n"
             for i in range(players)
         )
-    ours: list[Cost] = []
+    imports: list[Cost] = []
     bare: list[Cost] = []
     for _ in range(rounds):
         made = folder / "made"
         made.mkdir()
         club = made / "club.db"
-        ours.append(_imported(club, listed, players))
+        imports.append(_imported(club, listed, players))
         journal = rewrite_tables(club, made / "journal.db", synchronous="FULL")
         bare.append(journal.plus(rewrite_tables(beside(club, "people"), made / "people.db", synchronous="FULL")))
         shutil.rmtree(made)
-    yield from both_lines("players", f"{players:,} players", ours, bare)
+    yield from both_lines("players", f"{players:,} players", imports, bare)
 
 
 def _imported(club: Path, listed: Path, players: int) -> Cost:

@@ -59,7 +59,13 @@ def _past(given: dict[str, Any], since: str | None) -> Past | None:
 
 @click.group()
 def player() -> None:
-    """Register one player, with a past where there is one, and add what is learnt of a player later."""
+    """Register one player, with a past where there is one, and add what is learnt of a player later.
+
+    \b
+    Example:
+      rating-ledger player add club.db name:ann Ann --born 2010
+      rating-ledger player set club.db ann --declared 1700 --since 2024-01-01
+    """
 
 
 @player.command()
@@ -155,7 +161,12 @@ def _usage() -> Iterator[None]:
 
 @click.group()
 def players() -> None:
-    """Many players at once: take in a list of players with their ratings."""
+    """Many players at once: take in a list of players with their ratings.
+
+    \b
+    Example:
+      rating-ledger players import club.db members.csv --since 2024-01-01
+    """
 
 
 @players.command("import")

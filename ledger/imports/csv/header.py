@@ -69,6 +69,16 @@ class Layout:
     labels: Mapping[str, str]
 
 
+class _Names:
+    """Which of the columns a word of a header means."""
+
+    def __init__(self, columns: Mapping[str, tuple[str, ...]]) -> None:
+        self._by_name = {alias: name for name, aliases in columns.items() for alias in (name, *aliases)}
+
+    def __call__(self, field: str) -> str | None:
+        return self._by_name.get(re.sub(r"[\s-]+", "_", field.strip().casefold()))
+
+
 def read_header(
     line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, required: tuple[tuple[str, ...], ...] = REQUIRED
 ) -> Layout:
@@ -82,11 +92,7 @@ def read_header(
     Raises:
         ValueError: it is empty, or a required column is missing, or one stands there twice; all said at once.
     """
-    by_name = {alias: name for name, aliases in columns.items() for alias in (name, *aliases)}
-
-    def known(field: str) -> str | None:
-        return by_name.get(re.sub(r"[\s-]+", "_", field.strip().casefold()))
-
+    known = _Names(columns)
     if not line.strip():
         raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
     try:

@@ -86,9 +86,9 @@ class _Players:
             self.rows.append((self._begun, self._player))
             self._player = None
         elif self._player is not None and name == self._field:
-            ours = self._names.get(name)
-            if ours is not None and (name in self._own or ours not in self._player):
-                self._player[ours] = "".join(self._text)
+            meaning = self._names.get(name)
+            if meaning is not None and (name in self._own or meaning not in self._player):
+                self._player[meaning] = "".join(self._text)
         self._field = None
 
 
