@@ -1,0 +1,237 @@
+"""The commands ``player add``, ``player set`` and ``players import``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.errors import MalformedError
+from ledger.ledger import Ledger
+from ledger.registry_columns import ListImport
+from tests.kit.commands import Run
+from tests.kit.player_lists import combined, of_september, xml
+from tests.kit.source_files import written
+from tools.commands import REFUSED, USAGE
+
+GAMES = b"""key,white,black,result,date,half_moves
+g1,Ann,Bob,1-0,2024-03-04,60
+g2,Bob,Cleo,1-0,2024-03-05,60
+"""
+MEMBERS = """identity,name,rating,games,RD,birth year,standing,since
+name:ann,Ann,2344,30,,1990,,2024-01-01
+name:zoe,Zoe,1850.5,,60,,welcomer,
+,Max,,,,,guest,
+"""
+
+
+@pytest.fixture(name="club")
+def _club(tmp_path: Path, run: Run) -> Path:
+    """A FIDE pool in which Ann, Bob and Cleo begin with 1800 and have played in March 2024."""
+    path = tmp_path / "fide.db"
+    assert run("init", path, "--scheme", "fide", "--set", "start=1800").code == 0
+    assert run("import", path, written(tmp_path, "games.csv", GAMES)).code == 0
+    return path
+
+
+def head(club: Path) -> str:
+    """Size and root of the journal."""
+    with Ledger.open(club, read_only=True) as ledger:
+        return str(ledger.head())
+
+
+def facts(run: Run, club: Path, kind: str) -> list[dict[str, Any]]:
+    """The facts of the entries of a kind."""
+    return [entry["facts"] for entry in json.loads(run("log", club, "--kind", kind).out)]
+
+
+def k_of(run: Run, club: Path, player: str, game: str) -> float:
+    """The K-factor that rated a game."""
+    terms = json.loads(run("explain", club, player, f"csv:{game}").out)["terms"]
+    return float(next(term["value"] for term in terms if term["symbol"] == "K"))
+
+
+# --- player add ---------------------------------------------------------------------------------------------------
+
+
+def test_a_player_is_added_with_a_past_and_the_same_again_is_known(club: Path, run: Run) -> None:
+    words = ["fide:7", "Quill, Ada", "--rating", "2344", "--games", "30", "--since", "2024-01-01", "--born", "1990"]
+    more = ["--list", "made-up list", "--k", "20", "--rd", "60.5", "--highest", "2350"]
+    done = run("player", "add", club, *words, *more)
+    assert (done.code, done.out) == (0, "")
+    assert "fide:7 is player 4; head" in done.err
+    (seed,) = facts(run, club, "rating-seeded")
+    assert seed == {
+        "player": 4, "pool": "standard", "rating": "2344", "games": 30, "effective_at": "2024-01-01",
+        "source": "made-up list", "k_factor": "20", "deviation": "60.5", "highest": "2350",
+    }  # fmt: skip
+    before = head(club)
+    assert "is player 4 already" in run("player", "add", club, *words, *more).err
+    assert "is player 4 already" in run("player", "add", club, *words).err  # tells less
+    assert head(club) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["a\x07b", "Ann"], USAGE, "@ $.identity"),
+        (["name:x", "A\nb"], USAGE, "@ $.name"),
+        (["name:x", "X", "--rating", "12x"], USAGE, "rating must be text matching"),
+        (["name:x", "X", "--rating", "0"], USAGE, "rating must be text matching"),
+        (["name:x", "X", "--games", "3"], USAGE, "needs the rating that it shows"),
+        (["name:x", "X", "--born", "990"], USAGE, "birth_year must be a whole number from 1700"),
+        (["name:x", "X", "--rating", "1800", "--pool", "rapid"], REFUSED, "unknown-pool"),
+        (["name:ann", "Ann", "--standing", "guest"], REFUSED, "exists-with-different-standing"),
+        (["name:ann", "Ann", "--rating", "1900", "--since", "2024-03-05"], REFUSED, "after-the-first-game: this"),
+    ],
+)
+def test_what_cannot_be_added_is_refused_and_nothing_is_recorded(
+    words: list[str], code: int, says: str, club: Path, run: Run
+) -> None:
+    before = head(club)
+    done = run("player", "add", club, *words)
+    assert (done.code, done.out) == (code, "")
+    assert says in done.err
+    assert head(club) == before
+
+
+def test_a_ledger_refuses_controls_in_a_name_too(club: Path) -> None:
+    with Ledger.open(club) as ledger:
+        with pytest.raises(MalformedError, match=r"\$\.name"):
+            ledger.register("name:x", "X\x1b[31m")
+        assert ledger.people.by_identity(["name:x"]) == {}
+
+
+# --- player set ---------------------------------------------------------------------------------------------------
+
+
+def test_a_year_of_birth_learnt_later_rates_the_games_again(club: Path, run: Run) -> None:
+    assert run("player", "set", club, "Ann", "--rating", "2250", "--games", "60").code == 0
+    assert k_of(run, club, "Ann", "g1") == 20.0
+    assert "player 1: recorded" in run("player", "set", club, "Ann", "--born", "2010").err
+    assert k_of(run, club, "Ann", "g1") == 40.0
+    assert "was known already" in run("player", "set", club, "Ann", "--born", "2010").err
+    done = run("player", "set", club, "Ann", "--born", "2011")
+    assert (done.code, "exists-with-different-birth-year" in done.err) == (REFUSED, True)
+    assert run("audit", club).code == 0
+
+
+def test_a_declared_rating_acts_from_a_day_up_to_the_first_game_and_is_refused_after_it(club: Path, run: Run) -> None:
+    before = head(club)
+    done = run("player", "set", club, "Bob", "--declared", "2000")
+    assert done.code == REFUSED
+    assert "after-the-first-game: this declared rating holds from 20" in done.err
+    assert "of 2024-03-04, so that it could not act" in done.err
+    assert head(club) == before
+    assert run("player", "set", club, "Bob", "--declared", "2000", "--since", "2024-03-04").code == 0
+    assert json.loads(run("explain", club, "Bob", "csv:g1").out)["before"] == 2000.0
+
+
+def test_a_standing_changes_from_a_day_on(club: Path, run: Run) -> None:
+    assert run("player", "set", club, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
+    assert facts(run, club, "player-changed") == [
+        {"player": 3, "standing": "guest", "effective_at": "2024-03-01"}
+    ]
+    assert run("player", "set", club, "Cleo").code == USAGE
+
+
+# --- players import -----------------------------------------------------------------------------------------------
+
+
+def test_a_list_registers_seeds_and_adds_what_is_learnt_of_known_players(club: Path, tmp_path: Path, run: Run) -> None:
+    path = written(tmp_path, "members.csv", MEMBERS.encode())
+    done = run("players", "import", club, path, "--list", "members")
+    assert (done.code, done.out) == (0, "")
+    assert "members.csv (csv): 3 players, 2 of them new, 2 ratings, 1 year of birth learnt; head" in done.err
+    assert facts(run, club, "birth-year-learnt") == [{"player": 1, "birth_year": 1990}]
+    assert k_of(run, club, "Ann", "g1") == 20.0
+    before = head(club)
+    done = run("players", "import", club, path, "--list", "members")
+    assert "3 players, 0 of them new, 0 ratings; head" in done.err
+    assert head(club) == before
+    assert run("audit", club).code == 0
+
+
+@pytest.mark.parametrize("text", [combined(), xml()])
+def test_a_fide_list_is_told_by_its_content(text: str, club: Path, tmp_path: Path, run: Run) -> None:
+    path = written(tmp_path, "list", text.encode())
+    assert run("players", "import", club, path).code == REFUSED
+    assert run("players", "import", club, path, "--since", "2024-01-01").code == 0
+    first, second = facts(run, club, "rating-seeded")
+    assert first == {
+        "player": 4, "pool": "standard", "rating": "2344", "k_factor": "20", "effective_at": "2024-01-01",
+        "source": "FIDE standard rating list",
+    }  # fmt: skip
+    assert (second["rating"], second["k_factor"]) == ("1402", "40")
+    with Ledger.open(club) as ledger:
+        (person,) = ledger.people.named("Quill, Ada")
+        assert person.identity == "fide:900001"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name,rating\nZoe,abc\n", "list:2: rating must be"),
+        ("identity,rating\nid:1,1500\nid:2,1500\nid:1,1600\n", "list:4: 'id:1' stands in line 2 already"),
+        ("identity,name,born\nname:zoe,Zoe,2000\nname:ann,Ann,x\n", "list:3: born must be a whole number"),
+        ("name,standing\nZoe,full\nAnn,guest\n", "list:3: 'name:ann' is full in the ledger, not guest"),
+        ("name,rating,since\nZoe,1500,\nAnn,1900,2024-04\n", "list:3: after-the-first-game: this rating holds from"),
+    ],
+)
+def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
+    text: str, says: str, club: Path, tmp_path: Path, run: Run
+) -> None:
+    before = head(club)
+    done = run("players", "import", club, written(tmp_path, "list", text.encode()))
+    assert (done.code, done.out) == (REFUSED, "")
+    assert says in done.err
+    assert "(csv): 1 fault: nothing recorded" in done.err
+    assert head(club) == before
+    with Ledger.open(club) as ledger:
+        assert ledger.people.numbers() == {1, 2, 3}
+
+
+def test_a_seed_that_says_something_else_under_the_same_day_is_a_fault(club: Path, tmp_path: Path, run: Run) -> None:
+    assert run("players", "import", club, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
+    done = run("players", "import", club, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))
+    assert done.code == REFUSED
+    assert "b:2: exists-with-different-rating: 'seed:standard:4@start' was recorded with rating='1500'" in done.err
+
+
+def test_the_journal_of_a_list_is_that_of_the_players_one_by_one(tmp_path: Path, run: Run) -> None:
+    for name in ("many.db", "few.db"):
+        assert run("init", tmp_path / name, "--scheme", "glicko2").code == 0
+    path = written(tmp_path, "list.csv", MEMBERS.encode())
+    assert run("players", "import", tmp_path / "many.db", path, "--list", 'a "b" \\ c').code == 0
+    word = ["--list", 'a "b" \\ c']
+    few = tmp_path / "few.db"
+    run("player", "add", few, "name:ann", "Ann", "--born", "1990", "--rating", "2344", "--games", "30", "--since",
+        "2024-01-01", *word)  # fmt: skip
+    run("player", "add", few, "name:zoe", "Zoe", "--standing", "welcomer", "--rating", "1850.5", "--rd", "60", *word)
+    run("player", "add", few, "name:max", "Max", "--standing", "guest")
+    told = [
+        sorted(
+            json.dumps({n: v for n, v in e["facts"].items() if n not in {"commitment", "joined_at"}}, sort_keys=True)
+            for e in json.loads(run("log", tmp_path / name).out)
+        )
+        for name in ("many.db", "few.db")
+    ]
+    assert told[0] == told[1]
+    assert run("audit", tmp_path / "many.db").code == 0
+
+
+def test_an_import_that_is_stopped_while_it_writes_leaves_the_journal_as_it_was(
+    club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = head(club)
+    path = written(tmp_path, "list", of_september().encode())
+    with monkeypatch.context() as patched:
+        patched.setattr(ListImport, "_append", stop)
+        assert run("players", "import", club, path).code == REFUSED
+    assert head(club) == before
+    assert run("players", "import", club, path).code == 0
