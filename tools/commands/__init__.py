@@ -93,9 +93,12 @@ def _recomputed(path: str) -> Ledger:
     return found.ledger
 
 
-def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood]) -> None:
-    """Name what is false, each on a line."""
+def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood], *, as_answer: bool = False) -> None:
+    """Name what is false, each on a line: of the answer where a verdict was asked for, otherwise beside it."""
     for falsehood in falsehoods:
-        output.error(f"{path} {falsehood}", word="FALSE")
+        if as_answer:
+            output.verdict("FALSE", f"{path} {falsehood}", alarm=True)
+        else:
+            output.error(f"{path} {falsehood}", word="FALSE")
     if len(falsehoods) >= FIRST_FALSEHOODS:
         output.remark("there may be more: each check names its first 20")
