@@ -1,4 +1,4 @@
-"""Entries of a journal as somebody lists them: of one kind, the newest few. Raw bodies; nothing is decoded here."""
+"""Entries of a journal as somebody lists them: of one kind, the newest few, and the pools. Nothing is decoded here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND
 from ledger.journal import Journal
+from ledger.runtime.nearest import choice_of
 
+_POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
 STEP = 20_000  # entries looked through at a time, from the end backwards
 
 
@@ -29,11 +31,17 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     return iter(_newest(journal, size, wanted, last))
 
 
+def pool_names(journal: Journal) -> list[str]:
+    """Names of the pools that a scheme was adopted for, in alphabetical order."""
+    adoptions = journal.keys(_POOL, _AFTER_POOLS)
+    return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
+
+
 def _marks(kind: str) -> tuple[bytes, ...]:
     """What stands in a body of this kind and in no other: a quotation mark inside a text is escaped."""
     kinds = sorted(known for known in BY_KIND if kind in {known, known.partition("/")[0]})
     if not kinds:
-        raise UnknownNameError("kind", kind, f"expected one of {sorted(BY_KIND)}")
+        raise UnknownNameError("kind", kind, choice_of(kind, BY_KIND))
     return tuple(b',"kind":"%b","position":' % known.encode() for known in kinds)
 
 

@@ -138,11 +138,11 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(tournament_closed("2026-12"), "closes with 2026-12, but it is 2026-11-21T12:00:00.000Z now; check the"),
     ),
     "unknown-scheme": (
-        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
-        Case(later(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' installed; expected one of ["),
+        Case(later(scheme="guesswork"), "no scheme 'guesswork' installed; expected one of ["),
     ),
     "bad-settings": (
-        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob', expected one of ["),
+        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob'; expected one of ["),
         Case(later(settings={"cap": -1}), "cap must not be negative"),
     ),
     "pool-has-no-beginning": (

@@ -1,4 +1,4 @@
-"""The command ``explain`` where many games were rated together: a table that people can read, everything for programs."""
+"""The command ``explain`` where many games were rated together: a readable table, and everything for programs."""
 
 from __future__ import annotations
 
