@@ -128,7 +128,7 @@ def test_one_more_game_is_recorded_and_rated(released_club: Path, told_by_the_re
     file = released_club.with_name("later.jsonl")
     file.write_text(json.dumps(game) + "\n", encoding="utf-8")
     done = run("import", released_club, file, "--pool", pool)
-    assert (done.code, "1 games recorded" in done.err) == (0, True), done
+    assert (done.code, "1 game recorded" in done.err) == (0, True), done
     assert json.loads(run("show", released_club, "made:later", "--pool", pool).out)["games"] == 1
     size = int(told_by_the_release["head"].split()[0])
     done = run("audit", released_club, "--since", told_by_the_release["head"])

@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "exists-with-different-FIELD": (
         Case(
             game_recorded("r1-b1", outcome=Outcome.BLACK),
-            "'game:r1-b1' was recorded with outcome='white', not 'black'; a recorded fact is never overwritten",
+            "'game:r1-b1' was recorded with outcome='white', not 'black'; what is recorded stays",
             source("r1-b1", outcome="black"),
         ),
         Case(

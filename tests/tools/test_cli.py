@@ -83,7 +83,7 @@ def test_an_ambiguous_name_lists_the_identities(empty_club: Path, tmp_path: Path
 
 
 def test_a_player_without_rated_games_in_a_pool_is_told_so(empty_club: Path, tmp_path: Path, run: Run) -> None:
-    run("import", empty_club, written(tmp_path, "games.csv", CSV), "--pool", "rapid")
+    run("import", empty_club, written(tmp_path, "games.csv", CSV), "--pool", "rapid", "--new-pool")
     for command in ("show", "games", "graph"):
         done = run(command, empty_club, "Ann")
         assert done.code == REFUSED

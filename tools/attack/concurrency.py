@@ -59,7 +59,7 @@ def _judged(judge: Judge, db: Path, answers: list[Done], keys: set[str]) -> Iter
         gave_way = any(word in done.said for word in WAITING.split("|"))
         if done.code != TRUE and not gave_way:
             yield Finding("side by side", command, f"ends with {done.code}: {done.said.strip()}")
-        if done.words[0] == "import" and "): 1 games recorded" in done.said:
+        if done.words[0] == "import" and "): 1 game recorded" in done.said:
             recorded.add(Path(done.words[-1]).stem)
     held = {str(entry.key).removeprefix("game:club:") for entry in judge.journal(db) or []}
     if recorded != held & keys:

@@ -48,7 +48,7 @@ QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
 
 _GRAVE = ("error: ", "FALSE ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
-_RECORDED = re.compile(r"\): ([\d,]+) games recorded")
+_RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

@@ -107,7 +107,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """
     for draft in drafts(lines):
         if not draft.head:
-            reading.fault(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
+            reading.fault_of_file(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
