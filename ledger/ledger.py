@@ -22,7 +22,6 @@ from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
-from ledger.journal.game_keys import game_found
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -180,13 +179,10 @@ class Ledger:
         return self._append(batch, actor)
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
-        receipts = self._recorder.append_many(batch, actor)
-        self.views.expect(
-            Placed(receipt.position, event)
-            for receipt, event in zip(receipts, batch, strict=True)
-            if not receipt.duplicate
-        )
-        return receipts
+        recorded = self._recorder.append_many(batch, actor)
+        placed = zip(recorded.receipts, recorded.events, strict=True)
+        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        return recorded.receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -374,8 +370,7 @@ class Ledger:
         Raises:
             UnknownNameError: no such game, or several.
         """
-        _, stored = game_found(self.journal, game)
-        return [orjson.loads(stored.body)]
+        return [orjson.loads(body) for body in listing.about(self.journal, game)]
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
         """Entries of the journal in order, as plain values, read as they are asked for.

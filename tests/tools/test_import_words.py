@@ -28,7 +28,7 @@ FOREIGN: dict[str, tuple[bytes, str]] = {
     "SQLite": (b"SQLite format 3\0\x10\0", "a database"),
     "JSON list": (b'[{"white": "Ann"}]', "a JSON document, not JSON lines"),
     "JSON upright": (b'{\n  "white": "Ann"\n}\n', "a JSON document, not JSON lines"),
-    "chess.com's API": (b'{"games":[{"url":"https://www.chess.com/game/live/1"}]}', "a list of games as chess.com's API gives it"),
+    "chess.com's API": (b'{"games":[{"url":"https://www.chess.com/game/live/1"}]}', "a list of games"),
     "web page": (b"\n<!DOCTYPE html><html>", "a web page"),
     "XML": (b'<?xml version="1.0"?><players/>', "an XML document"),
     "PDF": (b"%PDF-1.4", "a PDF document"),

@@ -115,6 +115,8 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
+    if report.supplemented:
+        words.append(f"{report.supplemented:,} known already and told with more now")
     if report.players:
         words.append(counted(report.players, "new player"))
     if report.new_pools:
