@@ -21,6 +21,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars, ReadingBar
+from ..wording import counted
 from . import DB, REFUSED
 from .importing import FAULTS_SHOWN
 
@@ -216,16 +217,14 @@ def import_(
         if count > FAULTS_SHOWN:
             output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
         if count:
-            output.remark(f"{opened.reading.name} ({chosen}): {_counted(count, 'fault')}: nothing recorded")
+            output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             sys.exit(REFUSED)
         _rate(ledger)
         words = [
-            _counted(report.players, "player"), f"{report.registered:,} of them new", _counted(report.seeded, "rating"),
+            counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating"),
         ]  # fmt: skip
         if report.births:
-            words.append(f"{_counted(report.births, 'year')} of birth learnt")
+            words.append(f"{counted(report.births, 'year')} of birth learnt")
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
