@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import attrs
 
 from ledger.facts.instants import INSTANT_FORMS, instant_ms
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
@@ -125,8 +125,9 @@ def _instant(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
 
 def _one_of(
-    doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False, absent: str = ""
-) -> Any:
+    doc: str, choices: type[Carry | Format | Outcome | Standing | Termination], *, optional: bool = False,
+    absent: str = "",
+) -> Any:  # fmt: skip
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
             _fail(attribute, f"one of {[c.value for c in choices]}", value)
@@ -310,6 +311,27 @@ class RatingRunClosed:
 
 
 @attrs.frozen(kw_only=True)
+class TournamentOpened:
+    """A tournament is announced: games of that name that end from its start to its end are its games."""
+
+    KIND: ClassVar[str] = "tournament-opened/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = _pattern("rating pool", NAME_PATTERN)
+    tournament: str = _text("key of the tournament, or the event name that its games carry", 128)
+    starts_at: str = _instant("when it begins; of a day, the first moment")
+    ends_at: str = _instant("when it is to be over; of a day, the last moment; a closing within it tells another end")
+    format: Format | None = _one_of("how it is paired", Format, optional=True)
+    entrants: int | None = _integer("how many players enter", 2, MAX_PLAYER, optional=True)
+    rounds: int | None = _integer("how many rounds are planned", 1, 10_000, optional=True)
+
+    @property
+    def key(self) -> str:
+        """``opening:POOL:DIGEST@INSTANT``; the digest is half the SHA-256 of its name, which may be any text."""
+        return f"opening:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}@{self.starts_at}"
+
+
+@attrs.frozen(kw_only=True)
 class TournamentClosed:
     """A tournament is over: schemes by event rate its games together, as of its end; one of that name may follow."""
 
@@ -342,10 +364,18 @@ class ClockAccepted:
 
 
 Event = (
-    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed | ClockAccepted
+    PlayerRegistered
+    | PlayerChanged
+    | GameRecorded
+    | SchemeAdopted
+    | RatingRunClosed
+    | TournamentOpened
+    | TournamentClosed
+    | ClockAccepted
 )
 EVENTS: tuple[type[Event], ...] = (
-    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
+    PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentOpened, TournamentClosed,
+    ClockAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

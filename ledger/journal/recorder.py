@@ -21,6 +21,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
@@ -126,7 +127,7 @@ def _needs(event: Event) -> tuple[str, ...]:
     match event:
         case PlayerChanged():
             return (f"player:{event.player}",)
-        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
+        case SchemeAdopted() | RatingRunClosed() | TournamentOpened() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)
         case _:
             return ()

@@ -247,7 +247,7 @@ def _placed(games: ComparedGames, pool: Pool) -> tuple[Any, Any]:
     ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
-    rated_ms, batch = pool.places(ends[pairs % len(ends)], tournaments)
+    rated_ms, batch, _ = pool.places(ends[pairs % len(ends)], tournaments)
     rank = {name: place for place, name in enumerate(sorted(set(batch)))}
     return rated_ms[pair_of_game], np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
 
