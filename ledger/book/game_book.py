@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book import tables
+from ledger.book import supplements, tables
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
-from ledger.book.stored_pools import add_era, add_pool, era_of, stored_pools
+from ledger.book.stored_pools import add_era, add_opening, add_pool, era_of, stored_pools
 from ledger.book.timeline import ALONE, BEGINNING, Place, Pool
 from ledger.book.tournament_games import PlayedTournaments, editions_of
 from ledger.book.tournaments import Edition
@@ -23,6 +23,7 @@ from ledger.facts.codec import Entry
 from ledger.facts.events import (
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
@@ -118,10 +119,13 @@ class GameBook:
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
         self.played = PlayedTournaments()
+        self._supplements: list[supplements.Added] = []  # of games that may stand among the entries being taken
 
     def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
+        supplements.take(self.connection, self._supplements, self.verdicts, fresh.note, self.moved)
+        self._supplements.clear()
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
             self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
@@ -145,6 +149,8 @@ class GameBook:
                     self._close_tournament(entry.position, event, fresh)
                 case TournamentOpened() as event:
                     self._open_tournament(entry.position, event, fresh)
+                case GameSupplemented() as event:
+                    self._supplements.append(supplements.added(event))
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
@@ -267,13 +273,7 @@ class GameBook:
         """A tournament is announced: its games are those of its days."""
         pool = self.pool_named(event.pool, position)
         first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
-        self.connection.execute(
-            "INSERT INTO openings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                pool.pool, event.tournament, first, event.starts_at, last, event.ends_at, event.format, event.entrants,
-                event.rounds, position,
-            ),
-        )  # fmt: skip
+        add_opening(self.connection, pool, position, event)
         told = dict(pool.opened.get(event.tournament, ()))
         told[first] = max(last, told.get(first, last))
         pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: tuple(sorted(told.items()))})
@@ -295,6 +295,12 @@ class GameBook:
             span = (BEGINNING, OPEN) if told else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
             self._judge_again(where, (pool.pool, tournament, *span), fresh)
+
+    def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
+        """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
+        name = next(known.name for known in self.pools.values() if known.pool == pool)
+        if tournament and self.pools[name].by_event:
+            self.played.note(name, tournament, ended_ms, ended_ms)
 
     def place_all_tournaments(self, fresh: Fresh) -> None:
         """The same for all games of the pools where tournaments are rated whole."""
@@ -334,8 +340,7 @@ class GameBook:
         cursor = self.connection.execute(_JUDGED + where, arguments)
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
-            many = len(rows) > FEW_JUDGED
-            for verdict, row in zip(self._verdicts(rows, many=many), rows, strict=True):
+            for verdict, row in zip(self.verdicts(rows), rows, strict=True):
                 position, number, *stood = row[:6]
                 if list(verdict) != stood:
                     changed.append((*verdict, position))
@@ -368,12 +373,16 @@ class GameBook:
             update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ?, began_ms = ? WHERE position = ?"
             self.connection.executemany(update, changed)
 
-    def _verdicts(self, rows: list[tuple[Any, ...]], *, many: bool) -> Iterable[Verdict]:
-        """``_judge`` of stored games, one by one or as columns."""
+    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
+        """Why each stored game does not count, and its ``Place``, one by one or as columns.
+
+        Each row is position, pool, reason and place as they stand, and what they follow from: end, outcome,
+        termination, half-moves, rated, White, Black, tournament.
+        """
         by_number = {pool.pool: pool for pool in self.pools.values()}
         asked = ((by_number[row[1]], row[13], row[6]) for row in rows)
         editions = editions_of(self.connection, asked) if any(pool.by_event for pool in by_number.values()) else {}
-        if many:
+        if len(rows) > FEW_JUDGED:
             names = [
                 "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
             ]  # fmt: skip
@@ -383,6 +392,6 @@ class GameBook:
             frame = judged(self.pools.values(), self.roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self._judge(by_number[row[1]], *row[6:], edition=editions.get(row[1], {}).get(row[13], {}).get(row[6]))
+            self._judge(by_number[row[1]], *(*row[6:], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
             for row in rows
         )

@@ -11,8 +11,8 @@ import attrs
 import orjson
 
 from ledger.book.timeline import BEGINNING, Era, Pool
-from ledger.facts.events import ConversionRange, SchemeAdopted
-from ledger.facts.instants import instant_ms
+from ledger.facts.events import ConversionRange, SchemeAdopted, TournamentOpened
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
 from ledger.schemes import named
 
@@ -32,6 +32,18 @@ def add_era(connection: sqlite3.Connection, pool: Pool, era: Era) -> None:
         (
             pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
             _json([attrs.asdict(conversion) for conversion in era.conversion]), era.position,
+        ),
+    )  # fmt: skip
+
+
+def add_opening(connection: sqlite3.Connection, pool: Pool, position: int, event: TournamentOpened) -> None:
+    """A tournament of a pool was opened."""
+    first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
+    connection.execute(
+        "INSERT INTO openings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            pool.pool, event.tournament, first, event.starts_at, last, event.ends_at, event.format, event.entrants,
+            event.rounds, position,
         ),
     )  # fmt: skip
 

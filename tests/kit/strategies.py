@@ -2,7 +2,7 @@
 
 ``events()`` draws any event that the classes take; the smaller strategies draw what its fields may hold.
 ``wild_*`` draw candidates, good and bad, for tests that compare two judges. The limits are those of
-``ledger.facts.events``, so that a widened limit widens the tests.
+``ledger.facts.event_fields``, so that a widened limit widens the tests.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from typing import Any, TypeVar
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from ledger.facts import events as limits
+from ledger.facts import event_fields as limits
+from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
-    is_plain_text,
 )
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
@@ -186,10 +187,32 @@ def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
 
 
+def supplements() -> st.SearchStrategy[GameSupplemented]:
+    """``game-supplemented/1``."""
+    rating = _or_none(st.integers(0, 5000))
+    return st.builds(
+        GameSupplemented,
+        game=game_keys(),
+        entry=st.integers(1, limits.MAX_WHOLE),
+        number=st.integers(1, limits.MAX_WHOLE),
+        termination=_or_none(st.sampled_from(Termination)),
+        half_moves=_or_none(st.integers(0, limits.MAX_HALF_MOVES)),
+        started_at=_or_none(instants()),
+        ended_at=_or_none(instants()),
+        tournament=_or_none(plain_texts(128)),
+        round=_or_none(plain_texts(32)),
+        text=_or_none(hashes()),
+        white_rating=rating,
+        black_rating=rating,
+    )
+
+
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
-    facts = registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks()
-    return st.one_of(*facts, opened_tournaments())
+    return st.one_of(
+        registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks(),
+        supplements(), opened_tournaments(),
+    )  # fmt: skip
 
 
 def recorded_ats() -> st.SearchStrategy[str]:
