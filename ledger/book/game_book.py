@@ -274,9 +274,9 @@ class GameBook:
         pool = self.pool_named(event.pool, position)
         first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
         add_opening(self.connection, pool, position, event)
-        told = dict(pool.opened.get(event.tournament, ()))
-        told[first] = max(last, told.get(first, last))
-        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: tuple(sorted(told.items()))})
+        opened = dict(pool.opened.get(event.tournament, ()))
+        opened[first] = max(last, opened.get(first, last))
+        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: tuple(sorted(opened.items()))})
         self.pools[pool.name] = pool
         self._place_tournament(pool, event.tournament, fresh)
 
@@ -291,8 +291,8 @@ class GameBook:
         for (name, tournament), (first, last) in self.played.taken():
             pool = self.pools[name]
             tables.index_tournaments(self.connection)
-            told = tournament in pool.closed or tournament in pool.opened
-            span = (BEGINNING, OPEN) if told else (first - pool.reach_ms, last + pool.reach_ms)
+            announced = tournament in pool.closed or tournament in pool.opened
+            span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
             self._judge_again(where, (pool.pool, tournament, *span), fresh)
 

@@ -87,8 +87,8 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     opened: dict[int, dict[str, tuple[tuple[int, int], ...]]] = {}
     query = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     for pool, tournament, starts_ms, ends_ms in connection.execute(query):
-        told = opened.setdefault(pool, {})
-        told[tournament] = (*told.get(tournament, ()), (starts_ms, ends_ms))
+        of_pool = opened.setdefault(pool, {})
+        of_pool[tournament] = (*of_pool.get(tournament, ()), (starts_ms, ends_ms))
     names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
     if names.keys() != eras.keys():
         raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book import tournaments
-from ledger.book.tournaments import Edition, Told
+from ledger.book.tournaments import Announced, Edition
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
@@ -173,9 +173,9 @@ class Pool:
         """The last millisecond of an era."""
         return self.eras[era + 1].since_ms - 1 if era + 1 < len(self.eras) else OPEN
 
-    def told(self, tournament: str) -> Told:
+    def announced(self, tournament: str) -> Announced:
         """What was told of the editions of a tournament."""
-        return Told(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
+        return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
     def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
         """By end, the editions of a tournament where its games are rated whole; a change of scheme parts them.
@@ -189,7 +189,7 @@ class Pool:
         for era, calendar in enumerate(self._calendars):
             if calendar.by_event:
                 first, last = bisect_left(ends, self.eras[era].since_ms), bisect_right(ends, self._last_ms(era))
-                found |= tournaments.editions(ends[first:last], calendar.gap, self.told(tournament))
+                found |= tournaments.editions(ends[first:last], calendar.gap, self.announced(tournament))
         return found
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
@@ -215,8 +215,8 @@ class Pool:
     def _event_end(self, ended_ms: int, tournament: str | None) -> int:
         """When the event of a game is over that a scheme by event rates."""
         if tournament:
-            told = self.told(tournament)
-            opened, closed = told.editions(), tournaments.first_from(ended_ms, told.closed)
+            announced = self.announced(tournament)
+            opened, closed = announced.editions(), tournaments.first_from(ended_ms, announced.closed)
             for edition in opened:
                 if edition.first_ms <= ended_ms <= edition.last_ms:
                     return edition.last_ms

@@ -19,8 +19,8 @@ class Edition(NamedTuple):
     """One tournament.
 
     Attributes:
-        first_ms: its first millisecond: of the day of its first game, or as told.
-        last_ms: its last: the end of its last game, or as told.
+        first_ms: its first millisecond: of the day of its first game, or as announced.
+        last_ms: its last: the end of its last game, or as announced.
     """
 
     first_ms: int
@@ -33,7 +33,7 @@ class Edition(NamedTuple):
 
 
 @attrs.frozen
-class Told:
+class Announced:
     """What was told of the editions of one name.
 
     Attributes:
@@ -57,7 +57,7 @@ class Told:
         return found
 
 
-NOTHING = Told()
+NOTHING = Announced()
 
 
 def alone(ended_ms: int) -> Edition:
@@ -65,7 +65,7 @@ def alone(ended_ms: int) -> Edition:
     return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
 
 
-def editions(ends: Sequence[int], gap_days: float, told: Told = NOTHING) -> dict[int, Edition]:
+def editions(ends: Sequence[int], gap_days: float, announced: Announced = NOTHING) -> dict[int, Edition]:
     """By end of a game, the edition that the game belongs to.
 
     A closing ends the last edition before it, unless that was opened, or another one was opened in between.
@@ -73,15 +73,15 @@ def editions(ends: Sequence[int], gap_days: float, told: Told = NOTHING) -> dict
     Args:
         ends: when the games of one name ended, milliseconds, ascending; the same instant may stand there again.
         gap_days: more days than this from one game to the next end an edition.
-        told: what was told of them.
+        announced: what was told of them.
     """
-    opened = told.editions()
-    clusters = list(_clusters(ends, gap_days, told.closed, opened))
+    opened = announced.editions()
+    clusters = list(_clusters(ends, gap_days, announced.closed, opened))
     found: dict[int, Edition] = {}
     for place, (edition, games) in enumerate(clusters):
         if edition is None:
             first, last = games[0], games[-1]
-            closing = first_from(last, told.closed)
+            closing = first_from(last, announced.closed)
             later = [begin for begin, _ in opened if begin > last]
             if place + 1 < len(clusters):
                 later.append(clusters[place + 1][1][0])

@@ -8,6 +8,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
+from ledger.runtime.nearest import did_you_mean
 
 from . import DB, POOL
 from .schemes import ACTOR, close
@@ -85,5 +86,6 @@ def _check_known(ledger: Ledger, pool: str, tournament: str) -> None:
     for table in ("games", "openings", "tournaments"):
         if next(ledger.rows(table, "tournament = ? AND pool = ? LIMIT 1", (tournament, number)), None) is not None:
             return
-    hint = "no game carries that name, and names are matched exactly; where its games come later, 'open-tournament'"
-    raise UnknownNameError("tournament", tournament, hint)
+    like = {row["tournament"] for row in ledger.rows("games", "pool = ? AND tournament IS NOT NULL", (number,))}
+    hint = "no game carries that name; where its games come later, 'open-tournament' it first"
+    raise UnknownNameError("tournament", tournament, f"{did_you_mean(tournament, like)}{hint}")
