@@ -18,6 +18,7 @@ from ledger.book import pasts, supplements, tables
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.judging_columns import judged
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
+from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
@@ -182,21 +183,24 @@ def take_decoded(
     """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
 
     Players and games are written by *insert*, without one by the book's connection; what else happened in the block
-    always by the latter, for it may concern any earlier game.
+    always by the latter, for it may concern any earlier game. A build that gives *insert* places the games of
+    tournaments that are rated whole itself, once all are there.
     """
-    is_build = insert is not None
+    of_a_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
     if block.players is not None:
         _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
-    _take_pasts(book, block, None if is_build else fresh, insert)
+    _take_pasts(book, block, None if of_a_build else fresh, insert)
     counting = pl.DataFrame(schema=columns_schema(columns))
     if block.games is not None:
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
-        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note)
+        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note, book.moved)
+    if not of_a_build:
+        book.place_tournaments(fresh)
     return counting
 
 
@@ -259,4 +263,17 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
+    by_event = [pool for pool in book.pools.values() if pool.by_event]
+    if by_event:
+        _note_tournaments(book, by_event, frame)
     return counting
+
+
+def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:
+    """Tell the game book of which tournaments games were recorded whose places depend on each other."""
+    names = {pool.pool: pool.name for pool in pools}
+    of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
+    ended = pl.col("ended_ms")
+    spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
+    for pool, tournament, first, last in spans.iter_rows():
+        book.played.note(names[pool], tournament, first, last)

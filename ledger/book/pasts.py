@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ledger.book.roster import INSERT_SEED, seed_row
+from ledger.book.timeline import Pool
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 
 if TYPE_CHECKING:
@@ -24,15 +25,25 @@ FIRST_PLACES = (
 )
 
 
-def learn(connection: sqlite3.Connection, event: BirthYearLearnt, note: Note) -> None:
-    """Take in a year of birth."""
-    connection.execute(UPDATE_BIRTH_YEAR, (event.birth_year, event.player))
-    begin_anew(connection, event.player, None, note)
+def take(
+    connection: sqlite3.Connection, position: int, event: BirthYearLearnt | RatingSeeded,
+    pool_named: Callable[[str, int], Pool], note: Note,
+) -> None:  # fmt: skip
+    """Take in a year of birth, or the rating of a list.
 
-
-def seed(connection: sqlite3.Connection, pool: int, event: RatingSeeded, note: Note) -> None:
-    """Take in the rating of a list."""
-    connection.execute(INSERT_SEED, seed_row(pool, event))
+    Args:
+        connection: the database of the book.
+        position: of the entry.
+        event: what it tells.
+        pool_named: the pool of that name, for the entry at a position.
+        note: called with a pool, a place in rating order and the player whose games are rated again from there.
+    """
+    pool = None
+    if isinstance(event, BirthYearLearnt):
+        connection.execute(UPDATE_BIRTH_YEAR, (event.birth_year, event.player))
+    else:
+        pool = pool_named(event.pool, position).pool
+        connection.execute(INSERT_SEED, seed_row(pool, event))
     begin_anew(connection, event.player, pool, note)
 
 

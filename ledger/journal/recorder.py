@@ -24,6 +24,7 @@ from ledger.facts.events import (
     RatingSeeded,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
@@ -187,7 +188,7 @@ def _needs(event: Event) -> tuple[str, ...]:
             return (f"player:{event.player}",)
         case RatingSeeded():
             return (f"scheme:{event.pool}@start", f"player:{event.player}")
-        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
+        case SchemeAdopted() | RatingRunClosed() | TournamentOpened() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)
         case _:
             return ()

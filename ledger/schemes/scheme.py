@@ -23,6 +23,8 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
+from ledger.schemes.newcomers import Newcomer as Newcomer  # noqa: PLC0414 (schemes find it here)
+from ledger.schemes.newcomers import Seed as Seed  # noqa: PLC0414
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -93,6 +95,39 @@ class PeriodSettings:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
 
 
+@attrs.frozen(kw_only=True)
+class EventSettings(PeriodSettings):
+    """What a scheme by period lets one set that can rate tournaments whole, in the period in which they ended.
+
+    The defaults are those of ledgers that say nothing of it, which rate each game in the period in which it ended.
+    """
+
+    by_event: bool = setting(False, "tournaments are rated whole, when they are over", "switch", "choice of the pool")  # noqa: FBT003
+    event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
+    event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
+    included_until: float = setting(
+        0.0, "days before the end of a period by which a tournament must be over to be in it", "days",
+        "choice of the pool",
+    )  # fmt: skip
+    in_force_after: float = setting(
+        0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
+    )
+
+    def check_periods(self) -> None:
+        """Refuse lengths that no calendar and no tournament has.
+
+        Raises:
+            ValueError: naming the first of them.
+        """
+        super().check_periods()
+        for name, low, high in (
+            ("event_gap", 1, 366), ("event_days", 1, 366), ("included_until", 0, 366), ("in_force_after", 0, 366),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
 S = TypeVar("S")
 
 
@@ -120,49 +155,6 @@ class Rhythm(StrEnum):
     EVENT = "event"  # all of one tournament, when it closes
 
 
-class Seed(NamedTuple):
-    """The past that a player brings along from a list; None where the list does not tell.
-
-    Attributes:
-        rating: rating, in what the scheme counts in.
-        games: rated games behind it.
-        deviation: RD, points.
-        volatility: Glicko-2 volatility, 1/173.7178 points.
-        highest: highest rating so far, points.
-        k_factor: K on that list.
-        day: from when it holds, days since 1970; None: from the first rated game.
-    """
-
-    rating: float
-    games: float | None = None
-    deviation: float | None = None
-    volatility: float | None = None
-    highest: float | None = None
-    k_factor: float | None = None
-    day: float | None = None
-
-    @property
-    def peak(self) -> float:
-        """The highest rating that is known, points."""
-        return self.rating if self.highest is None else max(self.rating, self.highest)
-
-
-class Newcomer(NamedTuple):
-    """What is known of a player before the first rated game.
-
-    Attributes:
-        declared: rating to begin with, points; None where none was declared.
-        birth_year: year of birth; None if unknown.
-        day: when the first rated game ended, days since 1970.
-        seed: the player's past, which goes before a declared rating.
-    """
-
-    declared: float | None = None
-    birth_year: int | None = None
-    day: float = 0.0
-    seed: Seed | None = None
-
-
 class When(NamedTuple):
     """The time of a game or batch as kernels see it: number of the period, and days since 1970."""
 
@@ -181,13 +173,15 @@ class Side(NamedTuple):
 class Meeting(NamedTuple):
     """One game of that player: the opponent's state before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
 
-    ``work`` holds the opponent's work numbers of the batch, if any.
+    ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
+    days since 1970, for a scheme that rates from the ratings in force then.
     """
 
     opponent: tuple[float, ...]
     score: float
     colour: int = 0
     work: tuple[float, ...] = ()
+    began: float = 0.0
 
 
 class Term(NamedTuple):
@@ -285,6 +279,12 @@ class Scheme:
             later round; zero at the start of a batch). The games are *first* <= g < *last*: ``opponent[g]`` is a
             player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
             fields in *after*.
+        in_force: kernel ``(state, p, day) -> rating``: the rating in force on a day not after that of the state; for a
+            scheme that rates from the ratings in force when a tournament began. Its ``rate_player`` takes one more
+            column, ``began``, after ``colour``: by game the day on which its tournament began, and that of the batch
+            where tournaments are not rated whole.
+        for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
+            an adoption of earlier days meant by saying nothing.
         steps: number of rounds.
         work: names of the work numbers.
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
@@ -312,6 +312,8 @@ class Scheme:
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None
+    in_force: Callable[..., float] | None = None
+    for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
@@ -329,7 +331,13 @@ class Scheme:
 
     def calendar(self, numbers: Any) -> Calendar:
         """How a scheme by period cuts time, from its settings."""
-        return calendar_of(numbers)
+        plain = calendar_of(numbers)
+        if not issubclass(self.settings, EventSettings):
+            return plain
+        return Calendar(
+            *plain[:4], numbers.by_event, numbers.event_gap, numbers.event_days, numbers.included_until,
+            numbers.in_force_after,
+        )  # fmt: skip
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""

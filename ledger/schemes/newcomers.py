@@ -1,0 +1,48 @@
+"""What is known of a player before the first rated game, and of the past of who comes from a list. No rules."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Seed(NamedTuple):
+    """The past that a player brings along from a list; None where the list does not tell.
+
+    Attributes:
+        rating: rating, in what the scheme counts in.
+        games: rated games behind it.
+        deviation: RD, points.
+        volatility: Glicko-2 volatility, 1/173.7178 points.
+        highest: highest rating so far, points.
+        k_factor: K on that list.
+        day: from when it holds, days since 1970; None: from the first rated game.
+    """
+
+    rating: float
+    games: float | None = None
+    deviation: float | None = None
+    volatility: float | None = None
+    highest: float | None = None
+    k_factor: float | None = None
+    day: float | None = None
+
+    @property
+    def peak(self) -> float:
+        """The highest rating that is known, points."""
+        return self.rating if self.highest is None else max(self.rating, self.highest)
+
+
+class Newcomer(NamedTuple):
+    """What is known of a player before the first rated game.
+
+    Attributes:
+        declared: rating to begin with, points; None where none was declared.
+        birth_year: year of birth; None if unknown.
+        day: when the first rated game ended, days since 1970.
+        seed: the player's past, which goes before a declared rating.
+    """
+
+    declared: float | None = None
+    birth_year: int | None = None
+    day: float = 0.0
+    seed: Seed | None = None
