@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from ledger import schemes
 from ledger.book.game_book import Placed, stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
@@ -87,7 +88,7 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
             ValueError: a name or a value that no journal may hold, as when any event is built.
         """
-        event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+        event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
         refuse_half_restored(path)
@@ -171,7 +172,7 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        batch = list(events)
+        batch = [schemes.in_full(event) if isinstance(event, SchemeAdopted) else event for event in events]
         registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
         if registrations:
             self._names.check_registrations(registrations)
@@ -239,7 +240,7 @@ class Ledger:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
-        first = self.first_scheme()
+        first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms)
         with suppress(_NothingRecordedError):
             with self.journal.writing() if strict else nullcontext() as whole:

@@ -349,7 +349,7 @@ def _era(position: int, event: SchemeAdopted) -> Era:
         BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
         event.effective_from or "",
         scheme,
-        scheme.numbers_from(event.settings),
+        scheme.numbers_adopted(event.settings),
         dict(event.settings),
         event.carry or Carry.KEEP,
         event.conversion or (),
@@ -364,7 +364,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
         scheme, given = named(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
-        era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
+        era = Era(since_ms, since, scheme, scheme.numbers_adopted(given), given, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
     runs: dict[int, list[int]] = {}
     for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):

@@ -7,6 +7,7 @@ journal live here: what a single event must be is checked when it is built.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -52,6 +53,7 @@ RULES: dict[str, str] = {
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
 }
 
+_VERSIONS = {"scheme_version", "arithmetic"}
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
 
@@ -95,11 +97,38 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
     Raises:
         ConflictError: naming the first field, in alphabetical order, that differs.
     """
+    if kind is SchemeAdopted:
+        stored, given = _adoptions_compared(stored, given)
     blanks = BLANKS[kind]
     for field in sorted(stored.keys() | given.keys()):
         before, now = stored.get(field), given.get(field)
         if before != now and not (now is None and field in blanks) and not _says_less(field, before, now):
             raise ConflictError(key, field, before, now)
+
+
+def _adoptions_compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
+
+    With which versions of the program they were made is no part of what they say.
+    """
+    plain = [{name: value for name, value in facts.items() if name not in _VERSIONS} for facts in (stored, given)]
+    if stored["scheme"] == given["scheme"]:
+        try:
+            scheme = schemes.named(given["scheme"])
+        except LedgerError:
+            return plain[0], plain[1]
+        before, now = scheme.meant(stored["settings"]), scheme.in_full(given["settings"])
+        differ = [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
+        for facts, settings in zip(plain, (before, now), strict=True):
+            facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
+    return plain[0], plain[1]
+
+
+def _is_same(setting: object, other: object) -> bool:
+    """True for one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
+    if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
+        return setting is other
+    return Decimal(str(setting)) == Decimal(str(other))
 
 
 def _says_less(field: str, stored: object, given: object) -> bool:

@@ -10,7 +10,11 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from ledger.errors import UnknownNameError
+import attrs
+
+from ledger.errors import LedgerError, UnknownNameError
+from ledger.facts.events import SchemeAdopted
+from ledger.runtime import arith
 from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
@@ -58,3 +62,18 @@ def named(name: str) -> Scheme:
         return available()[name]
     except KeyError:
         raise UnknownNameError("scheme", name, f"expected one of {sorted(available())}") from None
+
+
+def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
+    """An adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
+
+    Args:
+        event: the adoption. One of a scheme that is not installed stays as it is: the rules refuse it.
+        stored: whether it stands in a journal, so that settings that it does not name are those of its time.
+    """
+    try:
+        scheme = named(event.scheme)
+    except LedgerError:
+        return event
+    settings = scheme.meant(event.settings) if stored else scheme.in_full(event.settings)
+    return attrs.evolve(event, settings=settings, scheme_version=scheme.version, arithmetic=arith.VERSION)

@@ -44,9 +44,14 @@ HALF_MOVES_UNKNOWN = -1
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 
-def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
-    """A field of a settings class: its default, what it is, its unit, and where the rule stands."""
-    return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
+def setting(default: float | bool, doc: str, unit: str, source: str, *, before: float | bool | None = None) -> Any:
+    """A field of a settings class: its default, what it is, its unit, and where the rule stands.
+
+    *before* is what an adoption means that does not name it, where that is not the default: one that was recorded
+    before there was such a setting, or while it had another default. It never changes once released.
+    """
+    metadata = {"doc": doc, "unit": unit, "source": source, "before": default if before is None else before}
+    return attrs.field(default=default, metadata=metadata)
 
 
 def positive(settings: object, *names: str) -> None:
@@ -90,6 +95,13 @@ class PeriodSettings:
             value = getattr(self, name)
             if not low <= value <= high or value % 1:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+def as_written(value: float | bool) -> int | bool | str:
+    """A setting's value as events write it: a switch, a whole number, or a decimal as text."""
+    if isinstance(value, bool):
+        return value
+    return int(value) if value == int(value) else format(Decimal(repr(value)), "f")
 
 
 S = TypeVar("S")
@@ -299,8 +311,29 @@ class Scheme:
             return self.enter(newcomer._replace(declared=rating), numbers)
         return self.carry(rating, games, newcomer, numbers)
 
+    def in_full(self, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+        """Every setting by name, as an adoption states it: the given ones as they are, the others' defaults."""
+        defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
+        return {**defaults, **given}
+
+    def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+        """Every setting of an adoption that stands in a journal.
+
+        A setting that it does not name has the value that such adoptions mean (``setting``), not today's default.
+        """
+        before = {field.name: as_written(field.metadata["before"]) for field in attrs.fields(self.settings)}
+        return {**before, **stored}
+
+    def numbers_adopted(self, stored: Mapping[str, int | bool | str]) -> Any:
+        """The settings of an adoption that stands in a journal, as the kernels take them.
+
+        Raises:
+            MalformedError: as ``numbers_from``.
+        """
+        return self.numbers_from(self.meant(stored))
+
     def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
-        """The settings of a ``scheme-adopted`` event as the kernels take them; the rest keeps its defaults.
+        """Settings that are chosen now, as the kernels take them; the rest keeps its defaults.
 
         Raises:
             MalformedError: a setting that the scheme does not have, or of the wrong type, or out of its range.

@@ -10,6 +10,8 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
+from ledger.book.timeline import Era
+from ledger.errors import MalformedError
 from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
@@ -169,13 +171,23 @@ def adopt(
         output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
 
 
+def _is_of(event: SchemeAdopted, era: Era) -> bool:
+    """Whether an adoption says what one that stands already says, but for its date."""
+    if event.scheme != era.scheme.name:
+        return False
+    try:
+        return bool(era.scheme.numbers_from(event.settings) == era.numbers)
+    except MalformedError:  # the rules say what is wrong with them
+        return True
+
+
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
     ledger.level()
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:
-        if eras and (event.scheme, dict(event.settings)) != (eras[0].scheme.name, dict(eras[0].settings)):
+        if eras and not _is_of(event, eras[0]):
             raise click.UsageError(
                 f"pool {event.pool!r} is rated by {eras[0].scheme.name!r} from the beginning: add --from DATE"
             )
