@@ -7,7 +7,6 @@ journal live here: what a single event must be is checked when it is built.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -20,15 +19,17 @@ from ledger.facts.events import (
     ClockAccepted,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, precision
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry, Termination
-from ledger.journal import Stored
+from ledger.facts.tellings import compared
+from ledger.facts.words import Carry
+from ledger.journal import Stored, adoptions
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -39,7 +40,7 @@ RULES: dict[str, str] = {
         "this machine's clock is behind the last entry by more than a minute: set the clock or, where that entry's "
         "clock was wrong, run 'accept-clock'"
     ),
-    "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
+    "exists-with-different-FIELD": "the key was recorded with another fact, which stays: find out which is right",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
     "same-player": "White and Black are one player: check the source",
@@ -51,9 +52,9 @@ RULES: dict[str, str] = {
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
+    "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
 }
 
-_VERSIONS = {"scheme_version", "arithmetic"}
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
 
@@ -81,63 +82,46 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The key is known: the same fact again is success, another one is refused.
 
-    A source may leave blank what another one told (``events.BLANKS``), may not know how a game ended, and may know an
-    instant less precisely: what is stored stays, and nothing is refused. A source that tells more than is stored is
-    refused: what it adds would be lost.
+    A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
+    A game may be told with less and with more, as ``facts.tellings`` says.
 
     Args:
         kind: class of the event.
         key: its key.
-        stored: the facts in the journal, as plain values without the key field.
+        stored: what is known of the fact, as plain values without the key field.
         given: the facts of the event, likewise.
 
+    Returns:
+        The fields of a game of which more is known now; empty where the event says nothing new.
+
     Raises:
-        ConflictError: naming the first field, in alphabetical order, that differs.
+        ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
-        stored, given = _adoptions_compared(stored, given)
+        stored, given = adoptions.compared(stored, given)
+    if kind is GameRecorded:
+        field, added = compared(stored, given)
+        if field is not None:
+            raise ConflictError(key, field, stored.get(field), given.get(field))
+        return added
     blanks = BLANKS[kind]
     for field in sorted(stored.keys() | given.keys()):
         before, now = stored.get(field), given.get(field)
-        if before != now and not (now is None and field in blanks) and not _says_less(field, before, now):
+        if before != now and not (now is None and field in blanks):
             raise ConflictError(key, field, before, now)
+    return {}
 
 
-def _adoptions_compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
+def check_supplemented(game: GameRecorded, now_ms: int) -> None:
+    """A game as it is known with what a further telling adds.
 
-    With which versions of the program they were made is no part of what they say.
+    Raises:
+        RejectedError: it ended before it began, or in the future.
     """
-    plain = [{name: value for name, value in facts.items() if name not in _VERSIONS} for facts in (stored, given)]
-    if stored["scheme"] == given["scheme"]:
-        try:
-            scheme = schemes.named(given["scheme"])
-        except LedgerError:
-            return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.in_full(given["settings"])
-        differ = [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
-        for facts, settings in zip(plain, (before, now), strict=True):
-            facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
-    return plain[0], plain[1]
-
-
-def _is_same(setting: object, other: object) -> bool:
-    """True for one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
-    if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
-        return setting is other
-    return Decimal(str(setting)) == Decimal(str(other))
-
-
-def _says_less(field: str, stored: object, given: object) -> bool:
-    """True when a field of a game is given less precisely than it is stored: an unknown termination, ``2013``."""
-    if field == "termination":
-        return given == Termination.UNKNOWN
-    if field in {"started_at", "ended_at"} and isinstance(stored, str) and isinstance(given, str):
-        return stored.startswith(given.removesuffix("Z")) and len(given) < len(stored)
-    return False
+    _check_times(game, now_ms)
 
 
 def check_new(event: Event, known: Known, now_ms: int) -> None:
@@ -168,6 +152,11 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
                 f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
                 "last entry",
             )  # fmt: skip
+        case GameSupplemented():
+            raise _refusal(
+                "not-a-telling", event,
+                f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
+            )  # fmt: skip
         case _:
             pass
 
@@ -181,6 +170,10 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
             raise _stranger(event, number)
     if event.white == event.black:
         raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
+    _check_times(event, now_ms)
+
+
+def _check_times(event: GameRecorded, now_ms: int) -> None:
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
             "ended-before-start", event,
@@ -213,14 +206,6 @@ def check_games(games: Sequence[GameRecorded], known: Known, now_ms: int) -> Non
 @lru_cache(maxsize=8)
 def _day(number: int) -> str:
     return instant_text(number * DAY_MS, Precision.DAY)
-
-
-def is_before(ended: str, started: str) -> bool:
-    """True when *ended* lies before *started* for certain, as far as both are known."""
-    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
-        return instant_ms(ended) < instant_ms(started)
-    shared = min(len(ended), len(started), 19)
-    return ended[:shared] < started[:shared]
 
 
 def _check_scheme(event: SchemeAdopted, known: Known) -> None:

@@ -15,6 +15,7 @@ import attrs
 from ledger.errors import LedgerError, UnknownNameError
 from ledger.facts.events import SchemeAdopted
 from ledger.runtime import arith
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
@@ -61,7 +62,7 @@ def named(name: str) -> Scheme:
     try:
         return available()[name]
     except KeyError:
-        raise UnknownNameError("scheme", name, f"expected one of {sorted(available())}") from None
+        raise UnknownNameError("scheme", name, choice_of(name, available()), where="installed") from None
 
 
 def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
