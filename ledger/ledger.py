@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import schemes
-from ledger.book.game_book import Placed, stored_pools
+from ledger.book.game_book import Placed
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
@@ -80,7 +81,7 @@ class Ledger:
             path: the journal's file; the people and the views stand beside it.
             pool: name of the first pool.
             scheme: name of its scheme.
-            settings: settings that differ from the scheme's defaults; decimals as text.
+            settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
             actor: who makes it.
             clock: what time it is, in UTC.
 
@@ -173,11 +174,15 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        batch = [schemes.in_full(event) if isinstance(event, SchemeAdopted) else event for event in events]
+        batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
         registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
         if registrations:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
+
+    def _stated(self, event: SchemeAdopted) -> SchemeAdopted:
+        """An adoption with all its settings, unless it may be one that stands already: that keeps its words."""
+        return event if self.journal.find([event.key]) else schemes.in_full(event)
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)

@@ -23,11 +23,17 @@ def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[
             scheme = schemes.named(given["scheme"])
         except LedgerError:
             return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.in_full(given["settings"])
-        differ = [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
+        before, now = scheme.meant(stored["settings"]), scheme.meant(given["settings"])
+        if _differing(before, now):  # not the words of then: so what they would mean now
+            now = scheme.in_full(given["settings"])
+        differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):
             facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
     return plain[0], plain[1]
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
 
 
 def _is_same(setting: object, other: object) -> bool:

@@ -1,7 +1,7 @@
 """A number stays what it was when the program changes: every setting is recorded, one not named keeps its value.
 
 ``adopted_settings.json`` pins what adoptions mean that name no settings: nothing in it ever changes. A setting that is
-new, or whose default is, says so by ``before``.
+new has the default that leaves all as it was; what new pools should have is said by ``for_new_pools``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import arith
 from ledger.schemes import elo
-from ledger.schemes.scheme import Scheme, as_written, numbers_of, setting
+from ledger.schemes.scheme import Scheme, as_written
 from tests.kit.clubs import ClubOfTwo
 
 PINNED = Path(__file__).with_name("adopted_settings.json")
@@ -40,9 +40,10 @@ def test_what_an_adoption_without_settings_means_never_changes() -> None:
 
 @pytest.mark.parametrize("scheme", schemes.built_in(), ids=lambda scheme: scheme.name)
 def test_settings_written_in_full_are_the_same_numbers(scheme: Scheme) -> None:
-    assert scheme.numbers_from(scheme.in_full({})) == scheme.numbers_from({})
+    assert scheme.numbers_from(scheme.meant({})) == scheme.numbers_from({})
+    assert scheme.numbers_from(scheme.in_full({})) == scheme.numbers_from(scheme.for_new_pools)
     SchemeAdopted(pool="standard", scheme=scheme.name, settings=scheme.in_full({}))  # may stand in an event
-    assert scheme.numbers_from(scheme.meant(scheme.in_full({}))) == scheme.numbers_from({})
+    assert scheme.meant(scheme.in_full({})) == scheme.in_full({})
 
 
 @pytest.mark.parametrize(
@@ -87,11 +88,7 @@ def old_ledger(folder: Path, event: SchemeAdopted, kind: str = "scheme-adopted/1
 def with_other_default(monkeypatch: pytest.MonkeyPatch) -> Scheme:
     """The Elo scheme of a later release, whose K-factor is 24 by default."""
 
-    @attrs.frozen(kw_only=True)
-    class Settings(elo.Settings):
-        k: float = setting(24.0, "K-factor", "points", "a test", before=elo.SCHEME.numbers_from({}).k)
-
-    changed = attrs.evolve(elo.SCHEME, settings=Settings, numbers=numbers_of(Settings))
+    changed = attrs.evolve(elo.SCHEME, for_new_pools={"k": 24})
     monkeypatch.setattr("ledger.schemes._built_in", lambda _: changed)
     return changed
 
@@ -113,6 +110,7 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
         with Ledger.open(old_ledger(tmp_path / folder, event, kind)) as ledger:
             ledger.catch_up()
             assert ledger.pool().eras[0].numbers.k == 32
+            assert ledger.append(event).duplicate
             ledger.append(SchemeAdopted(pool="new", scheme="elo", settings={}))
             ledger.catch_up()
             assert ledger.pool("new").eras[0].numbers.k == 24
