@@ -19,7 +19,7 @@ from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"scheme"}  # what a scheme is
+_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is and has
 
 
 @cache

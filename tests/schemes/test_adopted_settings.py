@@ -24,7 +24,8 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import arith
 from ledger.schemes import elo
-from ledger.schemes.scheme import Scheme, as_written
+from ledger.schemes.scheme import Scheme
+from ledger.schemes.settings import as_written
 from tests.kit.clubs import ClubOfTwo
 
 PINNED = Path(__file__).with_name("adopted_settings.json")
