@@ -34,7 +34,8 @@ TASKS = {
         "compare": "comparing.compare",
         "runs": "schemes.runs",
         "close-run": "schemes.close_run",
-        "close-tournament": "schemes.close_tournament",
+        "open-tournament": "tournaments.open_tournament",
+        "close-tournament": "tournaments.close_tournament",
     },
     "Prove and keep": {
         "audit": "proving.audit",

@@ -5,6 +5,7 @@ A scheme's module is loaded when the scheme is asked for: most answers need one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -61,6 +62,17 @@ def package_of(name: str) -> str | None:
     """The package that brings a scheme; None for a built-in one, and where it is not known."""
     point = None if name in built_in_names() else _points().get(name)
     return None if point is None else plugins.package_of(point)
+
+
+def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    """The settings of an adoption that is made now: *given* and, where they say nothing of it, what is new.
+
+    What an adoption of earlier days left unsaid keeps its meaning (``Scheme.for_new_pools``).
+    """
+    try:
+        return {**named(name).for_new_pools, **given}
+    except UnknownNameError:  # whoever records it will say so
+        return dict(given)
 
 
 def named(name: str) -> Scheme:
