@@ -69,7 +69,8 @@ class AlikeGames:
         """Nothing is read before the first question."""
         self._journal = journal
         self._people = people
-        self._size = -1
+        self._size = 0  # of the journal when the import began
+        self._before: str | None = None  # what it held then
         self._known: KnownGames | None = None
 
     def sort_out(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
@@ -80,10 +81,11 @@ class AlikeGames:
             find: what looks up keys in the journal.
             size: entries of the journal so far.
         """
-        if self._size < 0:
+        if self._before is None:
+            self._before = _before(self._journal)
             self._size = size
         if self._known is None:
-            if not self._may_be_known(frame):
+            if self._before == "nothing" or (self._before == "servers" and _are_of_servers(frame)):
                 return frame, []
             self._known = KnownGames(self._journal, self._people, self._size)
         rows = list(self._known.look(frame))
@@ -100,17 +102,6 @@ class AlikeGames:
             elif known is not None:
                 held.append((asked.row, Alike(telling.line, telling.key, known.key, known.entry)))
         return _sorted_out(frame, renamed, {row for row, _ in held}), [alike for _, alike in sorted(held)]
-
-    def _may_be_known(self, frame: DataFrame) -> bool:
-        """False where nothing can be alike: no game before, or nothing but games of servers, before and now."""
-        if not _holds(self._journal, "game:", "game;"):
-            return False
-        edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
-        others = any(_holds(self._journal, *between) for between in zip(edges[::2], edges[1::2], strict=True))
-        of_servers = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):") & ~frame["key"].str.contains(
-            f"^{MADE}$"
-        )
-        return others or not of_servers.all()
 
     def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
         """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
@@ -204,6 +195,21 @@ def _sorted_out(frame: DataFrame, renamed: Mapping[int, str], away: set[int]) ->
             keys[row] = key
         frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
     return frame.filter(pl.Series([row not in away for row in range(len(frame))])) if away else frame
+
+
+def _before(journal: Journal) -> str:
+    """What games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
+    if not _holds(journal, "game:", "game;"):
+        return "nothing"
+    edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
+    between = zip(edges[::2], edges[1::2], strict=True)
+    return "others" if any(_holds(journal, first, last) for first, last in between) else "servers"
+
+
+def _are_of_servers(frame: DataFrame) -> bool:
+    """True for games of which a server has given each key."""
+    given = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
+    return bool((given & ~frame["key"].str.contains(f"^{MADE}$")).all())
 
 
 def _holds(journal: Journal, first: str, last: str) -> bool:
