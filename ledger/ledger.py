@@ -36,6 +36,7 @@ from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils, zstandard
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.prefetch import ahead
 from ledger.runtime.progress import Progress, silent
 
@@ -314,7 +315,7 @@ class Ledger:
         wanted = name or self.first_scheme().pool
         found = {pool.name: pool for pool in self.pools()}
         if wanted not in found:
-            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
+            raise UnknownNameError("pool", wanted, choice_of(wanted, found))
         return found[wanted]
 
     def pools(self) -> list[Pool]:
@@ -333,8 +334,9 @@ class Ledger:
         found = found or self.people.named(wanted) or self._nameless(wanted)
         if len(found) == 1:
             return self._names.compared(found[0])
-        hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
-        raise UnknownNameError("player", wanted, hint)
+        alike = f"{meant_by(self.people.like(wanted))}names are matched whole"
+        several = f"several are called so: {[person.identity for person in found]}"
+        raise UnknownNameError("player", wanted, several if found else alike)
 
     def _nameless(self, wanted: str) -> list[Person]:
         """A number that the journal registered and of which the people file, as it stands, knows nothing."""
@@ -358,7 +360,7 @@ class Ledger:
         """
         tables = queries.tables(self.views.connection)
         if table not in tables:
-            raise UnknownNameError("table", table, f"expected one of {tables}")
+            raise UnknownNameError("table", table, choice_of(table, tables))
         return queries.dictionaries(self.views.connection, f'SELECT * FROM "{table}" WHERE {where}', arguments)
 
     def database(self) -> Database:
@@ -366,10 +368,10 @@ class Ledger:
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
     def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values.
+        """Every journal entry about one game, in order, as plain values; the game is found as ``game_found`` finds it.
 
         Raises:
-            UnknownNameError: no such game.
+            UnknownNameError: no such game, or several.
         """
         return [orjson.loads(body) for body in listing.about(self.journal, game)]
 

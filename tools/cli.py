@@ -24,7 +24,7 @@ COMMANDS = {
     "show": "reading.show",
     "games": "reading.games",
     "graph": "reading.graph",
-    "explain": "reading.explain",
+    "explain": "explaining.explain",
     "predict": "reading.predict",
     "log": "reading.log",
     "compare": "comparing.compare",

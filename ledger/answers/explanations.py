@@ -12,6 +12,7 @@ from ledger.answers.wording import RESULT, names, shown
 from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
+from ledger.journal.game_keys import game_found
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import engine, queries
@@ -41,11 +42,10 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
-    connection, game = ledger.views.connection, game.removeprefix("game:")
-    stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
-    row = queries.first_row(connection, queries.GAME, (stored.position,)) if stored else None
+    connection, (game, stored) = ledger.views.connection, game_found(ledger.journal, game)
+    row = queries.first_row(connection, queries.GAME, (stored.position,))
     if row is None:
-        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+        raise UnknownNameError("game", game, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
         raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])

@@ -40,7 +40,7 @@ RULES: dict[str, str] = {
         "this machine's clock is behind the last entry by more than a minute: set the clock or, where that entry's "
         "clock was wrong, run 'accept-clock'"
     ),
-    "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
+    "exists-with-different-FIELD": "the key was recorded with another fact, which stays: find out which is right",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
     "same-player": "White and Black are one player: check the source",

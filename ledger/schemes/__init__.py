@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
@@ -57,4 +58,4 @@ def named(name: str) -> Scheme:
     try:
         return available()[name]
     except KeyError:
-        raise UnknownNameError("scheme", name, f"expected one of {sorted(available())}") from None
+        raise UnknownNameError("scheme", name, choice_of(name, available()), where="installed") from None

@@ -22,6 +22,7 @@ import attrs
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
+from ledger.runtime.nearest import choice_of
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -307,7 +308,7 @@ class Scheme:
         """
         fields = attrs.fields_dict(self.settings)
         problems = [
-            f"scheme {self.name!r} has no setting {name!r}, expected one of {sorted(fields)} @ $.facts.settings"
+            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, fields)}"
             for name in given
             if name not in fields
         ]
@@ -324,12 +325,12 @@ class Scheme:
             if fits:
                 values[name] = value if isinstance(value, bool) else float(Decimal(value))
             else:
-                problems.append(f"expected {wanted}, got {value!r} @ $.facts.settings.{name}")
+                problems.append(f"setting {name!r}: expected {wanted}, got {value!r}")
         if not problems:
             try:
                 return self.numbers(*attrs.astuple(self.settings(**values)))
             except ValueError as error:
-                problems.append(f"{error} @ $.facts.settings")
+                problems.append(str(error))
         raise MalformedError(problems)
 
 

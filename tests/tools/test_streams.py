@@ -60,7 +60,7 @@ def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sam
         connection.execute("UPDATE current SET rating = 3000 WHERE player = 13")
     done = shell(f"ledger audit {sample_club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
     assert done.code == FALSE
-    false, told = done.err.splitlines()
+    false, told = done.err.splitlines()  # a verdict is not lost with its digests
     assert false.startswith(f"FALSE {sample_club} current ")
     assert told == FULL
 
