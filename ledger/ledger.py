@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from ledger.book.game_book import Placed, stored_pools
+from ledger import schemes
+from ledger.book.game_book import Placed
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
@@ -80,7 +82,7 @@ class Ledger:
             path: the journal's file; the people and the views stand beside it.
             pool: name of the first pool.
             scheme: name of its scheme.
-            settings: settings that differ from the scheme's defaults; decimals as text.
+            settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
             actor: who makes it.
             clock: what time it is, in UTC.
 
@@ -89,7 +91,8 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
             ValueError: a name or a value that no journal may hold, as when any event is built.
         """
-        event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+        now = schemes.settings_now(scheme, settings or {})
+        event = SchemeAdopted(pool=pool, scheme=scheme, settings=now)
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
         refuse_half_restored(path)

@@ -56,7 +56,7 @@ ROW_BEFORE = (
     "WHERE h.pool = ?1 AND player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1"
 )
 BATCH = f"""
-SELECT position, white, black, half_points / 2.0 AS score, ended_ms
+SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
 RUNS = """

@@ -5,6 +5,7 @@ A scheme's module is loaded when the scheme is asked for: most answers need one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -45,6 +46,17 @@ def available() -> dict[str, Scheme]:
             scheme = loaded(point)
             schemes[scheme.name] = scheme
     return schemes
+
+
+def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    """The settings of an adoption that is made now: *given* and, where they say nothing of it, what is new.
+
+    What an adoption of earlier days left unsaid keeps its meaning (``Scheme.for_new_pools``).
+    """
+    try:
+        return {**named(name).for_new_pools, **given}
+    except UnknownNameError:  # whoever records it will say so
+        return dict(given)
 
 
 def named(name: str) -> Scheme:

@@ -22,6 +22,7 @@ ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
     "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
+    "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
