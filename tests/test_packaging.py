@@ -183,4 +183,4 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
 
 def last_game(command: Path, folder: Path) -> str:
     """The key of ann's latest game."""
-    return str(json.loads(ran([command, "games", "elo.db", "ann", "--last", "1"], folder))[0]["game"])
+    return str(json.loads(ran([command, "games", "elo.db", "ann", "--limit", "1"], folder))[0]["game"])

@@ -180,14 +180,24 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
 
 
 def write_one(row: Row, fmt: str | None) -> None:
-    """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field."""
+    """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field.
+
+    In CSV and TSV each part of an object is a column, such as ``win_rating``, so that numbers stay numbers.
+    """
     if fmt == "table":
         lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in row.items()]
         _put(tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
         _put_json(_json(row, _UPRIGHT) + "\n")
     else:
-        write([row], fmt)
+        write([_in_columns(row) if fmt in DIVIDED else row], fmt)
+
+
+def _in_columns(row: Row) -> Row:
+    flat: Row = {}
+    for name, value in row.items():
+        flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------

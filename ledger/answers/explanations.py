@@ -123,12 +123,14 @@ def _of_batch(
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
-    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
-        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # by player, the end of the first game in the batch: a newcomer has declared by then
     for game in games:
         first.setdefault(game["white"], game["ended_ms"])
         first.setdefault(game["black"], game["ended_ms"])
+    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
+        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
+        concerned = {player for game in games for player in (game["white"], game["black"])}
+        first = {player: ms for player, ms in first.items() if player in concerned}
     roster = {player: i for i, player in enumerate(first)}
     state = [value for player, ms in first.items() for value in states.into_batch(player, *place, number, ms)]
     when = pool.when(number, row["rated_ms"], last_ms)

@@ -23,7 +23,7 @@ from ledger.audit.reader.published import marks, object_falsehoods, objects, pag
 from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
-from ledger.facts.events import NAME_PATTERN
+from ledger.facts.event_fields import NAME_PATTERN
 from ledger.journal import Journal
 from ledger.ratings import queries, views_file
 from ledger.ratings.history import HISTORY

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
@@ -20,7 +20,8 @@ from cattrs import ClassValidationError, Converter
 from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
-from ledger.facts.events import BY_KIND, EVENTS, MAX_WHOLE, ConversionRange, Event, SchemeAdopted, is_plain_text
+from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
+from ledger.facts.events import BY_KIND, EVENTS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
@@ -122,16 +123,32 @@ def _make_converter() -> Converter:
 
 
 _CONVERTER = _make_converter()
-_NAMES = {cls: tuple(f.name for f in attrs.fields(cls) if f.name != cls.KEY_FIELD) for cls in EVENTS}
-
-
-def _reader(names: tuple[str, ...]) -> Callable[[Event], tuple[Any, ...]]:
-    """What reads these fields; ``attrgetter`` gives a single one bare."""
+def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
+    """What reads these fields; ``attrgetter`` gives a single one bare and none at all not."""
+    if not names:
+        return lambda _: ()
     read: Callable[[Event], Any] = attrgetter(*names)
     return read if len(names) > 1 else lambda event: (read(event),)
 
 
-_WRITTEN = {cls: (names, _reader(names)) for cls, names in _NAMES.items()}
+@attrs.frozen
+class _Written:
+    """How the facts of a kind are read: the fields that are always there, and those that may be blank."""
+
+    always: tuple[str, ...]
+    perhaps: tuple[str, ...]
+    read_always: Callable[[Event], tuple[Any, ...]]
+    read_perhaps: Callable[[Event], tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, kind: type[Event]) -> _Written:
+        fields = [field for field in attrs.fields(kind) if field.name != kind.KEY_FIELD]
+        always = tuple(field.name for field in fields if field.default is not None)
+        perhaps = tuple(field.name for field in fields if field.default is None)
+        return cls(always, perhaps, _reader(always), _reader(perhaps))
+
+
+_WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
 
 
 def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
@@ -177,14 +194,13 @@ def canonical(value: Mapping[str, Any]) -> bytes:
 
 def _stored(event: Event) -> dict[str, Any]:
     """The fields that are written. A built event has passed its checks: it lies in the subset."""
-    kind = type(event)
-    names, values = _WRITTEN[kind]
-    given = zip(names, values(event), strict=True)
-    if kind is SchemeAdopted:  # the one kind with a list in it
-        return {
-            name: _plain_ranges(value) if type(value) is tuple else value for name, value in given if value is not None
-        }
-    return {name: value for name, value in given if value is not None}
+    written = _WRITTEN[type(event)]
+    plain = dict(zip(written.always, written.read_always(event), strict=True))
+    perhaps = zip(written.perhaps, written.read_perhaps(event), strict=True)
+    plain |= {name: value for name, value in perhaps if value is not None}
+    if type(event) is SchemeAdopted and event.conversion is not None:  # the one kind with a list in it
+        plain["conversion"] = _plain_ranges(event.conversion)
+    return plain
 
 
 def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
@@ -237,9 +253,30 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
         orjson.dumps(key), kind.encode(), position, recorded_at.encode(),
     )  # fmt: skip
     body = head + facts_bytes + tail
+    _check_length(key, body)
+    return body
+
+
+def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
+    """The body of an event's entry: what ``assemble`` makes of the event's facts, in one step.
+
+    Raises:
+        MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
+    """
+    seal_actor(actor)
+    key = event.key
+    entry = {
+        "actor": actor, "facts": _stored(event), "key": key, "kind": event.KIND, "position": position,
+        "recorded_at": recorded_at,
+    }  # fmt: skip
+    body = orjson.dumps(entry, option=orjson.OPT_SORT_KEYS, default=dict)
+    _check_length(key, body)
+    return body
+
+
+def _check_length(key: str, body: bytes) -> None:
     if len(body) > MAX_BODY:
         raise MalformedError([f"entry {key!r} has {len(body)} bytes, more than {MAX_BODY} @ $"])
-    return body
 
 
 def structure_event(kind: object, facts_given: object, path: str = "$.facts") -> Event:

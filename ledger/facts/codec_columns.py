@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.facts.codec import seal_actor
-from ledger.facts.events import MAX_HALF_MOVES, GameRecorded, is_plain_text
+from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
+from ledger.facts.events import GameRecorded
 from ledger.facts.instants_columns import instant_ms_column
 from ledger.facts.words import Outcome, Termination
 from ledger.runtime.lazy import pl

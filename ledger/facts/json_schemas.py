@@ -14,7 +14,8 @@ from typing import Any
 import attrs
 
 from ledger.facts.codec import MAX_ACTOR, RECORDED_AT_LENGTH
-from ledger.facts.events import EVENTS, MAX_WHOLE, PLAIN_TEXT_PATTERN, Event
+from ledger.facts.event_fields import MAX_WHOLE, PLAIN_TEXT_PATTERN
+from ledger.facts.events import EVENTS, Event
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KEY_PREFIX = "[a-z]+:"

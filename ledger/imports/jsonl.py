@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ledger.facts.events import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.words import Outcome, Termination

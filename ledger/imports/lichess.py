@@ -13,7 +13,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from ledger.facts.events import MAX_HALF_MOVES
+from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_lines import json_objects

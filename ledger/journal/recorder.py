@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import chain
-from typing import Any
+from itertools import chain, count, repeat
+from typing import Any, cast
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
@@ -72,16 +72,37 @@ class _Batch:
     def append(self, events: Sequence[Event]) -> list[Receipt]:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
         with suppress(RejectedError, KeyTakenError):
+            if all(type(event) is GameRecorded for event in events):
+                return self._append_games(cast("Sequence[GameRecorded]", events))
             return self._append(events, {})
         try:
             return self._append(events, dict(self._writer.find([event.key for event in events])))
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
-    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
-        wanted = set(chain.from_iterable(map(_needs, events))) - self._known
+    def _append_games(self, games: Sequence[GameRecorded]) -> list[Receipt]:
+        """Games whose keys are all new, which the journal says when it takes them."""
+        players = {game.white for game in games} | {game.black for game in games}
+        self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
+        self._look_up({f"player:{player}" for player in players})
+        rules.check_games(games, self._known, self._now_ms)
+        first = self._writer.size + 1
+        keys = [game.key for game in games]
+        bodies = [
+            codec.body_of(position, self._stamp, self._actor, game)
+            for position, game in zip(count(first), games, strict=False)
+        ]
+        leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
+        return list(map(Receipt, count(first), keys, leaves, repeat(False)))  # noqa: FBT003  # nothing was a repeat
+
+    def _look_up(self, keys: set[str]) -> None:
+        """Which of these keys the journal holds, unless it is remembered."""
+        wanted = keys - self._known
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
+
+    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
+        self._look_up(set(chain.from_iterable(map(_needs, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
@@ -97,7 +118,7 @@ class _Batch:
             if event is not self._accepted:
                 rules.check_new(event, self._known, self._now_ms)
             position = first + len(bodies)
-            body = codec.assemble(position, self._stamp, self._actor, event.KIND, key, codec.facts(event))
+            body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
             keys.append(key)
             bodies.append(body)

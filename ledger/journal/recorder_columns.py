@@ -19,8 +19,9 @@ import orjson
 
 from ledger.errors import RejectedError
 from ledger.facts import codec_columns
-from ledger.facts.codec import assemble, facts
-from ledger.facts.events import NAME_PATTERN, GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.codec import assemble, body_of
+from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
 from ledger.journal import KeyTakenError, Stored, Writer, rules, rules_columns
@@ -192,7 +193,7 @@ class GameImport:
             if event.key not in known:
                 if len(self.report.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
                     continue
-                body = assemble(writer.size + 1, stamp, self._actor, event.KIND, event.key, facts(event))
+                body = body_of(writer.size + 1, stamp, self._actor, event)
                 writer.append([event.KIND], [event.key], [body])
                 self._taken.new_pools.append(pool)
             self._pools.add(pool)

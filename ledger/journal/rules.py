@@ -6,7 +6,7 @@ journal live here: what a single event must be is checked when it is built.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -160,6 +160,25 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
     # Instants sort as text; only one from today on needs its milliseconds.
     if event.ended_at >= _day(now_ms // DAY_MS) and instant_ms(event.ended_at) > now_ms + FUTURE_SLACK_MS:
         raise _in_the_future(event, f"ended at {event.ended_at}", now_ms)
+
+
+def check_games(games: Sequence[GameRecorded], known: Known, now_ms: int) -> None:
+    """Games with new keys, judged as ``check_new`` judges them one by one; most are passed by a look at all at once.
+
+    Args: as of ``check_new``.
+
+    Raises:
+        RejectedError: naming the rule, of the first game that is refused.
+    """
+    players = {game.white for game in games} | {game.black for game in games}
+    if not (
+        all(f"scheme:{pool}@start" in known for pool in {game.pool for game in games})
+        and all(f"player:{player}" in known for player in players)
+        and not any(game.white == game.black or game.started_at is not None for game in games)
+        and max((game.ended_at for game in games), default="") < _day(now_ms // DAY_MS)
+    ):
+        for game in games:
+            _check_game(game, known, now_ms)
 
 
 @lru_cache(maxsize=8)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import attrs
 
 from ledger.errors import MalformedError
-from ledger.facts.events import DECIMAL_PATTERN
+from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.

@@ -70,7 +70,7 @@ def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECO
     with journal.writing() as writer:
         facts = list(events)
         bodies = [
-            codec.assemble(position, recorded_at, actor, e.KIND, e.key, codec.facts(e))
+            codec.body_of(position, recorded_at, actor, e)
             for position, e in enumerate(facts, start=writer.size + 1)
         ]
         writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)

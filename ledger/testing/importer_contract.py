@@ -8,7 +8,8 @@ from random import Random
 from typing import ClassVar
 
 from ledger.facts.codec_columns import judged, suspects
-from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.event_fields import KEY_PATTERN
+from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import Reading, frames

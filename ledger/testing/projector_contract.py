@@ -16,7 +16,8 @@ from random import Random
 from unittest.mock import patch
 
 from ledger.book.game_book import Fresh, GameBook
-from ledger.facts.events import NAME_PATTERN, Event
+from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.events import Event
 from ledger.facts.words import Termination
 from ledger.ratings import engine, folding, installing, queries, views
 from ledger.ratings.projection import PoolProjections

@@ -13,7 +13,7 @@ import attrs
 
 from ledger.book import judging_columns
 from ledger.errors import MalformedError
-from ledger.facts.events import MAX_HALF_MOVES, NAME_PATTERN
+from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable

@@ -57,6 +57,7 @@ def test_every_kind_has_its_shortest_and_its_fullest_form_pinned() -> None:
 def test_what_is_written_is_read_back(event: Event, position: int, recorded_at: str, actor: str) -> None:
     written = assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
     assert decode(written) == codec.Entry(position=position, recorded_at=recorded_at, actor=actor, event=event)
+    assert codec.body_of(position, recorded_at, actor, event) == written
 
 
 @given(strategies.events(), strategies.recorded_ats(), strategies.plain_texts(128))

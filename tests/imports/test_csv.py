@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.facts.events import KEY_PATTERN
+from ledger.facts.event_fields import KEY_PATTERN
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv.games import frames
 from ledger.imports.csv.rows import BATCH_CSV

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.facts.events import is_plain_text
+from ledger.facts.event_fields import is_plain_text
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl

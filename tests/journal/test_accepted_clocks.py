@@ -293,9 +293,9 @@ def test_log_lists_entries_of_a_kind_the_newest_or_all(club_with_a_future_entry:
     assert [json.loads(line) for line in lines] == everything
     games = json.loads(run("log", path, "--kind", "game-recorded").out)
     assert [entry["key"] for entry in games] == ["game:r1", "game:r2", "game:r3"]
-    assert json.loads(run("log", path, "--kind", "game-recorded/1", "--last", "2").out) == games[1:]
-    assert json.loads(run("log", path, "--last", "3").out) == everything[-3:]
-    assert json.loads(run("log", path, "--last", "99").out) == everything
+    assert json.loads(run("log", path, "--kind", "game-recorded/1", "--limit", "2").out) == games[1:]
+    assert json.loads(run("log", path, "--limit", "3").out) == everything[-3:]
+    assert json.loads(run("log", path, "--limit", "99").out) == everything
     assert json.loads(run("log", path, "--kind", "tournament-closed").out) == []
     assert run("log", path, "--kind", "tournament-closed", "-t").out == "(none)\n"
     table = run("log", path, "--kind", "clock-accepted", "-t").out
@@ -306,8 +306,8 @@ def test_log_lists_entries_of_a_kind_the_newest_or_all(club_with_a_future_entry:
 @pytest.mark.parametrize(
     ("words", "code"),
     [(["--kind", "clock"], REFUSED), (["--kind", ""], REFUSED), (["--kind", "clock-accepted/2"], REFUSED),
-     (["--game", "r1", "--kind", "game-recorded"], USAGE), (["--game", "r1", "--last", "1"], USAGE),
-     (["--last", "0"], USAGE)],
+     (["--game", "r1", "--kind", "game-recorded"], USAGE), (["--game", "r1", "--limit", "1"], USAGE),
+     (["--limit", "-1"], USAGE)],
 )  # fmt: skip
 def test_log_refuses_what_it_cannot_list(
     words: list[str], code: int, club_with_a_future_entry: Ledger, run: Run
@@ -321,10 +321,10 @@ def test_a_table_of_entries_is_cut_and_says_so(club_with_a_future_entry: Ledger,
     club_with_a_future_entry.append_many([game_recorded(f"g{i}") for i in range(60)])
     done = run("log", club_with_a_future_entry.path, "-t")
     assert len(done.out.splitlines()) == 52
-    assert "the newest 50; there are more: --last" in done.err
+    assert "the newest 50; there are more: --limit 0 shows all" in done.err
     assert "g59" in done.out
     assert "g9 " not in done.out
-    assert len(run("log", club_with_a_future_entry.path, "-t", "--last", "65").out.splitlines()) == 67
+    assert len(run("log", club_with_a_future_entry.path, "-t", "--limit", "65").out.splitlines()) == 67
     assert len(run("log", club_with_a_future_entry.path, "--csv").out.splitlines()) == 66
 
 

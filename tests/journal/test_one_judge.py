@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
@@ -112,9 +113,7 @@ def facts(ledger: Ledger, after: int) -> list[tuple[str, Any]]:
     sources=[PLAIN._replace(ended_at=end) for end in ("2026-11-22T12:00:00Z", "2026-11-23")], first=0
 )
 @settings(max_examples=150, deadline=None)
-def test_a_file_of_games_is_judged_as_its_games_one_by_one(
-    twins: Twins, sources: list[SourceGame], first: int
-) -> None:
+def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources: list[SourceGame], first: int) -> None:
     prefix = f"{next(_EXAMPLES)}."
     sources = [game._replace(key=prefix + game.key, line=line) for line, game in enumerate(sources, 1)]
     after = twins.imported.journal.size()
@@ -156,6 +155,45 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
             rules.check_new(event, Everything(), now_ms)
         except RejectedError:
             assert suspected
+
+
+@given(
+    times=st.lists(st.tuples(st.none() | INSTANTS, INSTANTS, st.sampled_from([1, 1, 1, 2, 9])), min_size=1, max_size=6),
+    pool=st.sampled_from(["standard", "standard", "nowhere"]),
+    now_ms=st.sampled_from([NOON_MS, NOON_MS + 1, 0, 253_402_300_799_000]),
+)
+@settings(deadline=None)
+def test_games_judged_at_once_are_judged_as_each_of_them(
+    times: list[tuple[str | None, str, int]], pool: str, now_ms: int
+) -> None:
+    games = []
+    for number, (started_at, ended_at, white) in enumerate(times):
+        with suppress(ValueError):  # no instant
+            games.append(
+                GameRecorded(
+                    game=f"g{number}",
+                    pool=pool,
+                    white=white,
+                    black=2,
+                    outcome=Outcome.DRAW,
+                    termination=Termination.UNKNOWN,
+                    started_at=started_at,
+                    ended_at=ended_at,
+                    rated=True,
+                )
+            )
+    known = {"scheme:standard@start", "player:1", "player:2"}
+    alone = at_once = None
+    try:
+        for game in games:
+            rules.check_new(game, known, now_ms)
+    except RejectedError as error:
+        alone = (error.rule, error.key, str(error))
+    try:
+        rules.check_games(games, known, now_ms)
+    except RejectedError as error:
+        at_once = (error.rule, error.key, str(error))
+    assert at_once == alone
 
 
 @pytest.mark.parametrize(

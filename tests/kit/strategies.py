@@ -2,7 +2,7 @@
 
 ``events()`` draws any event that the classes take; the smaller strategies draw what its fields may hold.
 ``wild_*`` draw candidates, good and bad, for tests that compare two judges. The limits are those of
-``ledger.facts.events``, so that a widened limit widens the tests.
+``ledger.facts.event_fields``, so that a widened limit widens the tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from ledger.facts import events as limits
+from ledger.facts import event_fields as limits
+from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
@@ -25,7 +26,6 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
-    is_plain_text,
 )
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Carry, Outcome, Standing, Termination

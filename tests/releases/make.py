@@ -164,7 +164,7 @@ def people_and_pools(path: Path) -> None:
 PLAYERS = ("1", "2", "5")
 STANDARD: tuple[Question, ...] = (
     ("pools",), ("ratings", "--limit", "100"), *(("show", player) for player in PLAYERS),
-    ("games", "2", "--last", "5"),
+    ("games", "2", "--limit", "5"),
 )  # fmt: skip
 LEDGERS: Mapping[str, tuple[Callable[[Path], None], tuple[Question, ...]]] = {
     "chessworld": (chessworld, (*STANDARD, ("log", "--game", "pgn:5a1d0ac48206c19209efc2c4"))),

@@ -11,11 +11,11 @@ import pytest
 
 from ledger.answers.wording import names
 from ledger.ledger import Ledger
-from tests.kit.commands import SAMPLE_ENTRIES, Run, latest_game
+from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns, latest_game
 from tools.commands import REFUSED, USAGE
 
 ANSWERS = {
-    "ratings": ["--limit", "3"], "show": ["ann"], "games": ["ann", "--last", "3"], "predict": ["ann", "bob"],
+    "ratings": ["--limit", "3"], "show": ["ann"], "games": ["ann", "--limit", "3"], "predict": ["ann", "bob"],
 }  # fmt: skip
 
 
@@ -27,16 +27,11 @@ def test_every_format_tells_the_same_fields(command: str, sample_club: Path, run
     lines = [json.loads(line) for line in run(*words, "--nl").out.splitlines()]
     by_csv = list(csv.DictReader(io.StringIO(run(*words, "--csv").out)))
     by_tsv = list(csv.DictReader(io.StringIO(run(*words, "--tsv").out), dialect="excel-tab"))
-    assert [list(row) for row in lines] == [list(row) for row in by_csv] == [list(row) for row in rows]
-    assert by_csv == by_tsv
+    cells = [in_columns(row) for row in rows]
+    assert [list(row) for row in by_csv] == [list(row) for row in cells]
+    assert lines == rows
+    assert by_csv == by_tsv == [{k: "" if v is None else str(v) for k, v in row.items()} for row in cells]
     assert run(*words, "-t").out == run(*words, "--table").out
-    if command != "predict":  # its answers in JSON are objects, elsewhere words
-        assert lines == rows
-        assert by_csv == [{k: "" if v is None else _cell(v) for k, v in row.items()} for row in rows]
-
-
-def _cell(value: object) -> str:
-    return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
 def test_ratings_are_ranked_and_limited(sample_club: Path, run: Run) -> None:
@@ -47,7 +42,7 @@ def test_ratings_are_ranked_and_limited(sample_club: Path, run: Run) -> None:
         "rank": 1, "player": 13, "name": "ann", "rating": 1923.0998993145497, "games": 106, "last_game": "2006-08-30"
     }  # fmt: skip
     assert json.loads(run("ratings", sample_club, "--limit", "2").out) == rows[:2]
-    assert run("ratings", sample_club, "--limit", "0", "-t").out == "(none)\n"
+    assert len(run("ratings", sample_club, "--limit", "0", "-t").out.splitlines()) == 18
     assert all(row["games"] >= 120 for row in json.loads(run("ratings", sample_club, "--min-games", "120").out))
     assert run("ratings", sample_club, "--limit", "-1").code == USAGE
     table = run("ratings", sample_club, "--limit", "1", "-t").out.splitlines()
@@ -74,13 +69,13 @@ def test_show_tells_the_rating_on_a_day_beside_the_present_one(sample_club: Path
 
 
 def test_games_as_a_table_show_both_ratings_with_the_present_ones_in_brackets(sample_club: Path, run: Run) -> None:
-    table = run("games", sample_club, "ann", "--last", "1", "-t").out.splitlines()
+    table = run("games", sample_club, "ann", "--limit", "1", "-t").out.splitlines()
     assert "1923 (1923)" in table[2]
     assert "1882 (1859)" in table[2]
-    rows = json.loads(run("games", sample_club, "ann", "--last", "500").out)
+    rows = json.loads(run("games", sample_club, "ann", "--limit", "500").out)
     assert [row["n"] for row in rows] == list(range(106, 0, -1))
     on_time = [row for row in rows if row["termination"] == "time" and row["result"] != "draw"]
-    assert run("games", sample_club, "ann", "--last", "500", "-t").out.count(" on time") == len(on_time) > 0
+    assert run("games", sample_club, "ann", "--limit", "500", "-t").out.count(" on time") == len(on_time) > 0
 
 
 def test_graph_draws_a_player(sample_club: Path, run: Run) -> None:
@@ -91,7 +86,7 @@ def test_graph_draws_a_player(sample_club: Path, run: Run) -> None:
 
 
 def test_explain_gives_the_change_that_the_history_shows(sample_club: Path, run: Run) -> None:
-    last, before = json.loads(run("games", sample_club, "ann", "--last", "2").out)
+    last, before = json.loads(run("games", sample_club, "ann", "--limit", "2").out)
     told = json.loads(run("explain", sample_club, "ann", last["game"]).out)
     assert (told["before"], told["after"]) == (before["rating_after"], last["rating_after"])
     assert told["before"] == last["rating_before"]
@@ -116,7 +111,7 @@ def test_explain_of_a_game_that_does_not_count_names_the_reason(sample_club: Pat
 
 
 def test_explain_of_a_game_of_others_says_so(sample_club: Path, run: Run) -> None:
-    last = json.loads(run("games", sample_club, "ann", "--last", "1").out)[0]
+    last = json.loads(run("games", sample_club, "ann", "--limit", "1").out)[0]
     other = "cleo" if last["opponent"] != "cleo" else "dan"
     done = run("explain", sample_club, other, last["game"])
     assert done.code == REFUSED

@@ -123,4 +123,4 @@ def test_the_module_runs_as_a_command(sample_club: Path) -> None:
     command = [sys.executable, "-m", "tools.cli", "ratings", str(sample_club), "--limit", "1", "--nl"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["name"] == "ann"
-    assert done.stderr == "the first 1; there are more: --limit\n"
+    assert done.stderr == "the first 1; there are more: --limit 0 shows all\n"

@@ -66,7 +66,7 @@ def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sam
 
 
 @HOLDING
-@pytest.mark.parametrize("command", ["games DB ann --last 500 --nl", "--help"])
+@pytest.mark.parametrize("command", ["games DB ann --limit 500 --nl", "--help"])
 def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: str, sample_folder: Path) -> None:
     command = command.replace("DB", str(sample_folder / "club.db"))
     done = shell(f"ledger {command} | true", {"PYTHONUNBUFFERED": unbuffered})
@@ -74,7 +74,7 @@ def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: 
 
 
 def test_a_reader_of_the_first_line_gets_it(sample_folder: Path) -> None:
-    done = shell(f"ledger games {sample_folder / 'club.db'} ann --last 500 --nl | head -n 1")
+    done = shell(f"ledger games {sample_folder / 'club.db'} ann --limit 500 --nl | head -n 1")
     assert json.loads(done.out)["n"] == 106
     assert done.err == ""
 

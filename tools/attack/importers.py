@@ -20,7 +20,8 @@ import attrs
 
 from ledger.errors import LedgerError
 from ledger.facts import codec
-from ledger.facts.events import KEY_PATTERN, GameRecorded
+from ledger.facts.event_fields import KEY_PATTERN
+from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl, lichess, trf

@@ -14,22 +14,25 @@ from ledger.answers.wording import shown
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
-from .. import output
+from .. import limits, output
 from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
 from . import DB, POOL, VERIFY, level
 
-LISTED_IN_A_TABLE = 50  # entries, where the reader does not say how many
+# Rows of a table where the reader does not say how many.
+PLAYERS_IN_A_TABLE, GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 20, 50, 50
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
 
 @click.command()
 @DB
 @POOL
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players.")
+@limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
 @VERIFY
 @output.format_options
-def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str | None, verify: bool) -> None:
+def ratings(
+    db_path: str, pool: str | None, limit: int | None, min_games: int, fmt: str | None, verify: bool
+) -> None:  # fmt: skip
     """The ranking of a pool now, best first.
 
     \b
@@ -38,11 +41,10 @@ def ratings(db_path: str, pool: str | None, limit: int, min_games: int, fmt: str
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
     """
     with level(db_path, verify=verify) as ledger:
-        rows = rankings.ranking(ledger, pool, limit=limit + 1, min_games=min_games)
-        output.write(rows[:limit], fmt)
-        if len(rows) > limit:
-            output.remark(f"the first {limit}; there are more: --limit")
-        elif not rows and (filled := [row["pool"] for row in pools_of(ledger) if row["players"]]):
+        shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
+        rows = rankings.ranking(ledger, pool, limit=shown_rows + 1, min_games=min_games)
+        limits.write(rows, fmt, shown_rows)
+        if not rows and (filled := [row["pool"] for row in pools_of(ledger) if row["players"]]):
             output.remark(f"nobody in this pool; there are players in: {', '.join(filled)}")
 
 
@@ -95,10 +97,10 @@ def _instant(text: str | None) -> str | None:
 @DB
 @click.argument("player")
 @POOL
-@click.option("--last", default=50, show_default=True, type=click.IntRange(1), help="How many, newest first.")
+@limits.option(GAMES_IN_A_TABLE, "games, the newest first")
 @VERIFY
 @output.format_options
-def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | None, verify: bool) -> None:
+def games(db_path: str, player: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
 
     Where the scheme rates by period or event, "before" was in force when the game was played, and "after" is what its
@@ -106,11 +108,12 @@ def games(db_path: str, player: str, pool: str | None, last: int, fmt: str | Non
 
     \b
     Example:
-      rating-ledger games club.db ann --last 50 -t
+      rating-ledger games club.db ann --limit 10 -t
     """
     with level(db_path, verify=verify) as ledger:
-        rows = players.games(ledger, ledger.player(player), pool, last=last)
-        output.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt)
+        shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
+        rows = players.games(ledger, ledger.player(player), pool, last=shown_rows + 1)
+        limits.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt, shown_rows)
 
 
 def _with_brackets(row: output.Row) -> output.Row:
@@ -210,7 +213,7 @@ def predict(
     """
     with level(db_path, verify=verify) as ledger:
         prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
-        if fmt is not None:
+        if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
             prediction |= {word: _with_change(**state) for word, state in after.items()}
         output.write_one(prediction, fmt)
@@ -226,39 +229,36 @@ def _with_change(rating: float | None, change: float | None) -> str | None:
 @DB
 @click.option("--game", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
 @click.option("--kind", metavar="KIND", help="Entries of this kind, such as clock-accepted.")
-@click.option("--last", type=click.IntRange(1), metavar="N", help="The newest N; all by default, in a table 50.")
+@limits.option(ENTRIES_IN_A_TABLE, "entries, the newest ones")
 @output.format_options
-def log(db_path: str, game: str | None, kind: str | None, last: int | None, fmt: str | None) -> None:
+def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt: str | None) -> None:
     """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
     \b
     Example:
       rating-ledger log club.db --game lichess:Mxzwh32Z
       rating-ledger log club.db --kind clock-accepted
-      rating-ledger log club.db --last 20 -t
+      rating-ledger log club.db --limit 20 -t
     """
-    if game is not None and (kind is not None or last is not None):
-        raise click.UsageError("give --game, or --kind and --last")
+    if game is not None and (kind is not None or limit is not None):
+        raise click.UsageError("give --game, or --kind and --limit")
     with Ledger.open(db_path) as ledger:
         if game is not None:
             entries = ledger.log(game)
             if fmt in {"csv", "tsv", "table"}:
                 entries = [{**entry.pop("facts"), **entry} for entry in entries]
             output.write(entries, fmt)
-        elif fmt == "nl":
-            for entry in ledger.entries(kind, last):  # of any number, without holding them
-                output.write([entry], fmt)
         else:
-            _listed(ledger, kind, last, fmt)
+            _list_entries(ledger, kind, limits.shown(limit, fmt, ENTRIES_IN_A_TABLE), fmt)
 
 
-def _listed(ledger: Ledger, kind: str | None, last: int | None, fmt: str | None) -> None:
+def _list_entries(ledger: Ledger, kind: str | None, limit: int, fmt: str | None) -> None:
     """Entries of any kinds: in rows their facts are one cell."""
-    shown = last or (LISTED_IN_A_TABLE if fmt == "table" else None)
-    entries = list(ledger.entries(kind, shown and shown + 1))
-    chosen = entries if shown is None else entries[-shown:]
-    if fmt is not None:
-        chosen = [{name: entry[name] for name in _ENTRY_COLUMNS} for entry in chosen]
-    output.write(chosen, fmt)
-    if len(chosen) < len(entries) and last is None:
-        output.remark(f"the newest {shown}; there are more: --last")
+    if limit == limits.EVERY_ROW and fmt == "nl":
+        for entry in ledger.entries(kind):  # of any number, without holding them
+            output.write([entry], fmt)
+        return
+    entries = list(ledger.entries(kind, None if limit == limits.EVERY_ROW else limit + 1))
+    if fmt not in {None, "nl"}:
+        entries = [{name: entry[name] for name in _ENTRY_COLUMNS} for entry in entries]
+    limits.write(entries, fmt, limit, newest_last=True)

@@ -16,10 +16,11 @@ from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm, Scheme
 
-from .. import output
+from .. import limits, output
 from ..progress import Bars
 from . import DB, POOL, VERIFY, level, settings_given
 
+ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
 ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 
 
@@ -68,6 +69,7 @@ def show(name: str, fmt: str | None) -> None:
     if fmt == "table":
         output.write_one(_described(chosen), "table")
         output.answer()
+        rows = [{**row, "default": _as_text(row["default"])} for row in rows]
     if fmt is None:
         output.write_one({**_described(chosen), "settings": rows}, None)
     else:
@@ -89,13 +91,18 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
     return [
         {
             "setting": field.name,
-            "default": field.default if isinstance(field.default, bool) else f"{field.default:.12g}",
+            "default": field.default,
             "unit": field.metadata["unit"],
             "meaning": field.metadata["doc"],
             "source": field.metadata["source"],
         }
         for field in attrs.fields(chosen.settings)
     ]
+
+
+def _as_text(default: float | bool) -> str:
+    """A default in full: a table rounds ratings, and a default may be a small fraction."""
+    return str(default).lower() if isinstance(default, bool) else f"{default:.12g}"
 
 
 @scheme.command()
@@ -198,11 +205,10 @@ def _range(word: str) -> ConversionRange:
 @DB
 @POOL
 @click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
-@click.option("--last", default=20, show_default=True, type=click.IntRange(1), help="How many runs, the latest.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many players of a list.")
+@limits.option(ROWS_IN_A_TABLE, "runs, the newest ones; with --on how many players, the best first")
 @VERIFY
 @output.format_options
-def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, fmt: str | None, verify: bool) -> None:
+def runs(db_path: str, pool: str | None, on: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
 
     \b
@@ -216,11 +222,8 @@ def runs(db_path: str, pool: str | None, on: str | None, last: int, limit: int, 
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
     with level(db_path, verify=verify) as ledger:
-        if on is None:
-            rows = rating_lists.runs(ledger, pool, last=last)
-        else:
-            rows = rating_lists.list_on(ledger, on, pool)[:limit]
-        output.write(rows, fmt)
+        rows = rating_lists.runs(ledger, pool) if on is None else rating_lists.list_on(ledger, on, pool)
+        limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=on is None)
 
 
 @click.command("close-run")

@@ -45,7 +45,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from ledger.facts.events import KEY_PATTERN, MAX_HALF_MOVES
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.facts.source_games import KEPT_FAULTS, Fault, frame_schema
 from ledger.imports.csv import facts, values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole

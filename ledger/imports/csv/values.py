@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from ledger.facts.events import MAX_HALF_MOVES, is_plain_text
+from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Termination
 from ledger.imports.reading import speed_class

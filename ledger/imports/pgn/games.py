@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import attrs
 
-from ledger.facts.events import MAX_HALF_MOVES
+from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts

@@ -1,0 +1,183 @@
+"""How the fields of events are made: what each may be, its words and its JSON Schema, said together.
+
+A function for each kind of field, and the patterns and limits that they share. No event is defined here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from ledger.facts.instants import INSTANT_FORMS, instant_ms
+from ledger.facts.words import Carry, Outcome, Standing, Termination
+
+MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
+MAX_PLAYER = 2**31 - 1
+MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has fewer than 18,000 half-moves
+KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
+DECIMAL_PATTERN = r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,12})?"
+SHA256_PATTERN = r"[0-9a-f]{64}"
+INSTANT_PATTERN = (
+    r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
+    r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
+)
+_CONTROLS = r"\u0000-\u001f\u007f-\u009f"
+_BLANKS = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+PLAIN_TEXT_PATTERN = f"[^{_CONTROLS}{_BLANKS}]([^{_CONTROLS}]*[^{_CONTROLS}{_BLANKS}])?"
+
+Check = Callable[[object, "attrs.Attribute[Any]", Any], None]
+
+
+def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: bool, absent: str = "") -> Any:
+    """A field of an event.
+
+    Args:
+        doc: what it is, with its unit.
+        schema: its JSON Schema.
+        check: refuses what it may not be.
+        optional: it may be absent.
+        absent: what its absence states; empty where absence states nothing, so that the field is a blank.
+    """
+    metadata = {
+        "doc": f"{doc}; absent: {absent}" if absent else doc,
+        "schema": dict(schema),
+        "blank": optional and not absent,
+    }
+    if optional:
+
+        def check_present(event: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+            if value is not None:
+                check(event, attribute, value)
+
+        return attrs.field(default=None, validator=check_present, metadata=metadata)
+    return attrs.field(validator=check, metadata=metadata)
+
+
+def fail(attribute: attrs.Attribute[Any], wanted: str, value: object) -> None:
+    """Refuse a value.
+
+    Raises:
+        ValueError: naming the field, what it must be, and the value.
+    """
+    raise ValueError(f"{attribute.name} must be {wanted}, got {value!r}")
+
+
+def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
+    """A field of text that matches a pattern whole."""
+    compiled = re.compile(pattern, re.ASCII)
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not str or compiled.fullmatch(value) is None:
+            fail(attribute, f"text matching {pattern}", value)
+
+    return field_of(doc, {"type": "string", "pattern": f"^{pattern}$"}, check, optional=optional)
+
+
+def is_plain_text(value: str, limit: int) -> bool:
+    """True for 1 to *limit* characters in Unicode form NFC, no controls, no white space at either end."""
+    if value.isascii():  # the same in fewer steps: nearly all text is
+        return 0 < len(value) <= limit and value.isprintable() and value[0] != " " != value[-1]
+    return (
+        0 < len(value) <= limit
+        and unicodedata.is_normalized("NFC", value)
+        and value.strip() == value
+        and not any(unicodedata.category(c) in {"Cc", "Cs"} for c in value)
+    )
+
+
+def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
+    """A field of plain text of 1 to *limit* characters."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not str or not is_plain_text(value, limit):
+            fail(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
+
+    schema = {
+        "type": "string", "minLength": 1, "maxLength": limit, "pattern": f"^{PLAIN_TEXT_PATTERN}$",
+        "description": "in Unicode form NFC, without controls or outer blanks",
+    }  # fmt: skip
+    return field_of(doc, schema, check, optional=optional)
+
+
+def integer_field(doc: str, low: int, high: int, *, optional: bool = False) -> Any:
+    """A field of whole numbers from *low* to *high*."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not int or not low <= value <= high:
+            fail(attribute, f"a whole number from {low} to {high}", value)
+
+    return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional)
+
+
+def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
+    """A field of an instant, as precise as it is known."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not str:
+            fail(attribute, INSTANT_FORMS, value)
+        try:
+            instant_ms(value)
+        except ValueError as error:
+            raise ValueError(f"{attribute.name}: {error}") from None
+
+    schema = {
+        "type": "string",
+        "pattern": f"^{INSTANT_PATTERN}$",
+        "description": f"{INSTANT_FORMS}, in UTC, a day that exists, no fraction .000",
+    }
+    return field_of(doc, schema, check, optional=optional, absent=absent)
+
+
+def one_of_field(
+    doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False, absent: str = ""
+) -> Any:
+    """A field of one word out of an enumeration."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not isinstance(value, choices):
+            fail(attribute, f"one of {[c.value for c in choices]}", value)
+
+    return field_of(doc, {"enum": [c.value for c in choices]}, check, optional=optional, absent=absent)
+
+
+def flag_field(doc: str) -> Any:
+    """A field that is true or false."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if type(value) is not bool:
+            fail(attribute, "true or false", value)
+
+    return field_of(doc, {"type": "boolean"}, check, optional=False)
+
+
+def settings_field(doc: str) -> Any:
+    """A field of settings by name: whole numbers, switches, decimals as text."""
+    name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not isinstance(value, Mapping):
+            fail(attribute, "a mapping of names to values", value)
+        for key, setting in value.items():
+            if type(key) is not str or name.fullmatch(key) is None:
+                fail(attribute, f"keyed by names matching {NAME_PATTERN}", key)
+            whole = type(setting) is int and abs(setting) <= MAX_WHOLE
+            if not (whole or type(setting) is bool or (type(setting) is str and decimal.fullmatch(setting))):
+                fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
+
+    schema = {
+        "type": "object",
+        "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
+        "additionalProperties": {
+            "anyOf": [
+                {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
+                {"type": "boolean"},
+                {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
+            ]
+        },
+    }
+    return field_of(doc, schema, check, optional=False)
