@@ -39,14 +39,10 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         UnknownNameError: the player has no rated game in the pool.
     """
     rated_by = ledger.pool(pool)
-    connection, key = ledger.views.connection, (rated_by.pool, person.player)
-    states = PlayerStates(connection, rated_by)
+    states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
-    first = queries.first_row(connection, queries.ROW, (*key, 1))
-    then = day(first["ended_ms"]) if at is None and first is not None else at
     now = states.now(person.player)
     rank, ranked = place(ledger, rated_by, now)
-    hera = queries.first_row(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
     n = last["n"]
     mean = last["rating_sum"] / n
     return {
@@ -56,7 +52,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "joined": person.joined_at[:10],
         "pool": rated_by.name,
         "scheme": now.era.scheme.name,
-        **({} if then is None else _then(states, person.player, then)),
+        **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
         "rating_now": now.in_force,
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
@@ -67,7 +63,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "draws": last["draws"],
         "losses": last["losses"],
         "time_losses": last["time_losses"],
-        **_hera(rated_by, last, hera),
+        **_hera(ledger, rated_by, last),
         "mean_rating": mean,
         "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
         "last_game": day(last["ended_ms"]),
@@ -91,12 +87,20 @@ def _in_force_from(rated_ms: int | None) -> str | None:
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
-def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[str, Any]:
+def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
     """The highest rating ever, when it first came into force, and by which system."""
-    if row is None:
+    if not last["hera_n"]:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
+    row = _row(ledger, pool, last["player"], last["hera_n"])
     scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
     return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+
+
+def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
+    """The row of a player's n-th rated game."""
+    row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
+    assert row is not None
+    return row
 
 
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
@@ -118,7 +122,7 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    opposite = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
+    opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
     opponents = names(ledger, {row["opponent"] for row in rows})
     now = {player: states.now(player).in_force for player in (person.player, *opponents)}
     return [
@@ -133,13 +137,13 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
             "rating_after": states.after_game(row).rating,
             "rating_now": now[person.player],
             "opponent": opponents[row["opponent"]],
-            "opponent_rating_before": states.rating_before_game(theirs),
-            "opponent_rating_after": states.after_game(theirs).rating,
+            "opponent_rating_before": states.rating_before_game(opposite_row),
+            "opponent_rating_after": states.after_game(opposite_row).rating,
             "opponent_rating_now": now[row["opponent"]],
             "in_force": _in_force_from(row["rated_ms"]),
             "tournament": row["tournament"],
         }
-        for row, theirs in zip(rows, opposite, strict=True)
+        for row, opposite_row in zip(rows, opposite_rows, strict=True)
     ]
 
 
