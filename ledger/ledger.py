@@ -178,13 +178,10 @@ class Ledger:
         return self._append(batch, actor)
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
-        receipts = self._recorder.append_many(batch, actor)
-        self.views.expect(
-            Placed(receipt.position, event)
-            for receipt, event in zip(receipts, batch, strict=True)
-            if not receipt.duplicate
-        )
-        return receipts
+        recorded = self._recorder.append_many(batch, actor)
+        placed = zip(recorded.receipts, recorded.events, strict=True)
+        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        return recorded.receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -371,10 +368,7 @@ class Ledger:
         Raises:
             UnknownNameError: no such game.
         """
-        stored = self.journal.find([f"game:{game.removeprefix('game:')}"])
-        if not stored:
-            raise UnknownNameError("game", game, "give the key as 'games' shows it")
-        return [orjson.loads(entry.body) for entry in stored.values()]
+        return [orjson.loads(body) for body in listing.about(self.journal, game)]
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
         """Entries of the journal in order, as plain values, read as they are asked for.

@@ -38,6 +38,7 @@ from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
 from tests.kit.games import source_game
 from tests.kit.plugins import WIN_STREAKS
+from tests.kit.tellings import told_often
 
 PROJECTORS = (WIN_STREAKS,)
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
@@ -142,6 +143,26 @@ def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: lis
             with forced(data.draw(st.sampled_from(list(WAYS)))):
                 ledger.catch_up()
         assert in_terms_of_facts(ledger.views.connection) == expected
+
+
+@examples
+@given(st.data(), clubs())
+def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, club: list[Event]) -> None:
+    told = data.draw(told_often(club))
+    first = [event for event in told if is_first(event)]
+    rest = [event for event in told if not is_first(event)]
+    found = []
+    for order in (rest, data.draw(st.permutations(rest))):
+        with new_ledger() as ledger:
+            for part in data.draw(slices([*first, *order])):
+                ledger.append_many(part)
+                with forced(data.draw(st.sampled_from(list(WAYS)))):
+                    ledger.catch_up()
+            found.append(in_terms_of_facts(ledger.views.connection))
+            standing = all_rows(ledger)
+            ledger.rebuild()
+            assert all_rows(ledger) == standing
+    assert found[0] == found[1]
 
 
 @examples

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import orjson
 
-from ledger.book import tables
+from ledger.book import supplements, tables
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
@@ -22,6 +22,7 @@ from ledger.facts.events import (
     ConversionRange,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
@@ -112,10 +113,13 @@ class GameBook:
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
+        self._supplements: list[supplements.Added] = []  # of games that may stand among the entries being taken
 
     def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
+        supplements.take(self.connection, self._supplements, self.verdicts, fresh.note)
+        self._supplements.clear()
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
             self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
@@ -136,6 +140,8 @@ class GameBook:
                     self._close_run(entry.position, event)
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
+                case GameSupplemented() as event:
+                    self._supplements.append(supplements.added(event))
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
@@ -290,8 +296,7 @@ class GameBook:
         cursor = self.connection.execute(_JUDGED + where, arguments)
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
-            many = len(rows) > FEW_JUDGED
-            for verdict, row in zip(self._verdicts(rows, many=many), rows, strict=True):
+            for verdict, row in zip(self.verdicts(rows), rows, strict=True):
                 position, number, *stood = row[:5]
                 if list(verdict) != stood:
                     changed.append((*verdict, position))
@@ -324,9 +329,13 @@ class GameBook:
             update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
             self.connection.executemany(update, changed)
 
-    def _verdicts(self, rows: list[tuple[Any, ...]], *, many: bool) -> Iterable[tuple[str | None, int, str]]:
-        """``_judge`` of stored games, one by one or as columns."""
-        if many:
+    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[tuple[str | None, int, str]]:
+        """Why each stored game does not count, its place in rating order and its batch, one by one or as columns.
+
+        Each row is position, pool, reason, place, batch as they stand, and what they follow from: end, outcome,
+        termination, half-moves, rated, White, Black, tournament.
+        """
+        if len(rows) > FEW_JUDGED:
             names = [
                 "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
             ]  # fmt: skip

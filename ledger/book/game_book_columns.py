@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book import tables
+from ledger.book import supplements, tables
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.judging_columns import judged
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
-from ledger.facts.events import GameRecorded, PlayerRegistered
+from ledger.facts.events import GameRecorded, GameSupplemented, PlayerRegistered
 from ledger.facts.instants_columns import instant_ms_column, round_order_column
 from ledger.facts.words import HALF_POINTS, LOSER, Termination
 from ledger.runtime.lazy import pl
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _GAME = b',"kind":"game-recorded/1","position":'
 _PLAYER = b',"kind":"player-registered/1","position":'
+_SUPPLEMENT = b',"kind":"game-supplemented/1","position":'
 _END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
@@ -70,11 +71,17 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
 
 
 class Decoded(NamedTuple):
-    """A block of bodies, sorted by kind: games and players as columns, the rest as they are."""
+    """A block of bodies, sorted by kind: games, players and supplements as columns, the rest as they are."""
 
     games: DataFrame | None
     players: DataFrame | None
+    supplements: DataFrame | None
     others: list[bytes]
+
+    @property
+    def reaches_back(self) -> bool:
+        """True when something in it may concern games of earlier blocks."""
+        return bool(self.others) or self.supplements is not None
 
 
 def decode_bodies(bodies: Sequence[bytes]) -> Decoded:
@@ -99,10 +106,12 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
     for body in bodies:
         (games if body.find(_GAME, _END) >= 0 else rest).append(body)
     players = [body for body in rest if body.find(_PLAYER, _END) >= 0]
-    others = [body for body in rest if body.find(_PLAYER, _END) < 0]
+    supplemented = [body for body in rest if body.find(_SUPPLEMENT, _END) >= 0]
+    others = [body for body in rest if body.find(_PLAYER, _END) < 0 and body.find(_SUPPLEMENT, _END) < 0]
     return Decoded(
         _dated(_read(games, GameRecorded)) if games else None,
         _read(players, PlayerRegistered) if players else None,
+        _read(supplemented, GameSupplemented) if supplemented else None,
         others,
     )
 
@@ -153,10 +162,19 @@ def take_decoded(
     if block.players is not None:
         _take_players(book, block.players, insert)
     book.take((decode(body) for body in block.others), fresh)
-    if block.games is None:
-        return pl.DataFrame(schema=columns_schema(columns))
-    with _unfit_entries():
-        return _take_games(book, block.games, fresh, insert).select(columns)
+    counting = pl.DataFrame(schema=columns_schema(columns))
+    if block.games is not None:
+        with _unfit_entries():
+            counting = _take_games(book, block.games, fresh, insert).select(columns)
+    if block.supplements is not None:  # of games of this block too
+        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note)
+    return counting
+
+
+def _added(frame: DataFrame) -> Iterator[supplements.Added]:
+    for row in frame.select("entry", *supplements.STORED).iter_rows(named=True):
+        entry = row.pop("entry")
+        yield entry, {name: value for name, value in row.items() if value is not None}
 
 
 def columns_schema(columns: Sequence[str]) -> dict[str, Any]:

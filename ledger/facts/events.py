@@ -137,6 +137,32 @@ class GameRecorded:
 
 
 @attrs.frozen(kw_only=True)
+class GameSupplemented:
+    """What a further telling of a game adds: fields that were blank or less precise. It contradicts nothing."""
+
+    KIND: ClassVar[str] = "game-supplemented/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    game: str = pattern_field("key of the game", KEY_PATTERN)
+    entry: int = integer_field("position of the entry that recorded the game", 1, MAX_WHOLE)
+    number: int = integer_field("place among the supplements of the game, from 1", 1, MAX_WHOLE)
+    termination: Termination | None = one_of_field("how the game ended, unknown before", Termination, optional=True)
+    half_moves: int | None = integer_field("moves of both sides together", 0, MAX_HALF_MOVES, optional=True)
+    started_at: str | None = instant_field("when the game began, blank or less precise before", optional=True)
+    ended_at: str | None = instant_field("when the game ended, less precise before", optional=True)
+    tournament: str | None = text_field("key of the tournament, or the event name of the source", 128, optional=True)
+    round: str | None = text_field("round, as the source wrote it", 32, optional=True)
+    text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
+    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
+    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)
+
+    @property
+    def key(self) -> str:
+        """``supplement:GAME@NUMBER``."""
+        return f"supplement:{self.game}@{self.number}"
+
+
+@attrs.frozen(kw_only=True)
 class SchemeAdopted:
     """A pool is rated by a scheme with the settings given here; settings not named keep their defaults."""
 
@@ -207,13 +233,16 @@ class ClockAccepted:
 
 
 Event = (
-    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed | ClockAccepted
-)
+    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed
+    | ClockAccepted | GameSupplemented
+)  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
+    GameSupplemented,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
 BLANKS: Mapping[type[Event], frozenset[str]] = {
     cls: frozenset(field.name for field in attrs.fields(cls) if field.metadata["blank"]) for cls in EVENTS
 }
+SUPPLEMENTED = tuple(field.name for field in attrs.fields(GameSupplemented) if field.metadata["blank"])

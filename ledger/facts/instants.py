@@ -86,3 +86,11 @@ def instant_text(ms: int, known: Precision = Precision.MILLISECOND) -> str:
         return day
     fraction = f".{moment.microsecond // 1000:03}" if ms % 1000 and known is Precision.MILLISECOND else ""
     return f"{day}T{moment.hour:02}:{moment.minute:02}:{moment.second:02}{fraction}Z"
+
+
+def is_before(ended: str, started: str) -> bool:
+    """True when *ended* lies before *started* for certain, as far as both are known."""
+    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
+        return instant_ms(ended) < instant_ms(started)
+    shared = min(len(ended), len(started), 19)
+    return ended[:shared] < started[:shared]

@@ -1,4 +1,4 @@
-"""Entries of a journal as somebody lists them: of one kind, the newest few. Raw bodies; nothing is decoded here."""
+"""Entries of a journal as somebody lists them: of a kind, of a game, the newest few. Raw bodies; nothing is decoded."""
 
 from __future__ import annotations
 
@@ -27,6 +27,21 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     if last is None:
         return _chosen(journal, 0, size, wanted)
     return iter(_newest(journal, size, wanted, last))
+
+
+def about(journal: Journal, game: str) -> list[bytes]:
+    """The bodies of the entries about one game, in order: its recording and what was added to it.
+
+    Raises:
+        UnknownNameError: no such game.
+    """
+    name = game.removeprefix("game:")
+    found = list(journal.find([f"game:{name}"]).values())
+    if not found:
+        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+    while more := list(journal.find([f"supplement:{name}@{len(found)}"]).values()):
+        found += more
+    return [entry.body for entry in found]
 
 
 def _marks(kind: str) -> tuple[bytes, ...]:

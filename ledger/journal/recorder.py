@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain, count, repeat
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ledger.errors import RejectedError
 from ledger.facts import codec
@@ -17,6 +17,7 @@ from ledger.facts.events import (
     ClockAccepted,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     RatingRunClosed,
     SchemeAdopted,
@@ -24,6 +25,20 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
+from ledger.journal.supplements import KnownGame, known_games
+from ledger.journal.told_again import told_of
+
+
+class Recorded(NamedTuple):
+    """What became of events.
+
+    Attributes:
+        receipts: for each, where it stands.
+        events: for each, what was recorded: of a game told again, its supplement; None where nothing was.
+    """
+
+    receipts: list[Receipt]
+    events: Sequence[Event | None]
 
 
 class Recorder:
@@ -35,7 +50,7 @@ class Recorder:
         self._clock_ms = clock_ms
         self._known: set[str] = set()
 
-    def append_many(self, events: Iterable[Event], actor: str) -> list[Receipt]:
+    def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
@@ -68,8 +83,9 @@ class _Batch:
         self._now_ms = now_ms
         self._accepted = accepted  # the first event, judged already
         self._stamp = rules.recorded_text(now_ms)
+        self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
-    def append(self, events: Sequence[Event]) -> list[Receipt]:
+    def append(self, events: Sequence[Event]) -> Recorded:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
         with suppress(RejectedError, KeyTakenError):
             if all(type(event) is GameRecorded for event in events):
@@ -80,7 +96,7 @@ class _Batch:
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
-    def _append_games(self, games: Sequence[GameRecorded]) -> list[Receipt]:
+    def _append_games(self, games: Sequence[GameRecorded]) -> Recorded:
         """Games whose keys are all new, which the journal says when it takes them."""
         players = {game.white for game in games} | {game.black for game in games}
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
@@ -93,7 +109,8 @@ class _Batch:
             for position, game in zip(count(first), games, strict=False)
         ]
         leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
-        return list(map(Receipt, count(first), keys, leaves, repeat(False)))  # noqa: FBT003  # nothing was a repeat
+        receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
+        return Recorded(list(receipts), games)
 
     def _look_up(self, keys: set[str]) -> None:
         """Which of these keys the journal holds, unless it is remembered."""
@@ -101,21 +118,24 @@ class _Batch:
         if wanted:
             self._known.update(self._writer.find(sorted(wanted)))
 
-    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> list[Receipt]:
+    def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
+        self._games.clear()
         self._look_up(set(chain.from_iterable(map(_needs, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
-        places: list[tuple[str, int, bool]] = []
+        places: list[tuple[str, int, Event | None]] = []
         first = self._writer.size + 1
         for event in events:
             key = event.key
             before = stored.get(key)
             if before is not None:
-                rules.check_repeat(type(event), key, rules.facts_of(before), _facts(event))
-                places.append((key, before.position, True))
-                continue
-            if event is not self._accepted:
+                supplement = self._repeated(event, before)
+                if supplement is None:
+                    places.append((key, before.position, None))
+                    continue
+                event, key = supplement, supplement.key  # noqa: PLW2901
+            elif event is not self._accepted:
                 rules.check_new(event, self._known, self._now_ms)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
@@ -123,14 +143,30 @@ class _Batch:
             keys.append(key)
             bodies.append(body)
             stored[key] = Stored(position, body, b"")
-            if event.KIND != GameRecorded.KIND:  # nothing is asked to know a game
+            if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
                 self._known.add(key)
-            places.append((key, position, False))
+            places.append((key, position, event))
         leaves = self._writer.append(kinds, keys, bodies)
-        return [
-            Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, duplicate)
-            for key, position, duplicate in places
+        receipts = [
+            Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
+            for key, position, event in places
         ]
+        return Recorded(receipts, [event for _, _, event in places])
+
+    def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
+        """The supplement that tells what an event adds to the one that its key was recorded with, if anything.
+
+        Raises:
+            RejectedError: it contradicts that one, or makes it what no game may be.
+        """
+        stored, given = rules.facts_of(before), _facts(event)
+        if not isinstance(event, GameRecorded) or stored == given:
+            rules.check_repeat(type(event), event.key, stored, given)
+            return None
+        known = self._games.get(event.game)
+        if known is None:
+            known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
+        return told_of(known, event.game, given, self._now_ms)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

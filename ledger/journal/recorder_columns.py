@@ -12,26 +12,26 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
-import orjson
 
 from ledger.errors import RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.codec import assemble, body_of
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import GameRecorded, GameSupplemented, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
-from ledger.journal import KeyTakenError, Stored, Writer, rules, rules_columns
+from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.people import Person, commitment
 from ledger.journal.sealed_names import SealedNames
+from ledger.journal.told_again import told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame
 
 BY_SPEED = "by-speed"
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
@@ -61,7 +61,8 @@ class ImportReport:
 
     Attributes:
         recorded: games that are in the journal now and were not before.
-        repeated: games that were known already.
+        repeated: games that were known already, with all that was told of them.
+        supplemented: games that were known already and of which more is known now.
         players: players met for the first time.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
@@ -71,6 +72,7 @@ class ImportReport:
 
     recorded: int = 0
     repeated: int = 0
+    supplemented: int = 0
     players: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
@@ -96,6 +98,7 @@ class _Taken:
 
     recorded: int = 0
     repeated: int = 0
+    supplemented: int = 0
     players: int = 0
     new_pools: list[str] = attrs.Factory(list)
 
@@ -150,6 +153,7 @@ class GameImport:
         """What was taken since the last call is in the file: only from now on does the report count it."""
         self.report.recorded += self._taken.recorded
         self.report.repeated += self._taken.repeated
+        self.report.supplemented += self._taken.supplemented
         self.report.players += self._taken.players
         self.report.new_pools += self._taken.new_pools
         self._taken = _Taken()
@@ -163,7 +167,7 @@ class GameImport:
         games = self._as_events(frame, self._register(writer, frame, stamp))
         games = self._without_faults(writer, games, now)
         for part in games.iter_slices(SLICE):
-            self._append(writer, part, stamp)
+            self._append(writer, part, stamp, now)
 
     def _with_pools(self, frame: DataFrame) -> DataFrame:
         """Give each game its pool; games that have none are left out and counted."""
@@ -289,16 +293,20 @@ class GameImport:
                 self.report.fault(line, str(error))
         return faulty
 
-    def _append(self, writer: Writer, games: DataFrame, stamp: str) -> None:
+    def _append(self, writer: Writer, games: DataFrame, stamp: str, now: int) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
         if not self._met_repeats:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        repeated = self._repeats(writer, games)
-        self._met_repeats = bool(repeated.any())
+        again = told_again(writer.find, games, writer.size + 1, now)
+        self._met_repeats = bool(again.known.any())
+        for fault in again.faults:
+            self.report.fault(*fault)
+        self._taken.repeated += int(again.known.sum()) - len(again.faults) - len(again.supplements)
         try:
-            self._append_all(writer, games.filter(~repeated), stamp)
+            self._append_all(writer, games.filter(~again.known), stamp)
+            self._append_supplements(writer, games, again.supplements, stamp)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
@@ -309,24 +317,22 @@ class GameImport:
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
 
-    def _repeats(self, writer: Writer, games: DataFrame) -> Series:
-        """Which rows bear a key that is known, here or in the journal; those that say something else are faults."""
-        stored = writer.find([f"game:{name}" for name in games["game"].to_list()])
-        known = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
-        flags: list[bool] = []
-        offered = games.select("game", codec_columns.facts(games), "line")
-        for name, given, line in offered.iter_rows():
-            before = known.setdefault(name, given)
-            flags.append(before is not given)
-            if before is given:
-                continue
-            try:
-                if before != given:
-                    rules.check_repeat(GameRecorded, f"game:{name}", _plain(before), _plain(given))
-                self._taken.repeated += 1
-            except RejectedError as error:
-                self.report.fault(line, str(error))
-        return pl.Series(flags, dtype=pl.Boolean)
+    def _append_supplements(
+        self, writer: Writer, games: DataFrame, supplements: list[tuple[int, GameSupplemented]], stamp: str
+    ) -> None:
+        """Append what games that are known were told with now: rows of *games* and events."""
+        if not supplements:
+            return
+        first = writer.size + 1
+        bodies = [
+            body_of(first + place, stamp, self._actor, event)
+            for place, (_, event) in enumerate(supplements)
+        ]
+        keys = [event.key for _, event in supplements]
+        self._taken.supplemented += len(writer.append(repeat(GameSupplemented.KIND), keys, bodies))
+        told_texts = [row for row, event in supplements if event.text is not None]
+        if told_texts:
+            writer.keep_texts(_frames(games["movetext"].gather(told_texts).to_list()))
 
 
 def _no_pool(pool: str) -> str:
@@ -347,23 +353,6 @@ def registration_facts(person: Person) -> bytes:
     return b'{"commitment":"%b","joined_at":"%b","player":%d,"standing":"full"}' % (
         sealed.encode(), person.joined_at.encode(), person.player,
     )  # fmt: skip
-
-
-def _facts_text(stored: Stored) -> str:
-    body = stored.body
-    try:
-        start = body.index(b',"facts":') + len(b',"facts":')
-        return body[start : body.rindex(b',"key":"game:')].decode()
-    except ValueError as error:
-        raise rules.unreadable(stored.position, error) from error
-
-
-def _plain(facts_text: str) -> dict[str, Any]:
-    try:
-        plain: dict[str, Any] = orjson.loads(facts_text)
-    except ValueError as error:
-        raise rules.unreadable(0, error) from error
-    return plain
 
 
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:

@@ -19,14 +19,16 @@ from ledger.facts.events import (
     ClockAccepted,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
 )
-from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, precision
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry, Termination
+from ledger.facts.tellings import compared
+from ledger.facts.words import Carry
 from ledger.journal import Stored
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
@@ -50,6 +52,7 @@ RULES: dict[str, str] = {
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
+    "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
 }
 
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
@@ -79,36 +82,44 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The key is known: the same fact again is success, another one is refused.
 
-    A source may leave blank what another one told (``events.BLANKS``), may not know how a game ended, and may know an
-    instant less precisely: what is stored stays, and nothing is refused. A source that tells more than is stored is
-    refused: what it adds would be lost.
+    A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
+    A game may be told with less and with more, as ``facts.tellings`` says.
 
     Args:
         kind: class of the event.
         key: its key.
-        stored: the facts in the journal, as plain values without the key field.
+        stored: what is known of the fact, as plain values without the key field.
         given: the facts of the event, likewise.
 
+    Returns:
+        The fields of a game of which more is known now; empty where the event says nothing new.
+
     Raises:
-        ConflictError: naming the first field, in alphabetical order, that differs.
+        ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
+    if kind is GameRecorded:
+        field, added = compared(stored, given)
+        if field is not None:
+            raise ConflictError(key, field, stored.get(field), given.get(field))
+        return added
     blanks = BLANKS[kind]
     for field in sorted(stored.keys() | given.keys()):
         before, now = stored.get(field), given.get(field)
-        if before != now and not (now is None and field in blanks) and not _says_less(field, before, now):
+        if before != now and not (now is None and field in blanks):
             raise ConflictError(key, field, before, now)
+    return {}
 
 
-def _says_less(field: str, stored: object, given: object) -> bool:
-    """True when a field of a game is given less precisely than it is stored: an unknown termination, ``2013``."""
-    if field == "termination":
-        return given == Termination.UNKNOWN
-    if field in {"started_at", "ended_at"} and isinstance(stored, str) and isinstance(given, str):
-        return stored.startswith(given.removesuffix("Z")) and len(given) < len(stored)
-    return False
+def check_supplemented(game: GameRecorded, now_ms: int) -> None:
+    """A game as it is known with what a further telling adds.
+
+    Raises:
+        RejectedError: it ended before it began, or in the future.
+    """
+    _check_times(game, now_ms)
 
 
 def check_new(event: Event, known: Known, now_ms: int) -> None:
@@ -139,6 +150,11 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
                 f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
                 "last entry",
             )  # fmt: skip
+        case GameSupplemented():
+            raise _refusal(
+                "not-a-telling", event,
+                f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
+            )  # fmt: skip
         case _:
             pass
 
@@ -152,6 +168,10 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
             raise _stranger(event, number)
     if event.white == event.black:
         raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
+    _check_times(event, now_ms)
+
+
+def _check_times(event: GameRecorded, now_ms: int) -> None:
     if event.started_at is not None and is_before(event.ended_at, event.started_at):
         raise _refusal(
             "ended-before-start", event,
@@ -184,14 +204,6 @@ def check_games(games: Sequence[GameRecorded], known: Known, now_ms: int) -> Non
 @lru_cache(maxsize=8)
 def _day(number: int) -> str:
     return instant_text(number * DAY_MS, Precision.DAY)
-
-
-def is_before(ended: str, started: str) -> bool:
-    """True when *ended* lies before *started* for certain, as far as both are known."""
-    if len(ended) >= 20 and ended[:19] == started[:19]:  # within one second, 00Z sorts behind 00.001Z
-        return instant_ms(ended) < instant_ms(started)
-    shared = min(len(ended), len(started), 19)
-    return ended[:shared] < started[:shared]
 
 
 def _check_scheme(event: SchemeAdopted, known: Known) -> None:

@@ -124,13 +124,13 @@ class Build:
         stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
-            writer = writers.own() if block.others else writers.aside()
+            writer = writers.own() if block.reaches_back else writers.aside()
             counting = take_decoded(book, block, fresh, writer.insert, self._columns)
             views_file.note_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
-            if block.others or folded - committed >= ENTRIES_A_COMMIT or folded == target:
+            if block.reaches_back or folded - committed >= ENTRIES_A_COMMIT or folded == target:
                 writer.commit()
                 committed = folded
             stale = stale or any(fresh.touched.values())  # a later fact reached back into earlier blocks

@@ -108,6 +108,12 @@ def facts(ledger: Ledger, after: int) -> list[tuple[str, Any]]:
     return [(entry["key"], entry["facts"]) for entry in ledger.entries("game-recorded/1") if entry["position"] > after]
 
 
+def added(ledger: Ledger, after: int) -> dict[str, Any]:
+    """What supplements say; an import records them after the games of their slice, so that entries differ."""
+    entries = (entry for entry in ledger.entries("game-supplemented/1") if entry["position"] > after)
+    return {entry["key"]: {**entry["facts"], "entry": 0} for entry in entries}
+
+
 @given(sources=st.lists(source_games(), min_size=1, max_size=12), first=st.integers(0, 6))
 @example(  # the columns doubt the first, which may follow; so the second tells it otherwise
     sources=[PLAIN._replace(ended_at=end) for end in ("2026-11-22T12:00:00Z", "2026-11-23")], first=0
@@ -126,8 +132,11 @@ def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources
     faults = dict(fault for report in reports for fault in report.faults)
     assert faults == {line: words for line, words in alone.items() if isinstance(words, str)}
     assert sum(report.repeated for report in reports) == sum(again is True for again in alone.values())
-    assert sum(report.recorded for report in reports) == sum(again is False for again in alone.values())
+    new = sum(report.recorded + report.supplemented for report in reports)
+    assert new == sum(again is False for again in alone.values())
+    assert sum(report.supplemented for report in reports) == len(added(twins.imported, after))
     assert facts(twins.imported, after) == facts(twins.appended, after)
+    assert added(twins.imported, after) == added(twins.appended, after)
 
 
 @given(

@@ -13,6 +13,7 @@ from ledger.errors import RejectedError
 from ledger.facts.events import (
     ClockAccepted,
     Event,
+    GameSupplemented,
     PlayerRegistered,
 )
 from ledger.facts.words import Carry, Standing
@@ -109,6 +110,9 @@ WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
     ("clock-not-behind", ClockAccepted(entry=4)),
     ("not-the-last-entry", ClockAccepted(entry=3)),
 )
+WRONG_SUPPLEMENTS: tuple[tuple[str, Event], ...] = (
+    ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
+)
 TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
 WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     ("ended-in-the-future", run_closed("2030")),
@@ -124,7 +128,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     [(rule, game_recorded(**{"key": "r2", **wrong})) for rule, wrong in WRONG_GAMES]
     + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
     + list(WRONG_CLOSINGS)
-    + list(WRONG_ACCEPTANCES),
+    + list(WRONG_ACCEPTANCES)
+    + list(WRONG_SUPPLEMENTS),
 )  # fmt: skip
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -137,7 +142,9 @@ def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, 
 def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
         next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
-        for name, _ in (*reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES))
+        for name, _ in (
+            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_SUPPLEMENTS
+        )
     ]
     assert order == list(range(len(rules.RULES)))
 

@@ -10,12 +10,13 @@ from ledger.facts.events import (
     ClockAccepted,
     ConversionRange,
     Event,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     SchemeAdopted,
 )
 from ledger.facts.source_games import SourceGame
-from ledger.facts.words import Carry, Outcome, Standing
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
 
 
@@ -65,9 +66,9 @@ CASES: dict[str, tuple[Case, ...]] = {
             source("r1-b1", outcome="black"),
         ),
         Case(
-            game_recorded("r1-b1", half_moves=31),
-            "'game:r1-b1' was recorded without half_moves, not with half_moves=31;",
-            source("r1-b1", half_moves=31),
+            game_recorded("r1-b1", termination=Termination.TIME, half_moves=31),
+            "'game:r1-b1' was recorded with termination='resignation', not 'time';",
+            source("r1-b1", termination="time", half_moves=31),
         ),
         Case(
             PlayerRegistered(player=1, joined_at="2026", standing=Standing.GUEST, commitment="0" * 64),
@@ -180,6 +181,13 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(milliseconds=-60_000)),
         Case(ClockAccepted(entry=4), "there is nothing to accept", clock=timedelta(days=365)),
+    ),
+    "not-a-telling": (
+        Case(
+            GameSupplemented(game="r1-b1", entry=4, number=1, half_moves=31),
+            "what is new about game 'r1-b1' is told by recording the game again, with all that is known",
+        ),
+        Case(GameSupplemented(game="r9", entry=3, number=2), "what is new about game 'r9' is told by recording"),
     ),
 }  # fmt: skip
 

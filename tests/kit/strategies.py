@@ -21,6 +21,7 @@ from ledger.facts.events import (
     ConversionRange,
     Event,
     GameRecorded,
+    GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
     RatingRunClosed,
@@ -171,10 +172,32 @@ def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
 
 
+def supplements() -> st.SearchStrategy[GameSupplemented]:
+    """``game-supplemented/1``."""
+    rating = _or_none(st.integers(0, 5000))
+    return st.builds(
+        GameSupplemented,
+        game=game_keys(),
+        entry=st.integers(1, limits.MAX_WHOLE),
+        number=st.integers(1, limits.MAX_WHOLE),
+        termination=_or_none(st.sampled_from(Termination)),
+        half_moves=_or_none(st.integers(0, limits.MAX_HALF_MOVES)),
+        started_at=_or_none(instants()),
+        ended_at=_or_none(instants()),
+        tournament=_or_none(plain_texts(128)),
+        round=_or_none(plain_texts(32)),
+        text=_or_none(hashes()),
+        white_rating=rating,
+        black_rating=rating,
+    )
+
+
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
-    facts = registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks()
-    return st.one_of(*facts)
+    return st.one_of(
+        registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks(),
+        supplements(),
+    )  # fmt: skip
 
 
 def recorded_ats() -> st.SearchStrategy[str]:

@@ -120,7 +120,7 @@ def _text_faults(connection: Connection, found: list[Entry]) -> Iterator[str]:
             yield "a text is not what its hash says"
         kept.add(digest)
     for entry in found:
-        text_of = entry.facts.get("text") if entry.kind == "game-recorded/1" else None
+        text_of = entry.facts.get("text") if entry.kind in {"game-recorded/1", "game-supplemented/1"} else None
         if text_of is not None and bytes.fromhex(text_of) not in kept:
             yield f"the text of entry {entry.position} is missing"
 

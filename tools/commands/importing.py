@@ -82,6 +82,8 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {count - FAULTS_SHOWN:,} more faults")
     words = [f"{report.recorded:,} games recorded", f"{report.repeated:,} known already"]
+    if report.supplemented:
+        words.append(f"{report.supplemented:,} known already and told with more now")
     if report.players:
         words.append(f"{report.players:,} new players")
     if report.new_pools:

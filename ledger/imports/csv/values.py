@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
+from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
 from ledger.imports.reading import speed_class
 
@@ -65,7 +66,7 @@ _DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
 _MOMENT = re.compile(
     r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII
 )
-_PAIRED_GAME = re.compile(r"(?:Rated|Casual) .*\bgame", re.IGNORECASE)
+_PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
@@ -98,9 +99,9 @@ def identity(text: str) -> str | None:
 
 
 def tournament(text: str) -> str | None:
-    """The event; what Lichess writes for a game outside any tournament is none."""
+    """The event, one of Lichess by its identifier; what servers write for a game outside any tournament is none."""
     tidy = _plain(text, 128)
-    return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tidy
+    return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tournament_key(tidy)
 
 
 def round_(text: str) -> str | None:

@@ -16,6 +16,7 @@ import attrs
 
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.tellings import tournament_key
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
@@ -29,7 +30,6 @@ _LICHESS_SITE = re.compile(
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
 _KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
-_LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})")
 # What servers write for a game that belongs to no tournament.
 _NO_EVENT = {
     "lichess": re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE),
@@ -291,9 +291,8 @@ def _variant_key(given: str) -> str | None:
 
 def _tournament(case: _Case, site: str) -> str | None:
     event = case.tag("Event")
-    found = _LICHESS_EVENT.search(event) if site == "lichess" else None
-    if found:
-        return f"lichess:{found[1]}"
+    if site == "lichess" and (key := tournament_key(event)) != event:
+        return key
     if site in _NO_EVENT and _NO_EVENT[site].fullmatch(event):
         return None
     return event[:MAX_EVENT].strip() or None

@@ -1,0 +1,101 @@
+"""Two tellings of one game: what the second adds to the first, or where it contradicts it. Plain facts in and out.
+
+A telling may leave fields blank, may not know how the game ended, and may know an instant less precisely. Whatever of
+two tellings comes first, both together say the same. Whether two tellings are of one game is not decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ledger.facts.events import BLANKS, GameRecorded
+from ledger.facts.instants import is_before
+from ledger.facts.words import Termination
+
+_CONFLICT = object()
+_LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})", re.ASCII)
+
+
+class Compared(NamedTuple):
+    """What a further telling of a game comes to.
+
+    Attributes:
+        conflict: the first field, in alphabetical order, that says something else; None where none does.
+        added: the fields that were blank or less precise, with what is known of them now.
+    """
+
+    conflict: str | None
+    added: dict[str, Any]
+
+
+def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Compared:
+    """Hold a further telling of a game against what is known of it.
+
+    Args:
+        stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
+        given: the facts of the further telling, likewise.
+    """
+    added: dict[str, Any] = {}
+    for field in sorted(stored.keys() | given.keys()):
+        before, now = stored.get(field), given.get(field)
+        if before == now:
+            continue
+        both = _end(stored, given) if field == "ended_at" else _joined(field, before, now)
+        if both is _CONFLICT:
+            return Compared(field, {})
+        if both != before:
+            added[field] = both
+    return Compared(None, added)
+
+
+def tournament_key(event: str) -> str:
+    """The name under which games of one tournament stand: for one of Lichess, its identifier there."""
+    found = _LICHESS_EVENT.search(event)
+    return f"lichess:{found[1]}" if found else event
+
+
+def _joined(field: str, before: Any, now: Any) -> Any:
+    """What both say together of a field, ``_CONFLICT`` where they say different things."""
+    if field in BLANKS[GameRecorded] and (before is None or now is None):
+        return now if before is None else before
+    if field == "termination" and Termination.UNKNOWN in {before, now}:
+        return now if before == Termination.UNKNOWN else before
+    if field == "started_at":
+        return _finer(before, now) or _CONFLICT
+    if field == "tournament" and tournament_key(before) == tournament_key(now):
+        return before  # two spellings of what is one tournament of Lichess
+    return _CONFLICT
+
+
+def _finer(first: str, second: str) -> str | None:
+    """The more precise of two instants of which one lies within the other; None where neither does."""
+    for coarse, fine in ((first, second), (second, first)):
+        if fine.startswith(coarse.removesuffix("Z")):
+            return fine
+    return None
+
+
+def _end(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """When the game ended, as far as both tellings know.
+
+    A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
+    the day on which the game began.
+    """
+    first, second = stored["ended_at"], given["ended_at"]
+    began, also_began = stored.get("started_at"), given.get("started_at")
+    finer = _finer(first, second)
+    if finer is not None:
+        return finer
+    if began == first and also_began == second:  # it is the beginnings that differ
+        return first
+    if (began == first and not is_before(second, first)) or (began is None and _is_day_of(also_began, first)):
+        return second
+    if (also_began == second and not is_before(first, second)) or (also_began is None and _is_day_of(began, second)):
+        return first
+    return _CONFLICT
+
+
+def _is_day_of(began: str | None, date: str) -> bool:
+    return began is not None and len(date) <= len("2013-06-04") and began.startswith(date)

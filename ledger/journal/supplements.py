@@ -1,0 +1,79 @@
+"""What is known of a game: the facts of its recording with those of every supplement. Events in, plain facts out.
+
+Supplements of a game are numbered, so that each is found by its key; nearly all journals have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
+from ledger.facts.words import Outcome, Termination
+from ledger.journal import Stored, rules
+
+Find = Callable[[Sequence[str]], Mapping[str, Stored]]
+
+_WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination": Termination}
+
+
+@attrs.define
+class KnownGame:
+    """A game that a journal holds.
+
+    Attributes:
+        entry: position of the entry that recorded it.
+        facts: what is known of it, in the fields of ``game-recorded/1`` as plain values, without the key.
+        supplements: how many supplements it has.
+    """
+
+    entry: int
+    facts: dict[str, Any]
+    supplements: int = 0
+
+    def supplement(self, game: str, added: Mapping[str, Any]) -> GameSupplemented:
+        """The supplement that tells what is *added*; it is known from now on.
+
+        Raises:
+            ValueError: a field may not be what it is.
+        """
+        event = GameSupplemented(
+            game=game, entry=self.entry, number=self.supplements + 1,
+            **_in_words(added),
+        )  # fmt: skip
+        self.supplements += 1
+        self.facts = {**self.facts, **added}
+        return event
+
+    def with_facts(self, game: str, added: Mapping[str, Any]) -> GameRecorded:
+        """The game as it would be recorded with what is *added*."""
+        return GameRecorded(game=game, **_in_words({**self.facts, **added}))
+
+
+def known_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGame]:
+    """What is known of games, by key of the game.
+
+    Args:
+        find: what looks up keys in the journal.
+        recorded: the entries that recorded them, by their key in the journal.
+    """
+    known = {
+        key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
+    }
+    waiting = list(known)
+    while waiting:
+        found = find([f"supplement:{game}@{known[game].supplements + 1}" for game in waiting])
+        for entry in found.values():
+            facts = rules.facts_of(entry)
+            game = known[facts["game"]]
+            game.facts.update({field: facts[field] for field in SUPPLEMENTED if field in facts})
+            game.supplements += 1
+        waiting = [game for game in waiting if f"supplement:{game}@{known[game].supplements}" in found]
+    return known
+
+
+def _in_words(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain values as the event classes take them."""
+    return {field: _WORDS[field](value) if field in _WORDS else value for field, value in facts.items()}

@@ -1,0 +1,103 @@
+"""Games of an import whose key is known already, here or in the journal: what each of them adds, or contradicts.
+
+The most are told again word for word, which texts show; only the others are read. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.errors import RejectedError
+from ledger.facts import codec_columns
+from ledger.facts.events import GameRecorded, GameSupplemented
+from ledger.journal import Stored, rules
+from ledger.journal.supplements import Find, KnownGame, known_games
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+
+class ToldAgain(NamedTuple):
+    """What the games of a frame are to those that are known.
+
+    Attributes:
+        known: the rows whose key is known (Boolean), in the journal or by an earlier row.
+        supplements: what rows add to games that are known: row and event, in the order of the rows.
+        faults: what contradicts them: line of the file and message.
+    """
+
+    known: Series
+    supplements: list[tuple[int, GameSupplemented]]
+    faults: list[tuple[int, str]]
+
+
+def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAgain:
+    """Find the rows that tell a known game again.
+
+    Args:
+        find: what looks up keys in the journal.
+        games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
+        first: position at which the first of the rows that are new will be recorded; the others follow it.
+        now_ms: the time to record under, milliseconds since 1970.
+    """
+    stored = find([f"game:{name}" for name in games["game"].to_list()])
+    texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
+    fresh: dict[str, int] = {}
+    flags: list[bool] = []
+    different: list[tuple[int, str, str, int]] = []
+    offered = games.select("game", codec_columns.facts(games), "line")
+    for row, (name, given, line) in enumerate(offered.iter_rows()):
+        is_known = name in texts
+        flags.append(is_known)
+        if not is_known:
+            texts[name] = given
+            fresh[name] = first + len(fresh)
+        elif texts[name] != given:
+            different.append((row, name, given, line))
+    names = {name for _, name, _, _ in different}
+    known = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
+    for name in names & fresh.keys():
+        known[name] = KnownGame(fresh[name], _plain(texts[name]))
+    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [])
+    for row, name, given, line in different:
+        try:
+            supplement = told_of(known[name], name, _plain(given), now_ms)
+        except RejectedError as error:
+            found.faults.append((line, str(error)))
+            continue
+        if supplement is not None:
+            found.supplements.append((row, supplement))
+    return found
+
+
+def told_of(known: KnownGame, game: str, given: dict[str, Any], now_ms: int) -> GameSupplemented | None:
+    """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
+
+    Raises:
+        RejectedError: it contradicts what is known, or makes it what no game may be.
+    """
+    added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, given)
+    if not added:
+        return None
+    rules.check_supplemented(known.with_facts(game, added), now_ms)
+    return known.supplement(game, added)
+
+
+def _facts_text(stored: Stored) -> str:
+    body = stored.body
+    try:
+        start = body.index(b',"facts":') + len(b',"facts":')
+        return body[start : body.rindex(b',"key":"game:')].decode()
+    except ValueError as error:
+        raise rules.unreadable(stored.position, error) from error
+
+
+def _plain(facts_text: str) -> dict[str, Any]:
+    try:
+        plain: dict[str, Any] = orjson.loads(facts_text)
+    except ValueError as error:
+        raise rules.unreadable(0, error) from error
+    return plain
