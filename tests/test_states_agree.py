@@ -127,16 +127,16 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
         person = ledger.player(str(player))
         told = players.games(ledger, person, rule.pool.name, last=1000)[::-1]
         drawn = players.graph(ledger, person, rule.pool.name)
-        assert [point["rating"] for point in drawn] == [game["rating_after"] for game in told]
+        assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         for row, game in zip(rows, told, strict=True):
             assert (game["n"], game["game"]) == (row["n"], keys[row["game"]])
-            assert (game["rating_before"], game["rating_after"]) == (rule.before_game(row), rule.after_game(row))
-            seen[game["game"], player] = (game["rating_before"], game["rating_after"], game["rating_now"])
-            theirs = game["opponent_rating_before"], game["opponent_rating_after"], game["opponent_rating_now"]
+            assert (game["rating_before"], game["rating"]) == (rule.before_game(row), rule.after_game(row))
+            seen[game["game"], player] = (game["rating_before"], game["rating"], game["rating_now"])
+            theirs = game["opponent_rating_before"], game["opponent_rating"], game["opponent_rating_now"]
             assert seen.get((game["game"], row["opponent"]), theirs) == theirs
             explained = explanations.explain(ledger, person, game["game"])
-            assert explained["after"] == game["rating_after"]
+            assert explained["after"] == game["rating"]
             assert explained["before"] in {None, row["rating_before"]}
             if explained["rated_with"] == "this game" and game["rating_before"] is not None:
                 assert explained["before"] == game["rating_before"]

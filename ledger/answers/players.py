@@ -113,9 +113,9 @@ def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
 def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50) -> list[dict[str, Any]]:
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
-    ``rating_before`` was in force before the game; ``rating_after`` is that after the game or, where the scheme rates
-    by period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None
-    while that has not closed). A rating is None where the scheme listed no such player.
+    ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
+    period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None while
+    that has not closed). A rating is None where the scheme listed no such player.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
@@ -134,11 +134,11 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
             "result": RESULT[row["half_points"]],
             "termination": row["termination"],
             "rating_before": states.rating_before_game(row),
-            "rating_after": states.after_game(row).rating,
+            "rating": states.after_game(row).rating,
             "rating_now": now[person.player],
             "opponent": opponents[row["opponent"]],
             "opponent_rating_before": states.rating_before_game(opposite_row),
-            "opponent_rating_after": states.after_game(opposite_row).rating,
+            "opponent_rating": states.after_game(opposite_row).rating,
             "opponent_rating_now": now[row["opponent"]],
             "in_force": _in_force_from(row["rated_ms"]),
             "tournament": row["tournament"],

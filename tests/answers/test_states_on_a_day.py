@@ -67,7 +67,7 @@ def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make:
     assert told == predictions.predict(ended, *both(ended), at="2018-12-20")
     assert told["scheme"] == "chessworld"
     assert told["rating"] == players.summary(full, both(full)[0], at="2018-12-20")["rating_then"]
-    assert told["rating"] == players.games(ended, both(ended)[0])[0]["rating_after"]
+    assert told["rating"] == players.games(ended, both(ended)[0])[0]["rating"]
     assert told["win"]["change"] > 0 > told["loss"]["change"]
     later = predictions.predict(full, *both(full), at="2019-01-31")
     assert later["scheme"] == "glicko2"
@@ -105,8 +105,8 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
         "Ann": 2845, "Bob": 2700
     }  # fmt: skip
     for game in players.games(ledger, ann):
-        assert (game["rating_before"], game["rating_after"], game["in_force"]) == (2845, after["Ann"], "2019-02-15")
-        assert (game["opponent_rating_before"], game["opponent_rating_after"]) == (2700, after["Bob"])
+        assert (game["rating_before"], game["rating"], game["in_force"]) == (2845, after["Ann"], "2019-02-15")
+        assert (game["opponent_rating_before"], game["opponent_rating"]) == (2700, after["Bob"])
     assert {point["in_force"] for point in players.graph(ledger, bob)} == {"2019-02-15"}
 
 
@@ -115,7 +115,7 @@ def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first
     play(ledger, "2020-03-02", "2020-03-20", "2020-04-02")
     newest, second, first = players.games(ledger, both(ledger)[0])
     assert (first["rating_before"], second["rating_before"]) == (None, None)
-    assert first["rating_after"] == second["rating_after"] == newest["rating_before"]
+    assert first["rating"] == second["rating"] == newest["rating_before"]
     assert players.summary(ledger, both(ledger)[0], at="2020-03-20")["rating_then"] is None
     assert rating_lists.list_on(ledger, "2020-03-30") == []
     assert predictions.predict(ledger, *both(ledger), at="2020-03-20")["rating"] == 1500.0
@@ -168,7 +168,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert summary["rated_players"] == len(ranked)
     assert told["rating"] == summary["rating_now"]
     assert graph == [row["rating"] if shown else None for row, shown in zip(rows, listed, strict=True)]
-    assert [game["rating_after"] for game in players.games(ledger, ann)] == graph[::-1]
+    assert [game["rating"] for game in players.games(ledger, ann)] == graph[::-1]
     if era.scheme.name not in {"chessmetrics", "ecf-grade"}:  # in which time alone moves ratings or takes them away
         assert on_the_list == {player: rating for player, (_, rating) in ranked.items()}
     explained = explanations.explain(ledger, ann, f"g{day(rows[-1]['ended_ms'])}")

@@ -124,10 +124,10 @@ def _with_brackets(row: output.Row) -> output.Row:
         "colour": row["colour"],
         "result": row["result"] + (" on time" if row["termination"] == "time" and row["result"] != "draw" else ""),
         "before": _points(row["rating_before"]),
-        "after": f"{_points(row['rating_after'])} ({_points(row['rating_now'])})",
+        "after": f"{_points(row['rating'])} ({_points(row['rating_now'])})",
         "opponent": row["opponent"],
         "opponent before": _points(row["opponent_rating_before"]),
-        "opponent after": f"{_points(row['opponent_rating_after'])} ({_points(row['opponent_rating_now'])})",
+        "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
         "game": row["game"],
     }
 
