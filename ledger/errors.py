@@ -69,7 +69,8 @@ class ConflictError(RejectedError):
             f"exists-with-different-{field.replace('_', '-')}",
             key,
             f"{key!r} was recorded {_compared(field, stored, given)}; "
-            "a recorded fact is never overwritten: correct it by a new entry",
+            "what is recorded stays: find out which of the two is right; this version has no command that corrects "
+            "a recorded fact",
         )
 
 
@@ -121,12 +122,12 @@ class ProjectionError(LedgerError):
 
 
 class UnknownNameError(LedgerError):
-    """Nothing in the ledger bears this name.
+    """Nothing in the ledger, or in this installation, bears this name.
 
     Attributes:
         name: the name that was asked for.
     """
 
-    def __init__(self, kind: str, name: str, hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, hint: str = "", *, where: str = "in this ledger") -> None:
         self.name = name
-        super().__init__(f"no {kind} {name!r} in this ledger" + (f"; {hint}" if hint else ""))
+        super().__init__(f"no {kind} {name!r} {where}" + (f"; {hint}" if hint else ""))

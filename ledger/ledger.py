@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from ledger.book.game_book import Placed, stored_pools
+from ledger import schemes
+from ledger.book.game_book import Placed
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
@@ -35,6 +37,7 @@ from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils, zstandard
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.prefetch import ahead
 from ledger.runtime.progress import Progress, silent
 
@@ -78,7 +81,7 @@ class Ledger:
             path: the journal's file; the people and the views stand beside it.
             pool: name of the first pool.
             scheme: name of its scheme.
-            settings: settings that differ from the scheme's defaults; decimals as text.
+            settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
             actor: who makes it.
             clock: what time it is, in UTC.
 
@@ -87,7 +90,8 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
             ValueError: a name or a value that no journal may hold, as when any event is built.
         """
-        event = SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+        now = schemes.settings_now(scheme, settings or {})
+        event = SchemeAdopted(pool=pool, scheme=scheme, settings=now)
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
         refuse_half_restored(path)
@@ -311,7 +315,7 @@ class Ledger:
         wanted = name or self.first_scheme().pool
         found = {pool.name: pool for pool in self.pools()}
         if wanted not in found:
-            raise UnknownNameError("pool", wanted, f"expected one of {sorted(found)}")
+            raise UnknownNameError("pool", wanted, choice_of(wanted, found))
         return found[wanted]
 
     def pools(self) -> list[Pool]:
@@ -330,8 +334,9 @@ class Ledger:
         found = found or self.people.named(wanted) or self._nameless(wanted)
         if len(found) == 1:
             return self._names.compared(found[0])
-        hint = f"several are called so: {[person.identity for person in found]}" if found else "names are matched whole"
-        raise UnknownNameError("player", wanted, hint)
+        alike = f"{meant_by(self.people.like(wanted))}names are matched whole"
+        several = f"several are called so: {[person.identity for person in found]}"
+        raise UnknownNameError("player", wanted, several if found else alike)
 
     def _nameless(self, wanted: str) -> list[Person]:
         """A number that the journal registered and of which the people file, as it stands, knows nothing."""
@@ -355,7 +360,7 @@ class Ledger:
         """
         tables = queries.tables(self.views.connection)
         if table not in tables:
-            raise UnknownNameError("table", table, f"expected one of {tables}")
+            raise UnknownNameError("table", table, choice_of(table, tables))
         return queries.dictionaries(self.views.connection, f'SELECT * FROM "{table}" WHERE {where}', arguments)
 
     def database(self) -> Database:
@@ -363,10 +368,10 @@ class Ledger:
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
     def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values.
+        """Every journal entry about one game, in order, as plain values; the game is found as ``game_found`` finds it.
 
         Raises:
-            UnknownNameError: no such game.
+            UnknownNameError: no such game, or several.
         """
         return [orjson.loads(body) for body in listing.about(self.journal, game)]
 

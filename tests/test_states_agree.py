@@ -25,14 +25,25 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Newcomer, Rhythm, brought
-from tests.kit.drawn_clubs import CHESSWORLD, MOMENTS, OTHERS, PLAYERS, POOLS, clubs, every_scheme
+from tests.kit.drawn_clubs import (
+    CHESSWORLD,
+    DAYS_OF_A_WINTER,
+    MOMENTS,
+    OTHERS,
+    PLAYERS,
+    POOLS,
+    clubs_of_a_winter,
+    every_scheme,
+    mixed_clubs,
+)
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 DAYS = (*MOMENTS, "2020-02", "2020-03-31", "2021-07-01", "2025")
 Row = dict[str, Any]
 
+EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "2"))
 examples = settings(
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "2")),
+    max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -161,22 +172,32 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         assert told["rating"] == now[player][0]
 
 
+def check_every_door(club: list[Event], days: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "club.db"
+        Ledger.create(path, pool="unused", clock=lambda: NOW).close()
+        with Ledger.open(path, projectors=(), clock=lambda: NOW) as ledger:
+            ledger.append_many(club)
+            ledger.catch_up()
+            for name in POOLS:
+                rule = Rule(ledger, ledger.pool(name))
+                for at in days:
+                    check_an_instant(ledger, rule, at)
+                check_games(ledger, rule)
+                check_now(ledger, rule)
+
+
 @pytest.mark.parametrize("rated_by", [*CHESSWORLD, *OTHERS], ids=lambda pair: "-".join([pair[0], *pair[1]]))
 def test_every_door_gives_the_same_answer(rated_by: Any) -> None:
     @examples
-    @given(clubs(st.just(rated_by), every_scheme()), st.lists(st.sampled_from(DAYS), min_size=2, max_size=3))
+    @given(mixed_clubs(st.just(rated_by), every_scheme()), st.lists(st.sampled_from(DAYS), min_size=2, max_size=3))
     def agree(club: list[Event], days: list[str]) -> None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "club.db"
-            Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-            with Ledger.open(path, projectors=(), clock=lambda: NOW) as ledger:
-                ledger.append_many(club)
-                ledger.catch_up()
-                for name in POOLS:
-                    rule = Rule(ledger, ledger.pool(name))
-                    for at in days:
-                        check_an_instant(ledger, rule, at)
-                    check_games(ledger, rule)
-                    check_now(ledger, rule)
+        check_every_door(club, days)
 
     agree()
+
+
+@settings(examples, max_examples=4 * EXAMPLES)
+@given(clubs_of_a_winter(), st.lists(st.sampled_from(DAYS_OF_A_WINTER), min_size=2, max_size=3))
+def test_every_door_gives_the_same_answer_where_tournaments_are_rated_whole(club: list[Event], days: list[str]) -> None:
+    check_every_door(club, days)

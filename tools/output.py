@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import io
 import json
 import os
@@ -61,6 +62,23 @@ def error(text: str, word: str = "error:") -> None:
     _tell(f"{click.style(word, fg=ALARM, bold=True)} {visible(_cut(text))}")
 
 
+def verdict(word: str, text: str = "", *, alarm: bool = False) -> None:
+    """One line of a verdict, to standard output; to standard error where that is closed or full: none is ever lost.
+
+    Args:
+        word: what the line begins with, such as TRUE.
+        text: the rest of it.
+        alarm: whether the word is coloured on a terminal.
+    """
+    begin = click.style(word, fg=ALARM, bold=True) if alarm else word
+    rest = visible(_cut(text))
+    coloured = sys.stdout.isatty() and not _is_plain()
+    _put(_fitting(f"{begin if coloured else word} {rest}\n", sys.stdout))
+    _flush()
+    if _refusals and _refusals[0].errno != errno.EPIPE:
+        _tell(f"{begin} {rest}")
+
+
 def agreed(question: str) -> bool:
     """Ask on standard error and read yes or no from standard input.
 
@@ -81,9 +99,13 @@ def _cut(text: str) -> str:
 def _tell(line: str) -> None:
     """A line to standard error, after what was answered before it; where nobody takes it, the work goes on."""
     _flush()
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     with suppress(OSError):
-        click.echo(_fitting(line, sys.stderr), err=True, color=False if plain else None)
+        click.echo(_fitting(line, sys.stderr), err=True, color=False if _is_plain() else None)
+
+
+def _is_plain() -> bool:
+    """Whether nothing may be coloured: https://no-color.org, and terminals that cannot."""
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
 def _for_people(text: str) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.wording import RESULT, names, shown
+from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Era, Pool
+from ledger.book.tournaments import alone
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
+from ledger.journal.game_keys import game_found
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import engine, queries
@@ -42,11 +44,10 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
-    connection, game = ledger.views.connection, game.removeprefix("game:")
-    stored = ledger.journal.find([f"game:{game}"]).get(f"game:{game}")
-    row = queries.first_row(connection, queries.GAME, (stored.position,)) if stored else None
+    connection, (game, stored) = ledger.views.connection, game_found(ledger.journal, game)
+    row = queries.first_row(connection, queries.GAME, (stored.position,))
     if row is None:
-        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+        raise UnknownNameError("game", game, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
         raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
@@ -80,20 +81,25 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "rounding": explanation.rounding,
         "source": explanation.source,
         "meetings": [
-            _met(place, opponents[opponent], meeting)
+            _met(place, opponents[opponent], meeting, era, part.side)
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     }
 
 
-def _met(place: int, opponent: str, meeting: Meeting) -> dict[str, Any]:
-    return {
+def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side) -> dict[str, Any]:
+    in_force = era.scheme.in_force if _by_event(era) else None
+    met = {
         "game": place,
         "opponent": opponent,
-        "rating": meeting.opponent[0],
+        "rating": meeting.opponent[0] if in_force is None else in_force(meeting.opponent, 0, meeting.began),
         "colour": "black" if meeting.colour else "white",
         "result": RESULT[int(2 * meeting.score)],
     }
+    if in_force is None:
+        return met
+    began = day(int(meeting.began) * DAY_MS)
+    return {**met, "own_rating": in_force(side.before, 0, meeting.began), "tournament_began": began}
 
 
 def _carried_from(
@@ -137,9 +143,20 @@ def _of_batch(
     rateable = Rateable(
         [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],
         [game["score"] for game in games], [game["ended_ms"] / DAY_MS for game in games], [0, len(games)],
-        [when.period], [when.day],
+        [when.period], [when.day], [_began_day(game) for game in games] if _by_event(era) else (),
     )  # fmt: skip
     return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
+
+
+def _by_event(era: Era) -> bool:
+    """Whether tournaments are rated whole, from the ratings in force when they began."""
+    return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
+
+
+def _began_day(game: dict[str, Any]) -> float:
+    """The day on which a game's tournament began, days since 1970."""
+    began = alone(game["ended_ms"]).first_ms if game["began_ms"] is None else game["began_ms"]
+    return float(began / DAY_MS)
 
 
 def _meetings(
@@ -148,13 +165,14 @@ def _meetings(
     scheme = era.scheme
     before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
     width, noted = len(scheme.state), len(scheme.work)
+    begins = games.began or [when.day] * len(games.white)
 
     def fields(flat: list[float], place: int, size: int) -> tuple[float, ...]:
         return tuple(flat[place * size : (place + 1) * size])
 
     met = [
-        (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted)))
-        for white, black, points in zip(games.white, games.black, games.score, strict=True)
+        (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted), began))
+        for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player
     ]

@@ -10,16 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
-import orjson
 
 from ledger.book import supplements, tables
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Pool
+from ledger.book.stored_pools import add_era, add_opening, add_pool, era_of, stored_pools
+from ledger.book.timeline import ALONE, BEGINNING, Place, Pool
+from ledger.book.tournament_games import PlayedTournaments, editions_of
+from ledger.book.tournaments import Edition
 from ledger.errors import CorruptError
 from ledger.facts.codec import Entry
 from ledger.facts.events import (
-    ConversionRange,
     Event,
     GameRecorded,
     GameSupplemented,
@@ -28,18 +29,18 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.periods import OPEN
 from ledger.facts.words import (
     HALF_POINTS,
     OUTCOME_CODE,
     TERMINATION_CODE,
-    Carry,
     round_order,
     time_loss,
 )
 from ledger.runtime.lazy import pl
-from ledger.schemes import named
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ if TYPE_CHECKING:
 _IN_ORDER = "position, white, black, half_points, time_loss, ended_ms, rated_ms, batch"
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 _JUDGED = (
-    "SELECT position, pool, reason, rated_ms, batch, ended_ms, outcome, termination, half_moves, rated, white, black, "
-    "tournament FROM games WHERE "
+    "SELECT position, pool, reason, rated_ms, batch, began_ms, ended_ms, outcome, termination, half_moves, rated, "
+    "white, black, tournament FROM games WHERE "
 )
-_ASIDE = "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, position INTEGER PRIMARY KEY)"
+_ASIDE = (
+    "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, "
+    "position INTEGER PRIMARY KEY)"
+)
+Verdict = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars
 def rated_games(facts: Sequence[str] = ()) -> str:
     """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
@@ -113,17 +118,19 @@ class GameBook:
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
+        self.played = PlayedTournaments()
         self._supplements: list[supplements.Added] = []  # of games that may stand among the entries being taken
 
     def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
-        supplements.take(self.connection, self._supplements, self.verdicts, fresh.note)
+        supplements.take(self.connection, self._supplements, self.verdicts, fresh.note, self.moved)
         self._supplements.clear()
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
             self._judge_again(where, (self.pools[name].pool, since), fresh, everybody=True)
         self._runs_from.clear()
+        self.place_tournaments(fresh)
 
     def _take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
         for entry in entries:
@@ -140,6 +147,8 @@ class GameBook:
                     self._close_run(entry.position, event)
                 case TournamentClosed() as event:
                     self._close_tournament(entry.position, event, fresh)
+                case TournamentOpened() as event:
+                    self._open_tournament(entry.position, event, fresh)
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
 
@@ -177,10 +186,12 @@ class GameBook:
     def _record(self, position: int, event: GameRecorded, fresh: Fresh) -> None:
         pool = self.pool_named(event.pool, position)
         ms = instant_ms(event.ended_at)
-        reason, rated_ms, batch = self._judge(
+        reason, rated_ms, batch, _ = self._judge(
             pool, ms, event.outcome, event.termination, event.half_moves, event.rated, event.white, event.black,
             event.tournament,
         )  # fmt: skip
+        if pool.by_event and event.tournament:
+            self.played.note(pool.name, event.tournament, ms, ms)
         points, loser = HALF_POINTS[event.outcome], time_loss(event.outcome, event.termination)
         order = round_order(event.round)
         row = (
@@ -199,9 +210,9 @@ class GameBook:
 
     def _judge(
         self, pool: Pool, ms: int, outcome: str, termination: str, half_moves: int | None, rated: bool, white: int,
-        black: int, tournament: str | None,
-    ) -> tuple[str | None, int, str]:  # fmt: skip
-        """Why a game does not count (None if it does), its place in rating order, and its batch."""
+        black: int, tournament: str | None, edition: Edition | None = None,
+    ) -> Verdict:  # fmt: skip
+        """Why a game does not count (None if it does), and its place in rating order."""
         era = pool.eras[pool.era_at(ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
@@ -209,8 +220,8 @@ class GameBook:
             self.roster.standing_at(white, ms), self.roster.standing_at(black, ms), era.numbers,
         )  # fmt: skip
         if reason:
-            return REASONS[reason], ms, ALONE
-        return None, *pool.place(ms, tournament)
+            return REASONS[reason], *Place(ms, ALONE)
+        return None, *pool.place(ms, tournament, edition)
 
     def _register(self, event: PlayerRegistered) -> None:
         self.connection.execute(
@@ -221,25 +232,19 @@ class GameBook:
 
     def _adopt(self, position: int, event: SchemeAdopted, fresh: Fresh) -> None:
         """A pool begins, or is rated by another scheme from an instant on: its games since are judged again."""
-        era = _era(position, event)
+        era = era_of(position, event)
         pool = self.pools.get(event.pool)
         if pool is None:
             pool = Pool(len(self.pools) + 1, event.pool, (era,))
-            self.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
+            add_pool(self.connection, pool, position)
         else:
             eras = sorted([*pool.eras, era], key=lambda known: (known.since_ms, known.since))
             pool = attrs.evolve(pool, eras=tuple(eras))
-        self.connection.execute(
-            "INSERT INTO eras VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                pool.pool, era.since_ms, era.since, era.scheme.name, _json(dict(era.settings)), era.carry.value,
-                _json([attrs.asdict(conversion) for conversion in era.conversion]), position,
-            ),
-        )  # fmt: skip
+        add_era(self.connection, pool, era)
         fresh.adopted.append(era.scheme)
         self.pools[pool.name] = pool
         if len(pool.eras) > 1:
-            since = era.since_ms
+            since = era.since_ms - pool.reach_ms  # what is left of a tournament before it may now be short enough
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
             self._judge_again(where, (pool.pool, since), fresh, everybody=True)
 
@@ -262,9 +267,48 @@ class GameBook:
         editions = tuple(sorted({*pool.closed.get(event.tournament, ()), ms}))
         pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: editions})
         self.pools[pool.name] = pool
+        self._place_tournament(pool, event.tournament, fresh)
+
+    def _open_tournament(self, position: int, event: TournamentOpened, fresh: Fresh) -> None:
+        """A tournament is announced: its games are those of its days."""
+        pool = self.pool_named(event.pool, position)
+        first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
+        add_opening(self.connection, pool, position, event)
+        opened = dict(pool.opened.get(event.tournament, ()))
+        opened[first] = max(last, opened.get(first, last))
+        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: tuple(sorted(opened.items()))})
+        self.pools[pool.name] = pool
+        self._place_tournament(pool, event.tournament, fresh)
+
+    def _place_tournament(self, pool: Pool, tournament: str, fresh: Fresh) -> None:
+        """The games of a tournament take the places that what was told of it gives them."""
         if not pool.by_game:
             tables.index_tournaments(self.connection)
-            self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, event.tournament), fresh)
+            self._judge_again("pool = ?1 AND tournament = ?2", (pool.pool, tournament), fresh)
+
+    def place_tournaments(self, fresh: Fresh) -> None:
+        """Where tournaments are rated whole, the games around those that were recorded since take their places."""
+        for (name, tournament), (first, last) in self.played.taken():
+            pool = self.pools[name]
+            tables.index_tournaments(self.connection)
+            announced = tournament in pool.closed or tournament in pool.opened
+            span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
+            where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
+            self._judge_again(where, (pool.pool, tournament, *span), fresh)
+
+    def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
+        """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
+        name = next(known.name for known in self.pools.values() if known.pool == pool)
+        if tournament and self.pools[name].by_event:
+            self.played.note(name, tournament, ended_ms, ended_ms)
+
+    def place_all_tournaments(self, fresh: Fresh) -> None:
+        """The same for all games of the pools where tournaments are rated whole."""
+        self.played.taken()
+        for pool in self.pools.values():
+            if pool.by_event:
+                tables.index_tournaments(self.connection)
+                self._judge_again("pool = ?1", (pool.pool,), fresh)
 
     def _change(self, event: PlayerChanged, fresh: Fresh) -> None:
         """A standing or declared rating changes from an instant on: the player's games since are judged again."""
@@ -297,12 +341,12 @@ class GameBook:
         rows = cursor.fetchmany(FEW_JUDGED)
         while rows:
             for verdict, row in zip(self.verdicts(rows), rows, strict=True):
-                position, number, *stood = row[:5]
+                position, number, *stood = row[:6]
                 if list(verdict) != stood:
                     changed.append((*verdict, position))
-                    fresh.note(number, min(verdict[1], stood[1]), row[10:12])
+                    fresh.note(number, min(verdict[1], stood[1]), row[11:13])
                 elif everybody and stood[0] is None:
-                    fresh.note(number, stood[1], row[10:12])
+                    fresh.note(number, stood[1], row[11:13])
                 elif player is not None and stood[0] is None:
                     fresh.note(number, stood[1], (player,))
             if len(changed) > BLOCK:
@@ -314,79 +358,40 @@ class GameBook:
     def _put_aside(self, changed: list[tuple[Any, ...]]) -> None:
         """Keep verdicts outside the memory until all games are judged: an index being read must not change."""
         self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {_ASIDE}")
-        self.connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?)", changed)
+        self.connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?)", changed)
         changed.clear()
 
     def _change_games(self, changed: list[tuple[Any, ...]], *, are_aside: bool) -> None:
         if are_aside:
             self._put_aside(changed)
             self.connection.execute(
-                "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch "
-                "FROM temp.judged WHERE games.position = judged.position"
+                "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch, "
+                "began_ms = judged.began_ms FROM temp.judged WHERE games.position = judged.position"
             )
             self.connection.execute("DROP TABLE temp.judged")
         else:
-            update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ? WHERE position = ?"
+            update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ?, began_ms = ? WHERE position = ?"
             self.connection.executemany(update, changed)
 
-    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[tuple[str | None, int, str]]:
-        """Why each stored game does not count, its place in rating order and its batch, one by one or as columns.
+    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
+        """Why each stored game does not count, and its ``Place``, one by one or as columns.
 
-        Each row is position, pool, reason, place, batch as they stand, and what they follow from: end, outcome,
+        Each row is position, pool, reason and place as they stand, and what they follow from: end, outcome,
         termination, half-moves, rated, White, Black, tournament.
         """
+        by_number = {pool.pool: pool for pool in self.pools.values()}
+        asked = ((by_number[row[1]], row[13], row[6]) for row in rows)
+        editions = editions_of(self.connection, asked) if any(pool.by_event for pool in by_number.values()) else {}
         if len(rows) > FEW_JUDGED:
             names = [
                 "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
             ]  # fmt: skip
-            columns = dict(zip(names, zip(*((row[1], *row[5:]) for row in rows), strict=True), strict=True))
+            columns = dict(zip(names, zip(*((row[1], *row[6:]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
-            frame = judged(self.pools.values(), self.roster, pl.DataFrame(columns, schema=schema))
-            return frame.select("reason", "rated_ms", "batch").iter_rows()
-        by_number = {pool.pool: pool for pool in self.pools.values()}
-        return (self._judge(by_number[row[1]], *row[5:]) for row in rows)
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _era(position: int, event: SchemeAdopted) -> Era:
-    scheme = named(event.scheme)
-    return Era(
-        BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
-        event.effective_from or "",
-        scheme,
-        scheme.numbers_from(event.settings),
-        dict(event.settings),
-        event.carry or Carry.KEEP,
-        event.conversion or (),
-        position,
-    )
-
-
-def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
-    """The pools of a views database with their timelines, in order of their numbers."""
-    eras: dict[int, list[Era]] = {}
-    query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3"
-    for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
-        scheme, given = named(name), orjson.loads(settings)
-        ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
-        era = Era(since_ms, since, scheme, scheme.numbers_from(given), given, Carry(carry), ranges, position)
-        eras.setdefault(pool, []).append(era)
-    runs: dict[int, list[int]] = {}
-    for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
-        runs.setdefault(pool, []).append(as_of_ms)
-    closed: dict[int, dict[str, tuple[int, ...]]] = {}
-    query = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments ORDER BY 1, 2, 3"
-    for pool, tournament, closed_ms in connection.execute(query):
-        editions = closed.setdefault(pool, {})
-        editions[tournament] = (*editions.get(tournament, ()), closed_ms)
-    names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
-    if names.keys() != eras.keys():
-        raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
-    return [
-        Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}))
-        for pool, name in names.items()
-    ]
+            frame = judged(self.pools.values(), self.roster, pl.DataFrame(columns, schema=schema), editions)
+            return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
+        return (
+            self._judge(by_number[row[1]], *(*row[6:], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
+            for row in rows
+        )

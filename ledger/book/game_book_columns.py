@@ -17,6 +17,7 @@ import attrs
 from ledger.book import supplements, tables
 from ledger.book.game_book import Fresh, GameBook
 from ledger.book.judging_columns import judged
+from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
@@ -155,8 +156,10 @@ def take_decoded(
     """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
 
     Players and games are written by *insert*, without one by the book's connection; what else happened in the block
-    always by the latter, for it may concern any earlier game.
+    always by the latter, for it may concern any earlier game. A build that gives *insert* places the games of
+    tournaments that are rated whole itself, once all are there.
     """
+    of_a_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
     if block.players is not None:
@@ -167,7 +170,9 @@ def take_decoded(
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
-        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note)
+        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note, book.moved)
+    if not of_a_build:
+        book.place_tournaments(fresh)
     return counting
 
 
@@ -212,4 +217,17 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
+    by_event = [pool for pool in book.pools.values() if pool.by_event]
+    if by_event:
+        _note_tournaments(book, by_event, frame)
     return counting
+
+
+def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:
+    """Tell the game book of which tournaments games were recorded whose places depend on each other."""
+    names = {pool.pool: pool.name for pool in pools}
+    of_tournaments = frame.filter(pl.col("pool").is_in(list(names)) & (pl.col("tournament") != ""))
+    ended = pl.col("ended_ms")
+    spans = of_tournaments.group_by("pool", "tournament").agg(ended.min().alias("first"), ended.max().alias("last"))
+    for pool, tournament, first, last in spans.iter_rows():
+        book.played.note(names[pool], tournament, first, last)

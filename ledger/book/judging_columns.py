@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.roster import STANDING_CODE, Roster
 from ledger.book.timeline import ALONE, Era, Pool
+from ledger.book.tournament_games import Editions
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
@@ -22,18 +23,21 @@ if TYPE_CHECKING:
 refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
 
 
-def judged(pools: Iterable[Pool], roster: Roster, frame: DataFrame) -> DataFrame:
-    """The frame with the columns ``reason``, ``rated_ms`` and ``batch``.
+def judged(
+    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None
+) -> DataFrame:
+    """The frame with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
 
     Args:
         pools: every pool that has games in it.
         roster: the players.
         frame: games in columns of the table ``games``: ``pool``, ``outcome``, ``termination``, ``half_moves``,
             ``rated``, ``white``, ``black``, ``ended_ms`` and ``tournament``.
+        editions: those of tournaments that are rated whole; a game of none of them counts as its own tournament.
     """
     present = list(_by_pool(pools, frame))
     frame = frame.with_columns(reason=_reasons(present, roster, frame))
-    return frame.with_columns(_places(present, frame))
+    return frame.with_columns(_places(present, frame, editions or {}))
 
 
 def _by_pool(pools: Iterable[Pool], frame: DataFrame) -> Iterator[tuple[Pool, Any]]:
@@ -71,17 +75,22 @@ def _refused(era: Era, columns: list[Any]) -> Any:
     return reasons
 
 
-def _places(present: list[tuple[Pool, Any]], frame: DataFrame) -> list[Series]:
-    """When each game takes its place in rating order, and its batch."""
+def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Editions) -> list[Series]:
+    """When each game takes its place in rating order, its batch, and when its tournament began."""
+    began_ms = pl.Series([None], dtype=pl.Int64).new_from_index(0, len(frame))
     rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
     counts = frame["reason"].is_null().to_numpy()
     for pool, places in present:
         if not pool.by_game:
             counting = places[counts[places]]
             games = frame[counting]
-            ms, batches = pool.places(games["ended_ms"].to_numpy(), games["tournament"].to_list())
+            ms, batches, begins = pool.places(
+                games["ended_ms"].to_numpy(), games["tournament"].to_list(), editions.get(pool.pool)
+            )
             rated_ms, batch = rated_ms.scatter(counting, ms), batch.scatter(counting, batches)
-    return [rated_ms.alias("rated_ms"), batch.alias("batch")]
+            if pool.by_event:
+                began_ms = began_ms.scatter(counting, pl.Series(begins, dtype=pl.Int64))
+    return [rated_ms.alias("rated_ms"), batch.alias("batch"), began_ms.alias("began_ms")]
 
 
 def _standings(roster: Roster, frame: DataFrame, side: str) -> Any:

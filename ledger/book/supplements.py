@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 BLOCK = 20_000  # games whose rows are Python objects at one time
 STORED = tuple(name for name in SUPPLEMENTED if name != "text")  # fields; the movetext stands in no row
-_DERIVED = ("ended_ms", "round_order", "time_loss", "reason", "rated_ms", "batch")
+_DERIVED = ("ended_ms", "round_order", "time_loss", "reason", "rated_ms", "batch", "began_ms")
 _JUDGED = (
-    "position", "pool", "reason", "rated_ms", "batch", "ended_ms", "outcome", "termination", "half_moves", "rated",
-    "white", "black", "tournament",
+    "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
+    "rated", "white", "black", "tournament",
 )  # fmt: skip
 _READ = tuple(dict.fromkeys((*_JUDGED, *STORED, *_DERIVED)))
 _SELECT = f"SELECT {', '.join(_READ)} FROM games WHERE position IN (SELECT value FROM json_each(?)) ORDER BY position"
@@ -31,9 +31,10 @@ _WRITTEN = (*STORED, *_DERIVED)
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
 _UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
 
-Verdict = tuple[str | None, int, str]  # why a game does not count, its place in rating order, its batch
+Verdict = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 Judge = Callable[[list[tuple[Any, ...]]], Iterable[Verdict]]
 Note = Callable[[int, int, tuple[int, int]], None]
+Moved = Callable[[int, str | None, int], None]
 Added = tuple[int, Mapping[str, Any]]  # position of the entry that recorded the game, and what is known now
 
 
@@ -43,7 +44,9 @@ def added(event: GameSupplemented) -> Added:
     return event.entry, {name: _plain(value) for name, value in known.items() if value is not None}
 
 
-def take(connection: sqlite3.Connection, supplements: Iterable[Added], judge: Judge, note: Note) -> None:
+def take(
+    connection: sqlite3.Connection, supplements: Iterable[Added], judge: Judge, note: Note, moved: Moved
+) -> None:
     """Fold supplements in, in the order of the journal; the games that they touch stand in the book.
 
     Args:
@@ -51,6 +54,7 @@ def take(connection: sqlite3.Connection, supplements: Iterable[Added], judge: Ju
         supplements: what they add to which games.
         judge: ``GameBook.verdicts``.
         note: called with a pool, a place in rating order and two players where these are to be rated anew from there.
+        moved: called with a pool, a tournament and an instant where a game of that tournament ended then or does now.
 
     Raises:
         CorruptError: a game that was supplemented stands in no row.
@@ -60,12 +64,13 @@ def take(connection: sqlite3.Connection, supplements: Iterable[Added], judge: Ju
         games.setdefault(entry, {}).update(known)
     waiting = iter(sorted(games.items()))
     while block := dict(islice(waiting, BLOCK)):
-        _take(connection, block, judge, note)
+        _take(connection, block, judge, note, moved)
 
 
 def _take(
-    connection: sqlite3.Connection, games: Mapping[int, Mapping[str, Any]], judge: Judge, note: Note
-) -> None:
+    connection: sqlite3.Connection, games: Mapping[int, Mapping[str, Any]], judge: Judge, note: Note,
+    moved: Moved,
+) -> None:  # fmt: skip
     cursor = connection.execute(_SELECT, (json.dumps(list(games)),))
     before = [dict(zip(_READ, row, strict=True)) for row in cursor.fetchall()]
     if len(before) != len(games):
@@ -74,7 +79,10 @@ def _take(
     after = [_with(row, games[row["position"]]) for row in before]
     verdicts = judge([tuple(row[name] for name in _JUDGED) for row in after])
     for stood, row, verdict in zip(before, after, verdicts, strict=True):
-        row["reason"], row["rated_ms"], row["batch"] = verdict
+        row["reason"], row["rated_ms"], row["batch"], row["began_ms"] = verdict
+        for known in (stood, row):
+            if (stood["tournament"], stood["ended_ms"]) != (row["tournament"], row["ended_ms"]):
+                moved(known["pool"], known["tournament"], known["ended_ms"])
         if _is_rated_otherwise(stood, row):
             note(row["pool"], min(stood["rated_ms"], row["rated_ms"]), (row["white"], row["black"]))
     connection.executemany(_UPDATE, _values(after))

@@ -1,5 +1,8 @@
 """The tables of the game book: games as they now stand, and the facts about pools, players, runs and tournaments.
 
+``games.began_ms`` is the first millisecond of the game's tournament, where tournaments are rated whole: NULL where that
+is the day on which the game ended, or where the scheme does not ask.
+
 They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
 """
 
@@ -33,6 +36,10 @@ SCHEMA = (
     """CREATE TABLE tournaments(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
       position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE openings(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, starts_ms INTEGER NOT NULL, starts_at TEXT NOT NULL,
+      ends_ms INTEGER NOT NULL, ends_at TEXT NOT NULL, format TEXT, entrants INTEGER, rounds INTEGER,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, starts_ms, starts_at)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE players(
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",
@@ -45,17 +52,17 @@ SCHEMA = (
       started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       batch TEXT NOT NULL, tournament TEXT, round TEXT,
       round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
-      black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL) STRICT""",
+      black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL, began_ms INTEGER) STRICT""",
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",
 )
-OPTIONAL = "games_by_tournament"  # only ledgers that close tournaments have it
-TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament) WHERE tournament IS NOT NULL"
+OPTIONAL = "games_by_tournament"  # only ledgers that close, open or rate whole tournaments have it
+TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 
 
 def index_tournaments(connection: sqlite3.Connection) -> None:
-    """Make the games of a tournament quick to find; only ledgers that close tournaments need it."""
+    """Make the games of a tournament quick to find; see ``OPTIONAL``."""
     connection.execute(TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))

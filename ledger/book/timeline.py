@@ -2,7 +2,8 @@
 
 An *era* begins where a ``scheme-adopted`` takes effect and ends where the next one does. A game belongs to the era in
 which it ended. Where the scheme rates whole periods or events, the game takes its place in rating order when its batch
-closes. Everything here follows from facts; nothing is read or written.
+closes; where it rates tournaments whole, with the period in which its tournament was over. Everything here follows from
+facts; nothing is read or written.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book import tournaments
+from ledger.book.tournaments import Announced, Edition
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
-from ledger.facts.periods import DAY_MS, OPEN
+from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
@@ -61,6 +64,21 @@ class Era:
         return float(chosen.factor) * rating + float(chosen.offset)
 
 
+class Place(NamedTuple):
+    """Where a game stands in rating order.
+
+    Attributes:
+        rated_ms: when it takes its place, milliseconds.
+        batch: what it is rated with there.
+        began_ms: first millisecond of its tournament, where tournaments are rated whole; None where that is the day on
+            which it ended.
+    """
+
+    rated_ms: int
+    batch: str
+    began_ms: int | None = None
+
+
 class Held(NamedTuple):
     """A player's state as some era left it: the era's place in the timeline, the state, rated games in the pool."""
 
@@ -79,6 +97,7 @@ class Pool:
         eras: at least one, in order of ``since_ms``.
         runs: last milliseconds of the closed rating runs, ascending.
         closed: by name of a tournament, the last milliseconds of its editions, ascending.
+        opened: by name of a tournament, the first and last milliseconds of its editions as they were told, ascending.
     """
 
     pool: int
@@ -86,6 +105,7 @@ class Pool:
     eras: tuple[Era, ...]
     runs: tuple[int, ...] = ()
     closed: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+    opened: Mapping[str, tuple[tuple[int, int], ...]] = attrs.field(factory=dict)
 
     @property
     def scheme(self) -> Scheme:
@@ -102,6 +122,24 @@ class Pool:
         """True when some era's periods end with rating runs."""
         return any(
             era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras
+        )
+
+    @cached_property
+    def by_event(self) -> bool:
+        """True when some era rates tournaments whole, in the period in which they were over."""
+        return any(calendar.by_event for calendar in self._calendars)
+
+    @cached_property
+    def reach_ms(self) -> int:
+        """How far from a game another one of its tournament may lie whose place depends on it."""
+        days = (int(known.gap + known.longest) + 1 for known in self._calendars if known.by_event)
+        return max(days, default=0) * DAY_MS
+
+    @cached_property
+    def _calendars(self) -> tuple[Calendar, ...]:
+        """By era, how it cuts time; what is said for schemes that do not rate by period means nothing."""
+        return tuple(
+            era.scheme.calendar(era.numbers) if era.scheme.rhythm is Rhythm.PERIOD else Calendar() for era in self.eras
         )
 
     @cached_property
@@ -140,50 +178,111 @@ class Pool:
         """The last millisecond of an era."""
         return self.eras[era + 1].since_ms - 1 if era + 1 < len(self.eras) else OPEN
 
-    def place(self, ended_ms: int, tournament: str | None) -> tuple[int, str]:
-        """When a game takes its place in rating order, milliseconds, and the batch that it is rated with there."""
+    def announced(self, tournament: str) -> Announced:
+        """What was told of the editions of a tournament."""
+        return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
+
+    def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
+        """By end, the editions of a tournament where its games are rated whole; a change of scheme parts them.
+
+        Args:
+            tournament: its name.
+            ends: when its games ended, ascending: all of them, or of a tournament of which nothing was told those that
+                lie within ``reach_ms`` of the games that are asked for.
+        """
+        found: dict[int, Edition] = {}
+        for era, calendar in enumerate(self._calendars):
+            if calendar.by_event:
+                first, last = bisect_left(ends, self.eras[era].since_ms), bisect_right(ends, self._last_ms(era))
+                found |= tournaments.editions(ends[first:last], calendar.gap, self.announced(tournament))
+        return found
+
+    def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
+        """Where a game stands in rating order.
+
+        Args:
+            ended_ms: when it ended.
+            tournament: the name of its tournament.
+            edition: the edition, where its games are rated whole; left out: it is alone in it.
+        """
         era = self.era_at(ended_ms)
         scheme, last = self.eras[era].scheme, self._last_ms(era)
         if scheme.rhythm is Rhythm.GAME:
-            return ended_ms, ALONE
-        if scheme.rhythm is Rhythm.PERIOD:
-            calendar = scheme.calendar(self.eras[era].numbers)
-            number = periods.number(ended_ms, calendar, self.runs)
-            return min(periods.closing(number, calendar, self.runs), last), ALONE
-        editions = self.closed.get(tournament, ()) if tournament else ()
-        edition = bisect_left(editions, ended_ms)
-        if edition < len(editions):
-            closed = editions[edition]
-        else:  # an edition that nobody closed: what was played of it in one month
-            closed = periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
-        return min(closed, last), tournament or ALONE
+            return Place(ended_ms, ALONE)
+        if scheme.rhythm is Rhythm.EVENT:
+            return Place(min(self._event_end(ended_ms, tournament), last), tournament or ALONE)
+        calendar = self._calendars[era]
+        if calendar.by_event:
+            return self._whole(ended_ms, edition or tournaments.alone(ended_ms), calendar, last)
+        number = periods.number(ended_ms, calendar, self.runs)
+        return Place(min(periods.listing(number, calendar, self.runs), last), ALONE)
 
-    def places(self, ended_ms: Any, tournament: Sequence[str | None]) -> tuple[Any, list[str]]:
-        """``place`` for columns: an int64 array, and a list."""
+    def _event_end(self, ended_ms: int, tournament: str | None) -> int:
+        """When the event of a game is over that a scheme by event rates."""
+        if tournament:
+            announced = self.announced(tournament)
+            opened, closed = announced.editions(), tournaments.first_from(ended_ms, announced.closed)
+            for edition in opened:
+                if edition.first_ms <= ended_ms <= edition.last_ms:
+                    return edition.last_ms
+            if closed is not None and not any(ended_ms < edition.first_ms <= closed for edition in opened):
+                return closed
+        # an edition that nobody closed: what was played of it in one month
+        return periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
+
+    def _whole(self, ended_ms: int, edition: Edition, calendar: Calendar, last: int) -> Place:
+        """The place of a game whose tournament is rated whole, or period by period where it is too long for that."""
+        if edition.days <= calendar.longest:
+            over = min(edition.last_ms, last)
+            if not calendar.by_runs:  # a run says itself up to when it reaches
+                over = min(over + int(calendar.included) * DAY_MS, OPEN)
+            number, began = periods.number(over, calendar, self.runs), edition.first_ms
+        else:
+            number = periods.number(ended_ms, calendar, self.runs)
+            first = periods.beginning(number, calendar, self.runs)
+            began = tournaments.alone(ended_ms).first_ms if first is None else first
+        own_day = tournaments.alone(ended_ms).first_ms
+        listing = min(periods.listing(number, calendar, self.runs), last)
+        return Place(listing, ALONE, None if began == own_day else began)
+
+    def places(
+        self, ended_ms: Any, tournament: Sequence[str | None],
+        editions: Mapping[str, Mapping[int, Edition]] | None = None,
+    ) -> tuple[Any, list[str], list[int | None]]:  # fmt: skip
+        """``place`` for columns: an int64 array, and two lists.
+
+        Args:
+            ended_ms: an int64 array.
+            tournament: the name of each game's tournament; asked for only where a scheme goes by it.
+            editions: by name and end of a game, the editions of tournaments that are rated whole.
+        """
+        found: Mapping[Any, Mapping[int, Edition]] = editions or {}
         rated_ms, batch = ended_ms.copy(), [ALONE] * len(ended_ms)
+        began: list[int | None] = [None] * len(ended_ms)
         if self.by_game:
-            return rated_ms, batch
+            return rated_ms, batch, began
         eras = self.eras_at(ended_ms)
         for number, era in enumerate(self.eras):
             games = np.flatnonzero(eras == number)
-            if era.scheme.rhythm is Rhythm.PERIOD:
-                closing = periods.closings(ended_ms[games], era.scheme.calendar(era.numbers), self.runs)
-                rated_ms[games] = np.minimum(closing, self._last_ms(number))
-            elif era.scheme.rhythm is Rhythm.EVENT:
-                known: dict[tuple[int, str | None], tuple[int, str]] = {}  # most games share event and day
+            calendar = self._calendars[number]
+            if era.scheme.rhythm is Rhythm.PERIOD and not calendar.by_event:
+                listing = periods.listings(ended_ms[games], calendar, self.runs)
+                rated_ms[games] = np.minimum(listing, self._last_ms(number))
+            elif era.scheme.rhythm is not Rhythm.GAME:
+                known: dict[tuple[int, str | None], Place] = {}  # most games share event and day
                 for game, ms in zip(games.tolist(), ended_ms[games].tolist(), strict=True):
                     played = (ms, tournament[game])
                     if played not in known:
-                        known[played] = self.place(*played)
-                    rated_ms[game], batch[game] = known[played]
-        return rated_ms, batch
+                        known[played] = self.place(*played, found.get(tournament[game], {}).get(ms))
+                    rated_ms[game], batch[game], began[game] = known[played]
+        return rated_ms, batch, began
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:
         """The time of a batch as kernels see it; an open run counts as closed with its last game, at *ended_ms*."""
         scheme = self.eras[era].scheme
         period = 0
         if scheme.rhythm is Rhythm.PERIOD:
-            period = periods.number(rated_ms, scheme.calendar(self.eras[era].numbers), self.runs)
+            period = periods.listed(rated_ms, self._calendars[era], self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
     def carried(self, held: Held, era: int, who: Who) -> tuple[float, ...]:

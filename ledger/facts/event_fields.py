@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ledger.facts.instants import INSTANT_FORMS, instant_ms
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
@@ -134,8 +134,9 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
 
 def one_of_field(
-    doc: str, choices: type[Carry | Outcome | Standing | Termination], *, optional: bool = False, absent: str = ""
-) -> Any:
+    doc: str, choices: type[Carry | Format | Outcome | Standing | Termination], *, optional: bool = False,
+    absent: str = "",
+) -> Any:  # fmt: skip
     """A field of one word out of an enumeration."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

@@ -31,7 +31,7 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 
 @attrs.frozen(kw_only=True)
@@ -201,6 +201,27 @@ class RatingRunClosed:
 
 
 @attrs.frozen(kw_only=True)
+class TournamentOpened:
+    """A tournament is announced: games of that name that end from its start to its end are its games."""
+
+    KIND: ClassVar[str] = "tournament-opened/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    pool: str = pattern_field("rating pool", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    starts_at: str = instant_field("when it begins; of a day, the first moment")
+    ends_at: str = instant_field("when it is to be over; of a day, the last moment; a closing says it otherwise")
+    format: Format | None = one_of_field("how it is paired", Format, optional=True)
+    entrants: int | None = integer_field("how many players enter", 2, MAX_PLAYER, optional=True)
+    rounds: int | None = integer_field("how many rounds are planned", 1, 10_000, optional=True)
+
+    @property
+    def key(self) -> str:
+        """``opening:POOL:DIGEST@INSTANT``; the digest is half the SHA-256 of its name, which may be any text."""
+        return f"opening:{self.pool}:{sha256(self.tournament.encode()).hexdigest()[:32]}@{self.starts_at}"
+
+
+@attrs.frozen(kw_only=True)
 class TournamentClosed:
     """A tournament is over: schemes by event rate its games together, as of its end; one of that name may follow."""
 
@@ -233,12 +254,12 @@ class ClockAccepted:
 
 
 Event = (
-    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentClosed
-    | ClockAccepted | GameSupplemented
+    PlayerRegistered | PlayerChanged | GameRecorded | SchemeAdopted | RatingRunClosed | TournamentOpened
+    | TournamentClosed | ClockAccepted | GameSupplemented
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, GameRecorded, SchemeAdopted, RatingRunClosed, TournamentClosed, ClockAccepted,
-    GameSupplemented,
+    GameSupplemented, TournamentOpened,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

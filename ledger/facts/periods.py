@@ -7,7 +7,7 @@ last millisecond. The same rules stand twice, for one game and for columns of ma
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from math import floor
 from typing import Any, NamedTuple
@@ -28,12 +28,22 @@ class Calendar(NamedTuple):
         months: length in calendar months, where days is 0.
         first_month: a month of the year, 1 to 12, in which a period begins.
         by_runs: periods end where rating runs were closed, whatever the lengths say.
+        by_event: a tournament lies whole in the period in which it ended.
+        gap: with by_event, more days than this without a game end an edition of a tournament.
+        longest: with by_event, days that a tournament may last; the games of a longer one lie where they ended.
+        included: with by_event, days before the end of a period by which a tournament must be over to lie in it.
+        in_force: days after the end of a period until its ratings come into force.
     """
 
     days: float = 0.0
     months: float = 1.0
     first_month: float = 1.0
     by_runs: bool = False
+    by_event: bool = False
+    gap: float = 0.0
+    longest: float = 0.0
+    included: float = 0.0
+    in_force: float = 0.0
 
 
 MONTHLY = Calendar()
@@ -72,6 +82,24 @@ def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     return (datetime(max(month // 12, 1), month % 12 + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) - 1
 
 
+def beginning(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int | None:
+    """The first millisecond of a period; None for what lies before the first closed run."""
+    if calendar.by_runs:
+        return runs[period - 1] + 1 if period else None
+    return closing(period - 1, calendar) + 1
+
+
+def listing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
+    """The last millisecond before the ratings of a period come into force; ``OPEN`` for what no run has closed yet."""
+    last = closing(period, calendar, runs)
+    return last if last == OPEN else min(last + int(calendar.in_force) * DAY_MS, OPEN)
+
+
+def listed(ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
+    """Number of the period whose ``listing`` an instant is."""
+    return number(ms if ms == OPEN else ms - int(calendar.in_force) * DAY_MS, calendar, runs)
+
+
 def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
     """``number`` of each instant of an int64 array."""
     if calendar.by_runs:
@@ -84,8 +112,17 @@ def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
 
 def closings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
     """The last millisecond of the period of each instant of an int64 array."""
+    return _of_each(closing, ended_ms, calendar, runs)
+
+
+def listings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
+    """The ``listing`` of the period of each instant of an int64 array."""
+    return _of_each(listing, ended_ms, calendar, runs)
+
+
+def _of_each(last: Callable[..., int], ended_ms: Any, calendar: Calendar, runs: Sequence[int]) -> Any:
     periods, places = np.unique(numbers(ended_ms, calendar, runs), return_inverse=True)
-    return np.asarray([closing(int(period), calendar, runs) for period in periods], np.int64)[places]
+    return np.asarray([last(int(period), calendar, runs) for period in periods], np.int64)[places]
 
 
 def months_of(day: float) -> int:

@@ -71,6 +71,16 @@ class Carry(StrEnum):
     CONVERT = "convert"  # the rating by a stated linear map, and the number of games
 
 
+class Format(StrEnum):
+    """How a tournament is paired."""
+
+    ALL_PLAY_ALL = "all-play-all"
+    SWISS = "swiss"
+    KNOCKOUT = "knockout"
+    MATCH = "match"
+    ARENA = "arena"
+
+
 _ROUND = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?", re.ASCII)
 
 

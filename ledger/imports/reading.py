@@ -44,6 +44,7 @@ class Reading:
         skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
+        no_games: lines of faults that concern the file and no game of it.
     """
 
     name: str
@@ -52,10 +53,16 @@ class Reading:
     bytes_read: int = 0
     fault_count: int = 0
     is_cut: bool = False
+    no_games: set[int] = attrs.Factory(set)
 
     def cut(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
         self.is_cut = True
+        self.fault_of_file(line, message)
+
+    def fault_of_file(self, line: int, message: str) -> None:
+        """Note a fault that concerns the file, not a game."""
+        self.no_games.add(line)
         self.fault(line, message)
 
     def fault(self, line: int, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Entries of a journal as somebody lists them: of a kind, of a game, the newest few. Raw bodies; nothing is decoded."""
+"""Entries of a journal as somebody lists them: of a kind, of a game, the newest few; the pools. Nothing is decoded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND
 from ledger.journal import Journal
+from ledger.journal.game_keys import game_found
+from ledger.runtime.nearest import choice_of
 
+_POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
 STEP = 20_000  # entries looked through at a time, from the end backwards
 
 
@@ -29,16 +32,24 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     return iter(_newest(journal, size, wanted, last))
 
 
+def pool_names(journal: Journal) -> list[str]:
+    """Names of the pools that a scheme was adopted for, in alphabetical order."""
+    adoptions = journal.keys(_POOL, _AFTER_POOLS)
+    return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
+
+
 def about(journal: Journal, game: str) -> list[bytes]:
     """The bodies of the entries about one game, in order: its recording and what was added to it.
 
+    Args:
+        journal: where they stand.
+        game: as ``game_found`` takes it.
+
     Raises:
-        UnknownNameError: no such game.
+        UnknownNameError: no such game, or several.
     """
-    name = game.removeprefix("game:")
-    found = list(journal.find([f"game:{name}"]).values())
-    if not found:
-        raise UnknownNameError("game", game, "give the key as 'games' shows it")
+    name, recorded = game_found(journal, game)
+    found = [recorded]
     while more := list(journal.find([f"supplement:{name}@{len(found)}"]).values()):
         found += more
     return [entry.body for entry in found]
@@ -48,7 +59,7 @@ def _marks(kind: str) -> tuple[bytes, ...]:
     """What stands in a body of this kind and in no other: a quotation mark inside a text is escaped."""
     kinds = sorted(known for known in BY_KIND if kind in {known, known.partition("/")[0]})
     if not kinds:
-        raise UnknownNameError("kind", kind, f"expected one of {sorted(BY_KIND)}")
+        raise UnknownNameError("kind", kind, choice_of(kind, BY_KIND))
     return tuple(b',"kind":"%b","position":' % known.encode() for known in kinds)
 
 

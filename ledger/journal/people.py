@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.journal.guard import Guard
 from ledger.runtime import sqlite
+from ledger.runtime.nearest import nearest
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,6 +53,13 @@ _OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY 
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _ALL_NUMBERS = 2**62
+# Names and identities that may be meant by a word that nobody bears.
+_SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL LIMIT ?"
+_NAMES_LIKE = (
+    "SELECT identity, name FROM people WHERE salt IS NOT NULL AND (name LIKE ?1 || '%' OR identity LIKE ?1 || '%' "
+    "OR instr(name, ?2)) LIMIT ?3"
+)
+_COMPARED = 5_000  # names: a tenth of a second
 
 
 def missing(player: int) -> str:
@@ -274,6 +282,25 @@ class People:
             "ORDER BY player",
             (wanted,),
         )
+
+    def like(self, wanted: str) -> list[str]:
+        """Up to three names or identities that may be meant by *wanted*, which nobody bears; the nearest first.
+
+        In a file of many people only those are compared that begin alike or hold the whole word. Numbers are like
+        each other without meaning each other.
+        """
+        if wanted.rpartition(":")[2].isdigit():
+            return []
+        with sqlite.storage_errors(self.path):
+            rows = self._connection.execute(_SOME_NAMES, (_COMPARED + 1,)).fetchall()
+            if len(rows) > _COMPARED:
+                rows = self._connection.execute(_NAMES_LIKE, (wanted[:1], wanted, _COMPARED)).fetchall()
+        called: dict[str, list[str]] = {}  # by a name, an identity, or a word of a name: the whole ones
+        for identity, name in rows:
+            for word in {identity} if ":" in wanted else {name, *name.replace(",", " ").split()}:
+                called.setdefault(word, []).append(identity if ":" in wanted else name)
+        found = [whole for word in nearest(wanted, called) for whole in called[word]]
+        return list(dict.fromkeys(found))[:3]
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
         with sqlite.storage_errors(self.path):

@@ -22,6 +22,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
@@ -183,7 +184,7 @@ def _needs(event: Event) -> tuple[str, ...]:
     match event:
         case PlayerChanged():
             return (f"player:{event.player}",)
-        case SchemeAdopted() | RatingRunClosed() | TournamentClosed():
+        case SchemeAdopted() | RatingRunClosed() | TournamentOpened() | TournamentClosed():
             return (f"scheme:{event.pool}@start",)
         case _:
             return ()

@@ -24,6 +24,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
@@ -40,11 +41,11 @@ RULES: dict[str, str] = {
         "this machine's clock is behind the last entry by more than a minute: set the clock or, where that entry's "
         "clock was wrong, run 'accept-clock'"
     ),
-    "exists-with-different-FIELD": "the key was recorded with another fact: correct the old fact by a new entry",
+    "exists-with-different-FIELD": "the key was recorded with another fact, which stays: find out which is right",
     "unknown-pool": "no scheme was adopted for this pool: adopt one first",
     "unknown-player": "this player number was never registered: register the player first",
     "same-player": "White and Black are one player: check the source",
-    "ended-before-start": "the game ended before it began: check both times",
+    "ended-before-start": "the game, or the tournament, ended before it began: check both times",
     "ended-in-the-future": "it ended more than a day after now: check the date and this machine's clock",
     "unknown-scheme": "no scheme of that name is installed: install the plug-in or choose another",
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
@@ -144,6 +145,8 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_scheme(event, known)
         case RatingRunClosed() | TournamentClosed():
             _check_closing(event, known, now_ms)
+        case TournamentOpened():
+            _check_opening(event, known)
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
             raise _refusal(
                 "not-the-last-entry", event,
@@ -237,6 +240,16 @@ def _check_closing(event: RatingRunClosed | TournamentClosed, known: Known, now_
     last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms  # a month is over with its last day
     if last(closing) > now_ms + FUTURE_SLACK_MS:
         raise _in_the_future(event, f"closes with {closing}", now_ms)
+
+
+def _check_opening(event: TournamentOpened, known: Known) -> None:
+    if f"scheme:{event.pool}@start" not in known:
+        raise _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+    if instant_end_ms(event.ends_at) < instant_ms(event.starts_at):
+        raise _refusal(
+            "ended-before-start", event,
+            f"ends at {event.ends_at}, before it begins at {event.starts_at}; check both times",
+        )  # fmt: skip
 
 
 def check_clock(now_ms: int, last_recorded_at: str | None) -> int:

@@ -137,10 +137,16 @@ class Build:
             if not stale:
                 games.add(_compact(counting))
             progress("game book", folded, target)
+        columns = self._columns
+        if any(pool.by_event for pool in book.pools.values()):
+            writers.own()
+            with sqlite.immediate(connection, self._path):
+                book.place_all_tournaments(Fresh())
+            stale, columns = True, (*columns, "began_ms")
         if stale:
             writers.own()
             games.clear()
-            for frame in _stored_games(connection, self._columns):
+            for frame in _stored_games(connection, columns):
                 games.add(_compact(frame))
 
     @staticmethod

@@ -18,7 +18,17 @@ from ledger.ratings import engine, side_rows
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
-from ledger.ratings.rated_games import Games, Rated, as_facts, first_ends, rateable, rated_by_era, sides_of
+from ledger.ratings.rated_games import (
+    BEGAN,
+    Games,
+    Rated,
+    as_facts,
+    first_ends,
+    further_facts,
+    rateable,
+    rated_by_era,
+    sides_of,
+)
 from ledger.ratings.side_tables import columns_wanted, facts_wanted, side_tables
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
@@ -90,7 +100,7 @@ class PoolBuild:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
-        self._facts = facts_wanted(self._tables)
+        self._facts = further_facts(pool, facts_wanted(self._tables))
         self._wanted = columns_wanted(self._tables)
         self._players = _Players(pool, roster)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
@@ -146,8 +156,9 @@ class PoolBuild:
         counts = self._players.games[players]
         score = MANY.over(games.half_points, 2)
         games_in = rateable(
-            self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins
-        )
+            self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
+            games.facts.get(BEGAN, ()),
+        )  # fmt: skip
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)
         return kept

@@ -23,7 +23,16 @@ from ledger.ratings import engine, side_rows
 from ledger.ratings.live_games import LiveGames
 from ledger.ratings.player_rows import Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
-from ledger.ratings.rated_games import Games, Rated, as_games, rateable, rated_by_era, touch
+from ledger.ratings.rated_games import (
+    BEGAN,
+    Games,
+    Rated,
+    as_games,
+    further_facts,
+    rateable,
+    rated_by_era,
+    touch,
+)
 from ledger.ratings.side_tables import side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
@@ -83,7 +92,7 @@ class PoolProjection:
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
         self._rows = PlayerRows(connection, pool, tables)
-        self.facts = self._rows.facts
+        self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
 
     def take(self, game: Played) -> bool:
@@ -224,7 +233,10 @@ class PoolProjection:
                 states[player] = self.pool.carried(held, era, who)
         state = cols.floats([value for fields in states for value in fields])
         score = cols.over(games.half_points, 2)
-        games_in = rateable(self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins)
+        games_in = rateable(
+            self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
+            games.facts.get(BEGAN, ()),
+        )  # fmt: skip
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if follows:
             after, played = cols.lists([state, counts])

@@ -19,13 +19,17 @@ from ledger.runtime.columns import MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Rhythm
 
+BEGAN = "began_ms"
+OWN_DAY = -(2**62)  # where the tournament began on the day on which the game ended
+
 
 class Games(NamedTuple):
     """Rated games of one pool in rating order, as columns.
 
     ``time_loss`` is 0 when nobody, 1 when White and 2 when Black lost on time; ``rated_ms`` is the place in rating
     order; ``begins`` is 1 for the first game of each batch (each game, where a scheme rates by game); ``fresh`` is 1
-    for new games; ``facts`` are further columns of the game book, by name, for the tables that want them.
+    for new games; ``facts`` are further columns of the game book, by name, for the tables that want them, and
+    ``began_ms`` where tournaments are rated whole.
     """
 
     position: Column
@@ -141,11 +145,19 @@ def _begins(pool: Pool, ended_ms: Sequence[int], rated_ms: Sequence[int], batch:
 
 
 def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
-    """Columns of the game book by name: texts, but for the order of rounds."""
-    return {
-        name: cols.ints(column) if name == "round_order" else cols.texts(column)
-        for name, column in zip(names, columns, strict=True)
-    }
+    """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
+    found = {}
+    for name, column in zip(names, columns, strict=True):
+        if name == BEGAN:
+            found[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
+        else:
+            found[name] = cols.ints(column) if name == "round_order" else cols.texts(column)
+    return found
+
+
+def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the game book that the games of a pool need beside those that the tables want."""
+    return (*facts, BEGAN) if pool.by_event else tuple(facts)
 
 
 def rated_by_era(
@@ -260,9 +272,13 @@ def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> 
 
 def rateable(
     pool: Pool, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
-    rated_ms: Column, begins: Column,
+    rated_ms: Column, begins: Column, began_ms: Column = (),
 ) -> engine.Rateable:  # fmt: skip
-    """Games of one era as the engine takes them; ``begins`` flags the first game of each batch."""
+    """Games of one era as the engine takes them.
+
+    ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, for schemes that
+    ask.
+    """
     day = cols.over(ended_ms, DAY_MS)
     if pool.eras[era].scheme.rhythm is Rhythm.GAME:
         return engine.Rateable(white, black, score, day)
@@ -274,5 +290,19 @@ def rateable(
     ]
     return engine.Rateable(
         white, black, score, day, cols.ints(places), cols.floats([when.period for when in whens]),
-        cols.floats([when.day for when in whens]),
+        cols.floats([when.day for when in whens]), _began(pool, cols, era, ended_ms, began_ms),
     )  # fmt: skip
+
+
+def _began(pool: Pool, cols: Columns, era: int, ended_ms: Column, began_ms: Column) -> Column:
+    """The day on which each game's tournament began; nothing where the era does not rate tournaments whole."""
+    scheme = pool.eras[era].scheme
+    if scheme.in_force is None or not scheme.calendar(pool.eras[era].numbers).by_event:
+        return ()
+    ends, begins = cols.lists([ended_ms, began_ms])
+    return cols.floats(
+        [
+            (end // DAY_MS if begin == OWN_DAY else begin / DAY_MS)
+            for end, begin in zip(ends, begins, strict=True)
+        ]
+    )

@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
 
 
-def bound(loop: Callable[..., None], name: str, **names: object) -> Callable[..., None]:
+def bound(loop: Callable[..., Any], name: str, **names: object) -> Callable[..., Any]:
     """A copy of *loop* in which the given global names mean the given things."""
     copy = FunctionType(loop.__code__, {**loop.__globals__, **names}, name)
     copy.__qualname__ = name

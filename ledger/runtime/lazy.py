@@ -1,8 +1,8 @@
 """The one place where the heavy packages are imported, each at its first use.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
-is installed); matplotlib, which is optional, more. Commands that touch a few rows never need them, so every other
-module writes
+is installed), matplotlib, which is optional, more, and difflib, which is asked about mistyped names alone, 0.01 s.
+Commands that touch a few rows never need them, so every other module writes
 ``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
 """
 
@@ -12,6 +12,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import difflib
+
     import adbc_driver_manager as adbc_manager
     import adbc_driver_sqlite as adbc_sqlite
     import matplotlib as mpl
@@ -36,6 +38,7 @@ else:
 
     adbc_manager = _Lazy("adbc_driver_manager")
     adbc_sqlite = _Lazy("adbc_driver_sqlite")
+    difflib = _Lazy("difflib")
     mpl = _Lazy("matplotlib")
     mpl_figure = _Lazy("matplotlib.figure")
     nb = _Lazy("numba")
@@ -44,4 +47,6 @@ else:
     sqlite_utils = _Lazy("sqlite_utils")
     zstandard = _Lazy("zstandard")
 
-__all__ = ["adbc_manager", "adbc_sqlite", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard"]
+__all__ = [
+    "adbc_manager", "adbc_sqlite", "difflib", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard",
+]  # fmt: skip

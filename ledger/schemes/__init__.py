@@ -5,12 +5,14 @@ A scheme's module is loaded when the scheme is asked for: most answers need one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loaded
 from ledger.schemes.scheme import Scheme
 
@@ -46,6 +48,17 @@ def available() -> dict[str, Scheme]:
     return schemes
 
 
+def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    """The settings of an adoption that is made now: *given* and, where they say nothing of it, what is new.
+
+    What an adoption of earlier days left unsaid keeps its meaning (``Scheme.for_new_pools``).
+    """
+    try:
+        return {**named(name).for_new_pools, **given}
+    except UnknownNameError:  # whoever records it will say so
+        return dict(given)
+
+
 def named(name: str) -> Scheme:
     """The scheme of that name.
 
@@ -57,4 +70,4 @@ def named(name: str) -> Scheme:
     try:
         return available()[name]
     except KeyError:
-        raise UnknownNameError("scheme", name, f"expected one of {sorted(available())}") from None
+        raise UnknownNameError("scheme", name, choice_of(name, available()), where="installed") from None

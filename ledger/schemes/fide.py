@@ -6,8 +6,14 @@ initial ratings in ``formulas.fide_initial``; only the course of a player from p
 
 Readings where the regulations speak of what a ledger does not know:
 
-* A batch is the tournament: its closing day stands for the day on which the tournament started, its games for the
-  newcomer's first event, and its opponents' ratings are those with which they enter the batch.
+* Where tournaments are rated whole (``by_event``, so for new pools), everybody counts with the rating in force on the
+  tournament's first day (8.2, RULES 1.4), whose rules hold for the difference of ratings; the change is added to the
+  present rating, and rounded once for all tournaments of the period. Who had no rating then and has one now is rated
+  with that, and does not count for opponents (8.2.4); who has lost it since is a newcomer. Of the ratings before the
+  present one the last two are kept: enough for a month's lists. Two tournaments of a player that began on one day
+  count as one where the regulations look at each by itself.
+* Elsewhere a batch is the tournament: its closing day stands for the day on which the tournament started, its games for
+  the newcomer's first event, and its opponents' ratings are those with which they enter the batch.
 * An unrated player has rating 0 and a pool of games; the pool lapses when its first batch is more than 26 months ago.
   A zero score is disregarded as long as nothing is pooled. An initial rating below the floor is not published, and
   the pool goes on.
@@ -20,14 +26,14 @@ Readings where the regulations speak of what a ledger does not know:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import floor, inf
 from typing import Any
 
 import attrs
 
 from ledger.facts.periods import months_of, year_of
-from ledger.schemes.formulas.fide_initial import games_needed, half_point, initial
+from ledger.schemes.formulas.fide_explained import B02, explain
+from ledger.schemes.formulas.fide_initial import initial
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
@@ -36,42 +42,55 @@ from ledger.schemes.formulas.fide_rules import (
     k_capped,
     k_factor,
     lowest,
-    published_from,
     upgrade,
     within,
 )
-from ledger.schemes.formulas.fide_tables import dp, expected_hundredths, percentage, round_hundredths
+from ledger.schemes.formulas.fide_state import (
+    BIRTH_YEAR,
+    COUNTED,
+    DAY,
+    EXPECTED,
+    GAMES,
+    HIGHEST,
+    NAMES,
+    OPPONENTS,
+    POOL_GAMES,
+    POOL_OPPONENTS,
+    POOL_SCORE,
+    POOL_SINCE,
+    SCORED,
+    SINCE,
+    WORK_NAMES,
+    K,
+    floor_of,
+    in_force,
+    leave_out_pointless,
+    needed,
+    own_at_start,
+    remember,
+    rules_of,
+    upgrades,
+)
+from ledger.schemes.formulas.fide_tables import expected_hundredths, round_hundredths
 from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
-    Explanation,
-    Meeting,
+    EventSettings,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
-    Side,
-    Term,
-    When,
     numbers_of,
     refuse_common,
     setting,
 )
 
-B02 = "FIDE Rating Regulations B.02"
-STATE = (
-    "rating", "games", "highest", "birth_year", "pool_games", "pool_score", "pool_opponents", "pool_since", "day",
-)  # fmt: skip
-RATING, GAMES, HIGHEST, BIRTH_YEAR, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS, POOL_SINCE, DAY = range(9)
-FIELDS = len(STATE)
-WORK = ("counted", "scored", "expected_hundredths", "opponents", "k")
-COUNTED, SCORED, EXPECTED, OPPONENTS, K = range(5)
-NOTES = len(WORK)
+STATE, WORK = NAMES, WORK_NAMES
+FIELDS, NOTES = len(STATE), len(WORK)
 
 
 @attrs.frozen(kw_only=True)
-class Settings(PeriodSettings):
+class Settings(EventSettings):
     """What one may choose. Ratings in points; the values that changed with the years go by the date unless set."""
 
     rapid: bool = setting(False, "rapid and blitz chapter instead of standard", "switch", "B02RBRegulations2024")  # noqa: FBT003
@@ -110,21 +129,6 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def rules_of(day: float, numbers: Settings) -> float:
-    """The day whose rules hold for a batch that closes on *day*."""
-    return numbers.rules_day if numbers.rules_day > 0.0 else day
-
-
-def floor_of(day: float, numbers: Settings) -> float:
-    """The lowest rating published by the rules of *day*, points."""
-    return numbers.floor if numbers.floor > 0.0 else published_from(day)
-
-
-def needed(day: float, numbers: Settings) -> float:
-    """Games that make a rating by the rules of *day*."""
-    return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
-
-
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State before the first rated game: with the declared rating, or that of ``start``, or unrated."""
     return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
@@ -135,7 +139,8 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
         own = 0.0
-    return (own, float(games), own, float(newcomer.birth_year or 0), 0.0, 0.0, 0.0, 0.0, float(newcomer.day))
+    born, day = float(newcomer.birth_year or 0), float(newcomer.day)
+    return (own, float(games), own, born, 0.0, 0.0, 0.0, 0.0, day, 0.0, own, 0.0, own)
 
 
 def refuse(
@@ -157,6 +162,10 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
         own = compressed(state[p]) if numbers.compress else state[p]
         if own < floor_of(day, numbers):
             own = 0.0
+        if own != state[p]:
+            if state[p + SINCE] < MARCH_2024 - 1.0:
+                remember(state, p)
+            state[p + SINCE] = MARCH_2024  # a rating of the list of that day never was in force without the rise
         state[p] = own
         state[p + HIGHEST] = max(state[p + HIGHEST], own)
     # 7.1: pooled over at most 26 months
@@ -181,25 +190,26 @@ def k_of(highest: float, games: float, birth_year: float, counted: float, day: f
 
 
 def rate_player(
-    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, first: int,  # noqa: ARG001
-    last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
+    step: int, state: Any, work: Any, after: Any, player: int, opponent: Any, score: Any, colour: Any, began: Any,  # noqa: ARG001
+    first: int, last: int, period: float, day: float, numbers: Settings,  # noqa: ARG001
 ) -> None:  # fmt: skip
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled.
 
     The loop of ``ledger.schemes.formulas.fide_by_hand.tournament``, written out for columns.
     """
     p, w = player * FIELDS, player * NOTES
-    rules = rules_of(day, numbers)
-    own = state[p]
-    low = lowest(own, rules, numbers.rapid, numbers.full_from)
-    high = greatest(own, rules, numbers.rapid, numbers.full_from)
-    counted = 0.0
-    scored = 0.0
-    opponents = 0.0
-    widest = 0.0
-    expected = 0
+    counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
+    start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
+    expected, several = 0, False
     for g in range(first, last):
-        other = state[opponent[g] * FIELDS]
+        if g == first or began[g] != start:
+            several = g > first
+            start = began[g]
+            rules = rules_of(start, numbers)
+            own = own_at_start(state, p, start)
+            low = lowest(own, rules, numbers.rapid, numbers.full_from)
+            high = greatest(own, rules, numbers.rapid, numbers.full_from)
+        other = in_force(state, opponent[g] * FIELDS, start)
         if is_rated(own, other, rules, numbers.rapid):
             difference = within(own - other, low, high)
             widest = max(widest, difference)
@@ -207,26 +217,35 @@ def rate_player(
             counted += 1.0
             scored += score[g]
             opponents += other
-    expected -= upgrade(widest, rules, numbers.rapid)
     for field in range(FIELDS):
         after[p + field] = state[p + field]
     work[w + COUNTED] = counted
     work[w + SCORED] = scored
-    if own == 0.0:
+    if state[p] == 0.0:
         work[w + OPPONENTS] = opponents
-        pool(state, after, p, counted, scored, opponents, day, numbers)
+        if several:
+            leave_out_pointless(state, work, p, w, opponent, score, began, first, last, numbers)
+        pool(state, after, p, work[w + COUNTED], work[w + SCORED], work[w + OPPONENTS], day, numbers)
     elif counted > 0.0:
+        if several:
+            expected -= upgrades(state, p, opponent, began, first, last, numbers)
+        else:
+            expected -= upgrade(widest, rules, numbers.rapid)
         k = k_of(state[p + HIGHEST], state[p + GAMES], state[p + BIRTH_YEAR], counted, day, numbers)
         work[w + EXPECTED] = float(expected)
         work[w + K] = k
-        # 8.3.4, in hundredths: rounded once, "0.5 away from zero"
-        own += round_hundredths(int(k) * (int(100.0 * scored) - expected))
-        publish(after, p, own, counted, floor_of(rules, numbers))
+        # 8.3.4, in hundredths: rounded once, "0.5 away from zero", and added to the rating of the last list
+        own = state[p] + round_hundredths(int(k) * (int(100.0 * scored) - expected))
+        publish(after, p, own, counted, floor_of(rules_of(day, numbers), numbers), day)
 
 
-def publish(after: Any, p: int, own: float, games: float, lowest_published: float) -> None:
+def publish(after: Any, p: int, own: float, games: float, lowest_published: float, day: float) -> None:
     """Note a rating, and the games that made or changed it; unrated on the next list if it is below the floor."""
-    after[p] = own if own >= lowest_published else 0.0
+    published = own if own >= lowest_published else 0.0
+    if published != after[p]:
+        remember(after, p)
+        after[p + SINCE] = day
+    after[p] = published
     after[p + GAMES] += games
     if after[p] > after[p + HIGHEST]:
         after[p + HIGHEST] = own
@@ -252,7 +271,7 @@ def pool(
         return
     own = initial(opponents, scored, games, rules, numbers.hypothetical, numbers.initial_highest)
     if own >= floor_of(rules, numbers):
-        publish(after, p, own, games, own)
+        publish(after, p, own, games, own, day)
         for field in range(POOL_GAMES, DAY):
             after[p + field] = 0.0
 
@@ -277,68 +296,6 @@ def provisional(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
 def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     """Rating lists show rated players."""
     return bool(state[p] > 0.0)
-
-
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
-    """The formula of one player's period with its numbers."""
-    if own.before[RATING] > 0.0:
-        return _explain_change(own, len(meetings), when, numbers)
-    return _explain_unrated(own, len(meetings), when, numbers)
-
-
-def _explain_change(own: Side, played: int, when: When, numbers: Settings) -> Explanation:
-    """A rated player's period."""
-    before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
-    expected, k = own.work[EXPECTED] / 100.0, own.work[K]
-    terms = (
-        Term("Ro", before, "rating before the period"),
-        Term("n", games, f"games of {played} that count: those against rated opponents"),
-        Term("W", scored, "score in them"),
-        Term("We", expected, "expected score by table 8.1.2 and the 400-point rule"),
-        Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
-    )
-    rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
-    if own.after[RATING] == 0.0:
-        rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
-    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
-
-
-def _explain_unrated(own: Side, played: int, when: When, numbers: Settings) -> Explanation:
-    """A newcomer's period."""
-    rules = rules_of(when.day, numbers)
-    games, scored, opponents = (
-        own.before[pooled] + own.work[noted]
-        for pooled, noted in ((POOL_GAMES, COUNTED), (POOL_SCORE, SCORED), (POOL_OPPONENTS, OPPONENTS))
-    )
-    terms = [
-        Term("n", games, f"games pooled against rated opponents; this period {own.work[COUNTED]:g} of {played}"),
-        Term("W", scored, "score in them"),
-        Term("S", opponents, "sum of the opponents' ratings"),
-    ]
-    if games == 0.0 or scored == 0.0 == own.before[POOL_GAMES] or games < needed(rules, numbers):
-        why = f"0, unrated until {needed(rules, numbers):g} games; a first event without a point does not count"
-        return Explanation(why, tuple(terms), 0.0, own.after[RATING], "none", f"{B02} 7.1")
-    if rules >= MARCH_2024:
-        rule = "(S + 2·H)/(n + 2) + dp"
-        percent = percentage(scored + 1.0, games + 2.0)
-        terms += [
-            Term("H", numbers.hypothetical, "rating of the two hypothetical opponents, drawn with"),
-            Term("dp", float(dp(percent)), f"table 8.1.1 for (W + 1)/(n + 2) = {percent} %"),
-        ]
-        unrounded = (opponents + 2.0 * numbers.hypothetical) / (games + 2.0) + dp(percent)
-    elif 2.0 * scored >= games:
-        rule = "S/n + h·(2·W - n)"
-        terms.append(Term("h", half_point(rules), "worth of each half point over 50 %"))
-        unrounded = opponents / games + half_point(rules) * (2.0 * scored - games)
-    else:
-        rule = "S/n + dp"
-        percent = percentage(scored, games)
-        terms.append(Term("dp", float(dp(percent)), f"table 8.1.1 for W/n = {percent} %"))
-        unrounded = opponents / games + dp(percent)
-    rounding = f"to the nearest point; from March 2024 at most {numbers.initial_highest:g}"
-    if own.after[RATING] == 0.0:
-        rounding += f"; below {floor_of(rules, numbers):g}, so not published (0), and the pool goes on"
-    return Explanation(rule, tuple(terms), unrounded, own.after[RATING], rounding, f"{B02} 8.2")
 
 
 def time_control_class(base: float, increment: float, highest: float = 0.0) -> str:
@@ -380,4 +337,7 @@ SCHEME = Scheme(
     explain=explain,
     provisional=provisional,
     listed=listed,
+    in_force=in_force,
+    # RULES 1.4 and 1.8: whole tournaments, "the closing date for tournaments for a list is 3 days before" the 1st
+    for_new_pools={"by_event": True, "included_until": 2},
 )

@@ -23,6 +23,7 @@ import attrs
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
+from ledger.runtime.nearest import choice_of
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -93,6 +94,39 @@ class PeriodSettings:
                 raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
 
 
+@attrs.frozen(kw_only=True)
+class EventSettings(PeriodSettings):
+    """What a scheme by period lets one set that can rate tournaments whole, in the period in which they ended.
+
+    The defaults are those of ledgers that say nothing of it, which rate each game in the period in which it ended.
+    """
+
+    by_event: bool = setting(False, "tournaments are rated whole, when they are over", "switch", "choice of the pool")  # noqa: FBT003
+    event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
+    event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
+    included_until: float = setting(
+        0.0, "days before the end of a period by which a tournament must be over to be in it", "days",
+        "choice of the pool",
+    )  # fmt: skip
+    in_force_after: float = setting(
+        0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
+    )
+
+    def check_periods(self) -> None:
+        """Refuse lengths that no calendar and no tournament has.
+
+        Raises:
+            ValueError: naming the first of them.
+        """
+        super().check_periods()
+        for name, low, high in (
+            ("event_gap", 1, 366), ("event_days", 1, 366), ("included_until", 0, 366), ("in_force_after", 0, 366),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
 S = TypeVar("S")
 
 
@@ -152,13 +186,15 @@ class Side(NamedTuple):
 class Meeting(NamedTuple):
     """One game of that player: the opponent's state before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
 
-    ``work`` holds the opponent's work numbers of the batch, if any.
+    ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
+    days since 1970, for a scheme that rates from the ratings in force then.
     """
 
     opponent: tuple[float, ...]
     score: float
     colour: int = 0
     work: tuple[float, ...] = ()
+    began: float = 0.0
 
 
 class Term(NamedTuple):
@@ -256,6 +292,12 @@ class Scheme:
             later round; zero at the start of a batch). The games are *first* <= g < *last*: ``opponent[g]`` is a
             player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
             fields in *after*.
+        in_force: kernel ``(state, p, day) -> rating``: the rating in force on a day not after that of the state; for a
+            scheme that rates from the ratings in force when a tournament began. Its ``rate_player`` takes one more
+            column, ``began``, after ``colour``: by game the day on which its tournament began, and that of the batch
+            where tournaments are not rated whole.
+        for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
+            an adoption of earlier days meant by saying nothing.
         steps: number of rounds.
         work: names of the work numbers.
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
@@ -284,6 +326,8 @@ class Scheme:
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None
+    in_force: Callable[..., float] | None = None
+    for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
@@ -301,7 +345,13 @@ class Scheme:
 
     def calendar(self, numbers: Any) -> Calendar:
         """How a scheme by period cuts time, from its settings."""
-        return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
+        given = numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs
+        if not issubclass(self.settings, EventSettings):
+            return Calendar(*given)
+        return Calendar(
+            *given, numbers.by_event, numbers.event_gap, numbers.event_days, numbers.included_until,
+            numbers.in_force_after,
+        )  # fmt: skip
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""
@@ -317,7 +367,7 @@ class Scheme:
         """
         fields = attrs.fields_dict(self.settings)
         problems = [
-            f"scheme {self.name!r} has no setting {name!r}, expected one of {sorted(fields)} @ $.facts.settings"
+            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, fields)}"
             for name in given
             if name not in fields
         ]
@@ -334,12 +384,12 @@ class Scheme:
             if fits:
                 values[name] = value if isinstance(value, bool) else float(Decimal(value))
             else:
-                problems.append(f"expected {wanted}, got {value!r} @ $.facts.settings.{name}")
+                problems.append(f"setting {name!r}: expected {wanted}, got {value!r}")
         if not problems:
             try:
                 return self.numbers(*attrs.astuple(self.settings(**values)))
             except ValueError as error:
-                problems.append(f"{error} @ $.facts.settings")
+                problems.append(str(error))
         raise MalformedError(problems)
 
 

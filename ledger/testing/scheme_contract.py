@@ -286,7 +286,11 @@ class SchemeContract:
         while starts[-1] < GAMES:
             starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
-        return Rateable(white, black, score, day, starts, period, [day[last - 1] + 0.5 for last in starts[1:]])
+        closing = [day[last - 1] + 0.5 for last in starts[1:]]
+        if self.make().in_force is None:
+            return Rateable(white, black, score, day, starts, period, closing)
+        began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
+        return Rateable(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Iterator[Case]:
         """Players in games and batches as they come up, those of newcomers among them."""
@@ -296,6 +300,7 @@ class SchemeContract:
         for batch, (first, last) in enumerate(batches):
             part = _part(games, first, last)
             when = When(part.period[0], part.closing[0]) if games.starts else When(0.0, part.day[0])
+            begins = part.began or [when.day] * len(part.white)
             if scheme.rhythm is Rhythm.GAME:
                 work: list[float] = []
                 before, after = list(state), list(state)
@@ -307,8 +312,8 @@ class SchemeContract:
                 noted = [tuple(work[p * len(scheme.work) : (p + 1) * len(scheme.work)]) for p in range(PLAYERS)]
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        Meeting(tuple(sides[other][0]), points, colour, noted[other])
-                        for w, b, score in zip(part.white, part.black, part.score, strict=True)
+                        Meeting(tuple(sides[other][0]), points, colour, noted[other], began)
+                        for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
                     ]
@@ -339,7 +344,8 @@ def _part(games: Rateable, first: int, last: int) -> Rateable:
         return Rateable(white, black, score, day)
     begin, end = games.starts.index(first), games.starts.index(last)
     starts = [start - first for start in games.starts[begin : end + 1]]
-    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end])
+    began = games.began[first:last]
+    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
 
 
 def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Rateable:
@@ -347,10 +353,10 @@ def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Ratea
 
 
 def _as_arrays(games: Rateable) -> Rateable:
-    white, black, score, day, starts, period, closing = games
+    white, black, score, day, starts, period, closing, began = games
     return Rateable(
         MANY.small(white), MANY.small(black), MANY.floats(score), MANY.floats(day), MANY.ints(starts),
-        MANY.floats(period), MANY.floats(closing),
+        MANY.floats(period), MANY.floats(closing), MANY.floats(began) if len(began) else (),
     )  # fmt: skip
 
 

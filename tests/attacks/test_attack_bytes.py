@@ -30,4 +30,4 @@ def test_a_person_whom_no_entry_covers_is_named_as_not_compared(attacked: Field)
     assert judge.truth.faults(db) == []
     done = judge.worker.run("audit", db)
     assert done.code == 0
-    assert any(line.startswith("NOT COMPARED") and "people" in line for line in done.err.splitlines())
+    assert any(line.startswith("NOT COMPARED") and "people" in line for line in done.out.splitlines())

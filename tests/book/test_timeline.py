@@ -172,9 +172,10 @@ def test_the_eras_of_a_column_are_those_of_its_instants(since: list[str], instan
 def test_the_places_of_columns_are_those_of_their_games(where: Pool, played: list[tuple[int, str | None]]) -> None:
     ended = np.array([ms for ms, _ in played], np.int64)
     kept = ended.copy()
-    rated_ms, batch = where.places(ended, [name for _, name in played])
+    rated_ms, batch, began_ms = where.places(ended, [name for _, name in played])
     assert rated_ms.dtype == np.int64
-    assert list(zip(rated_ms.tolist(), batch, strict=True)) == [where.place(ms, name) for ms, name in played]
+    found = zip(rated_ms.tolist(), batch, began_ms, strict=True)
+    assert list(found) == [where.place(ms, name) for ms, name in played]
     assert (ended == kept).all()
 
 
@@ -184,7 +185,7 @@ def test_a_game_is_rated_when_it_has_ended_and_before_its_era_is_over(
 ) -> None:
     batches: dict[tuple[int, str], set[int]] = {}
     for ended_ms, tournament in played:
-        rated_ms, batch = where.place(ended_ms, tournament)
+        rated_ms, batch, _ = where.place(ended_ms, tournament)
         number = where.era_at(ended_ms)
         assert rated_ms >= ended_ms
         assert where.era_at(rated_ms) == number
@@ -201,7 +202,7 @@ def test_of_two_games_without_a_tournament_the_later_never_takes_its_place_first
     where: Pool, one: int, other: int
 ) -> None:
     first, second = sorted((one, other))
-    places = [where.place(ms, None) for ms in (first, second)]
+    places = [where.place(ms, None)[:2] for ms in (first, second)]
     assert places == sorted(places)
 
 

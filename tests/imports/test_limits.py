@@ -341,7 +341,7 @@ def test_by_speed_a_variant_that_is_no_word_is_a_fault_and_no_traceback(variant:
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
     assert "FILE:2: variant must be" in words
-    assert "1 games recorded" in words
+    assert "1 game recorded" in words
 
 
 def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: Path, run: Run) -> None:

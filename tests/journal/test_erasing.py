@@ -46,7 +46,7 @@ def test_the_name_is_in_no_byte_any_more_and_the_rest_stays(league: Path, run: R
     after = json.loads(run("ratings", league).out)
     assert [row["rating"] for row in after] == [row["rating"] for row in before]
     assert after[0]["name"] == "(erased) 1"
-    assert "1 erased" in run("audit", league).err
+    assert "1 erased" in run("audit", league).out
 
 
 def test_every_command_about_a_player_takes_the_number_afterwards(league: Path, run: Run) -> None:

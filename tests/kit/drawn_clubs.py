@@ -16,6 +16,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.schemes import built_in
@@ -39,7 +40,23 @@ OTHERS: tuple[tuple[str, Settings], ...] = (
     *((scheme.name, {"by_runs": True}) for scheme in built_in() if scheme.rhythm is Rhythm.PERIOD),
     ("glicko2", {"period_days": 7}),
     ("fide", {"rapid": True}),
+    ("fide", {"by_event": True, "event_gap": 30, "start": 1800, "floor": 1000}),
 )
+WHOLE: Settings = {"by_event": True, "included_until": 2, "start": 1800, "floor": 1000}
+WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool that rates tournaments whole
+    *((("fide", WHOLE),) * 4),
+    ("fide", {**WHOLE, "event_gap": 1, "event_days": 5}),
+    ("fide", {**WHOLE, "by_runs": True}),
+    ("fide", {**WHOLE, "in_force_after": 14}),
+    ("fide", {**WHOLE, "period_days": 7}),
+    ("fide", {"start": 1800, "floor": 1000}),
+    ("chessworld", {}),
+    ("harkness", {}),
+)
+DAYS_OF_A_WINTER = (
+    "2020-01-02", "2020-01-20", "2020-01-28", "2020-01-30", "2020-01-31", "2020-02-01", "2020-02-06T18:00:00Z",
+    "2020-02-06", "2020-02-14", "2020-02-22", "2020-02-26", "2020-02-28", "2020-02-29", "2020-03-01", "2020-03-08",
+)  # fmt: skip
 CONVERSION = (
     ConversionRange(factor="0.5", offset="700"),
     ConversionRange(from_rating="1500", factor="1.25", offset="-50.5"),
@@ -62,7 +79,9 @@ def registrations(draw: st.DrawFn) -> list[PlayerRegistered]:
 
 
 @st.composite
-def games(draw: st.DrawFn, number: int) -> GameRecorded:
+def games(
+    draw: st.DrawFn, number: int, moments: Sequence[str] = MOMENTS, tournaments: Sequence[str | None] = (None, CAFE)
+) -> GameRecorded:
     white, black = draw(st.permutations(range(1, PLAYERS + 1)))[:2]
     return GameRecorded(
         game=f"{draw(st.sampled_from('zyxab'))}{number}",
@@ -72,8 +91,8 @@ def games(draw: st.DrawFn, number: int) -> GameRecorded:
         outcome=draw(st.sampled_from(Outcome)),
         termination=draw(st.sampled_from(Termination)),
         half_moves=draw(st.sampled_from((None, 0, 10, 11, 80))),
-        ended_at=draw(st.sampled_from(MOMENTS)),
-        tournament=draw(st.sampled_from((None, CAFE))),
+        ended_at=draw(st.sampled_from(moments)),
+        tournament=draw(st.sampled_from(tournaments)),
         round=draw(st.sampled_from((None, "1", "2", "10", "2.1", "Final"))),
         rated=draw(st.sampled_from((True, True, True, False))),
     )
@@ -134,11 +153,49 @@ def closings(draw: st.DrawFn) -> list[Event]:
 
 
 @st.composite
-def clubs(
+def openings(draw: st.DrawFn) -> list[Event]:
+    """Tournaments that are announced, and closings of some of their editions."""
+    when = st.tuples(st.sampled_from(POOLS), st.sampled_from(DAYS_OF_A_WINTER))
+    found: list[Event] = []
+    for pool, day in draw(st.lists(when, max_size=3, unique=True)):
+        last = draw(st.sampled_from([later for later in DAYS_OF_A_WINTER if later[:10] >= day[:10]]))
+        found.append(TournamentOpened(pool=pool, tournament=CAFE, starts_at=day[:10], ends_at=last[:10]))
+    for pool, day in draw(st.lists(when, max_size=3, unique=True)):
+        found.append(TournamentClosed(pool=pool, tournament=CAFE, ended_at=day))
+    return list({event.key: event for event in found}.values())
+
+
+@st.composite
+def clubs_of_a_winter(draw: st.DrawFn) -> list[Event]:
+    """A club's facts with pools that rate tournaments whole: a winter's games of few tournaments, some of them told."""
+    scheme = st.sampled_from(WHOLE_TOURNAMENTS)
+    adopted: list[Event] = []
+    for pool in POOLS:
+        name, given = draw(scheme)
+        adopted.append(SchemeAdopted(pool=pool, scheme=name, settings=given))
+    changed: list[Event] = []
+    for pool, day in draw(st.lists(st.tuples(st.sampled_from(POOLS), st.sampled_from(DAYS_OF_A_WINTER)), max_size=2)):
+        name, given = draw(scheme)
+        changed.append(SchemeAdopted(pool=pool, scheme=name, settings=given, effective_from=day))
+    changed = list({event.key: event for event in changed}.values())
+    names = (None, CAFE, CAFE, CAFE, "Cup")
+    played = [draw(games(i, DAYS_OF_A_WINTER, names)) for i in range(draw(st.integers(0, 24)))]
+    runs = [RatingRunClosed(pool=POOLS[0], as_of=day) for day in draw(st.sets(st.sampled_from(("2020-01", "2020-02"))))]
+    later = [*played, *changed, *draw(openings()), *runs, *draw(changes())]
+    return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
+
+
+def clubs() -> st.SearchStrategy[list[Event]]:
+    """A club's facts: the first schemes and the players, then games, changes and closings in any order."""
+    return mixed_clubs() | clubs_of_a_winter()
+
+
+@st.composite
+def mixed_clubs(
     draw: st.DrawFn, first: st.SearchStrategy[tuple[str, Settings]] | None = None,
     later: st.SearchStrategy[tuple[str, Settings]] | None = None,
 ) -> list[Event]:  # fmt: skip
-    """A club's facts: the first schemes and the players, then games, changes and closings in any order.
+    """A club's facts with schemes of every kind.
 
     *first* draws the schemes that the pools begin with, *later* those that they change to; by default ``schemes``.
     """

@@ -19,8 +19,9 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 from tests.kit.places import TESTS
 
 FOLDER = TESTS / "golden"
@@ -176,6 +177,26 @@ GOLDEN: dict[str, Golden] = {
             pool="by_speed-blitz",
             tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
             ended_at="2013-06-04T19:45:00Z",
+        ),
+    ),
+    "tournament-opened-1.minimal": Golden(
+        15,
+        "2026-11-21T03:15:15.120Z",
+        "admin",
+        TournamentOpened(pool="a", tournament="x", starts_at="1999", ends_at="1999"),
+    ),
+    "tournament-opened-1.full": Golden(
+        16,
+        "2026-11-21T03:15:15.121Z",
+        "admin:eve",
+        TournamentOpened(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
+            starts_at="2013-05-27",
+            ends_at="2013-06-04T19:45:00Z",
+            format=Format.ALL_PLAY_ALL,
+            entrants=10,
+            rounds=9,
         ),
     ),
     "clock-accepted-1.minimal": Golden(

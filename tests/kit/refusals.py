@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "exists-with-different-FIELD": (
         Case(
             game_recorded("r1-b1", outcome=Outcome.BLACK),
-            "'game:r1-b1' was recorded with outcome='white', not 'black'; a recorded fact is never overwritten",
+            "'game:r1-b1' was recorded with outcome='white', not 'black'; what is recorded stays",
             source("r1-b1", outcome="black"),
         ),
         Case(
@@ -139,11 +139,11 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(tournament_closed("2026-12"), "closes with 2026-12, but it is 2026-11-21T12:00:00.000Z now; check the"),
     ),
     "unknown-scheme": (
-        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
-        Case(later(scheme="guesswork"), "no scheme 'guesswork' in this ledger; expected one of ["),
+        Case(adoption(scheme="guesswork"), "no scheme 'guesswork' installed; expected one of ["),
+        Case(later(scheme="guesswork"), "no scheme 'guesswork' installed; expected one of ["),
     ),
     "bad-settings": (
-        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob', expected one of ["),
+        Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob'; expected one of ["),
         Case(later(settings={"cap": -1}), "cap must not be negative"),
     ),
     "pool-has-no-beginning": (

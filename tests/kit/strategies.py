@@ -27,9 +27,10 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_text
-from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")
 
@@ -167,6 +168,20 @@ def closed_tournaments() -> st.SearchStrategy[TournamentClosed]:
     return st.builds(TournamentClosed, pool=names(), tournament=plain_texts(128), ended_at=instants())
 
 
+def opened_tournaments() -> st.SearchStrategy[TournamentOpened]:
+    """``tournament-opened/1``."""
+    return st.builds(
+        TournamentOpened,
+        pool=names(),
+        tournament=plain_texts(128),
+        starts_at=instants(),
+        ends_at=instants(),
+        format=_or_none(st.sampled_from(Format)),
+        entrants=_or_none(st.integers(2, limits.MAX_PLAYER)),
+        rounds=_or_none(st.integers(1, 10_000)),
+    )
+
+
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     """``clock-accepted/1``."""
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
@@ -196,7 +211,7 @@ def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
         registrations(), changes(), games(), adoptions(), closed_runs(), closed_tournaments(), accepted_clocks(),
-        supplements(),
+        supplements(), opened_tournaments(),
     )  # fmt: skip
 
 

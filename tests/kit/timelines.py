@@ -24,7 +24,7 @@ def pool(*eras: Era, runs: tuple[str, ...] = (), **closed: str) -> Pool:
 
 
 def place(where: Pool, ended: str, tournament: str | None = None) -> tuple[int, str]:
-    return where.place(instant_ms(ended), tournament)
+    return where.place(instant_ms(ended), tournament)[:2]
 
 
 def nobody(_: int) -> Newcomer:

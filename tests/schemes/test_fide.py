@@ -27,6 +27,8 @@ class TestFide(SchemeContract):
     settings: ClassVar[Sequence[Any]] = (
         {},
         {"rapid": True},
+        {"by_event": True, "included_until": 2},
+        {"by_event": True, "rules_day": 19_500},
         {"rules_day": 20_400, "floor": 1, "initial_games": 1},
         {"rules_day": 14_000, "compress": False},
         {"compress": False, "k_product": 100, "k_games": 0, "period_months": 3, "high_from": 2000},

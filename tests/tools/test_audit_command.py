@@ -18,18 +18,20 @@ from tools.commands import FALSE, REFUSED, USAGE
 def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, run: Run) -> None:
     done = run("audit", sample_club)
     assert done.code == 0
-    assert done.err == f"TRUE {sample_club}: {SAMPLE_ENTRIES} entries: journal, 16 names, and every derived row\n"
-    head, *digests = done.out.splitlines()
+    verdict, head, *digests = done.out.splitlines()
+    assert verdict == f"TRUE {sample_club}: {SAMPLE_ENTRIES} entries: journal, 16 names, and every derived row"
+    assert done.err == ""
     assert head == f"head {run('head', sample_club).out.strip()}"
     assert [line.split()[0] for line in digests] == [
         "changes", "current", "eras", "games", "history", "players", "pools", "runs", "tournaments",
     ]  # fmt: skip
     short = run("audit", sample_club, "--journal-only")
-    assert short.out == f"{head}\n"
-    assert short.err.splitlines() == [
-        f"NOT COMPARED {sample_club} names, texts and derived rows: the journal alone was asked for",
+    assert short.out.splitlines() == [
         f"TRUE {sample_club}: {SAMPLE_ENTRIES} entries: journal",
+        f"NOT COMPARED {sample_club} names, texts and derived rows: the journal alone was asked for",
+        head,
     ]
+    assert short.err == ""
 
 
 def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path, run: Run) -> None:
@@ -37,9 +39,10 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
     for words in ([], ["--journal-only"]):
         done = run("audit", sample_club, *words)
         assert done.code == FALSE
-        assert f"FALSE {sample_club} journal entry 500: the body hashes to " in done.err
-        assert "TRUE" not in done.err
-        assert len(done.out.splitlines()) == 1  # no digests: nothing follows from a false journal
+        false, *_, head = done.out.splitlines()
+        assert false.startswith(f"FALSE {sample_club} journal entry 500: the body hashes to ")
+        assert "TRUE" not in done.out + done.err
+        assert head.startswith("head ")  # no digests: nothing follows from a false journal
 
 
 @pytest.mark.parametrize(
@@ -58,8 +61,9 @@ def test_an_edited_row_of_any_derived_table_is_named(
     edit(sample_club.with_name("club.views.db"), f"UPDATE {table} SET {column} = {value} WHERE {where}")
     done = run("audit", sample_club)
     assert done.code == FALSE
-    (line,) = done.err.splitlines()
+    line, head, *_ = done.out.splitlines()
     assert line.startswith(f"FALSE {sample_club} {table} ")
+    assert (head.split()[0], done.err) == ("head", "")
     key = where.replace(" = ", " ").replace(" AND ", ", ").replace("''", "")
     assert f"{key}: {column} is " in line
     assert "the journal gives" in line
@@ -72,7 +76,7 @@ def test_swapped_names_are_named(sample_club: Path, run: Run) -> None:
     edit(people, "UPDATE people SET name = CASE name WHEN 'ann' THEN 'bob' ELSE 'ann' END WHERE name IN ('ann', 'bob')")
     done = run("audit", sample_club)
     assert done.code == FALSE
-    assert sorted(line.split()[2:4] for line in done.err.splitlines()) == [["people", "13:"], ["people", "1:"]]
+    assert sorted(line.split()[2:4] for line in done.out.splitlines()[:2]) == [["people", "13:"], ["people", "1:"]]
 
 
 def test_a_saved_head_is_proven_to_be_before_what_is_there_later(sample_club: Path, tmp_path: Path, run: Run) -> None:
@@ -103,7 +107,7 @@ def test_a_cut_off_tail_is_found_by_a_kept_head(sample_club: Path, tmp_path: Pat
     assert run("audit", sample_club).code == 0  # a shorter journal is a true one
     done = run("audit", sample_club, "--since", kept)
     assert done.code == FALSE
-    assert "journal entry 901: the journal holds only 900 entries, but the head kept outside says 917" in done.err
+    assert "journal entry 901: the journal holds only 900 entries, but the head kept outside says 917" in done.out
 
 
 def test_a_restored_older_copy_is_found_by_a_kept_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
@@ -116,7 +120,7 @@ def test_a_restored_older_copy_is_found_by_a_kept_head(sample_club: Path, tmp_pa
     assert run("audit", sample_club, "--save-head", kept).code == 0
     done = run("audit", older / "club.db", "--since", kept)
     assert done.code == FALSE
-    assert "an older copy was restored" in done.err
+    assert "an older copy was restored" in done.out
 
 
 def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Run) -> None:

@@ -85,7 +85,7 @@ def test_formats_are_told_by_content_not_by_name(
 ) -> None:
     path = written(tmp_path, "games.txt", content)
     done = run("import", empty_club, path)
-    assert done == (0, "", f"{path} ({fmt}): 1 games recorded, 0 known already, 2 new players\n")
+    assert done == (0, "", f"{path} ({fmt}): 1 game recorded, 0 known already, 2 new players\n")
     assert latest_game(run, empty_club, "Ann").startswith(key)
     assert run("import", empty_club, path) == (0, "", f"{path} ({fmt}): 0 games recorded, 1 known already\n")
 
@@ -103,7 +103,7 @@ def test_a_dash_is_standard_input_packed_or_not(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(pack(PGN))))
     done = run("import", empty_club, "-")
-    assert done == (0, "", "- (pgn): 1 games recorded, 0 known already, 2 new players\n")
+    assert done == (0, "", "- (pgn): 1 game recorded, 0 known already, 2 new players\n")
 
 
 def test_a_format_can_be_demanded(empty_club: Path, tmp_path: Path, run: Run) -> None:
@@ -135,7 +135,7 @@ def test_bad_games_are_named_by_file_and_line_and_left_out(empty_club: Path, tmp
     *faults, summary = done.err.splitlines()
     assert [line.split(": ")[0] for line in faults] == [f"{path}:{line}" for line in (3, 4, 6)]
     assert "2021-02-30" in faults[0]
-    assert summary == f"{path} (csv): 2 games recorded, 0 known already, 2 new players, 3 faults"
+    assert summary == f"{path} (csv): 2 games recorded, 0 known already, 2 new players, 3 faulty games, 3 faults"
     assert json.loads(run("show", empty_club, "Ann").out)["games"] == 2
 
 
@@ -147,7 +147,8 @@ def test_strict_records_nothing_of_a_file_with_a_fault_and_lists_them_all(
     done = run("import", empty_club, bad, "--strict")
     assert done.code == REFUSED
     assert [line.partition(": ")[0] for line in done.err.splitlines()[:-1]] == [f"{bad}:{line}" for line in (3, 4, 6)]
-    assert done.err.endswith("(csv): 0 games recorded, 0 known already, 3 faults: nothing recorded (--strict)\n")
+    summary = "(csv): 0 games recorded, 0 known already, 3 faulty games, 3 faults: nothing recorded (--strict)\n"
+    assert done.err.endswith(summary)
     assert run("head", empty_club).out == before
     assert run("audit", empty_club).code == 0
     # "of that file": a good one beside it is recorded
@@ -178,7 +179,7 @@ def test_a_flood_of_faults_is_cut_with_their_number(
 
 
 def test_a_pool_of_its_own(empty_club: Path, tmp_path: Path, run: Run) -> None:
-    assert run("import", empty_club, written(tmp_path, "games.csv", CSV), "--pool", "rapid").code == 0
+    assert run("import", empty_club, written(tmp_path, "games.csv", CSV), "--pool", "rapid", "--new-pool").code == 0
     assert json.loads(run("ratings", empty_club).out) == []
     ranking = json.loads(run("ratings", empty_club, "--pool", "rapid").out)
     assert [row["name"] for row in ranking] == ["Ann", "Bob"]
@@ -202,8 +203,8 @@ def test_variants_are_left_out_and_counted_unless_given_a_pool(empty_club: Path,
     assert done.code == 0
     assert "3 games recorded" in done.err
     assert "1 left out: variant crazyhouse" in done.err
-    done = run("import", empty_club, path, "--variant", "crazyhouse=zh")
-    assert "1 games recorded, 3 known already" in done.err
+    done = run("import", empty_club, path, "--variant", "crazyhouse=zh", "--new-pool")
+    assert "1 game recorded, 3 known already" in done.err
     assert json.loads(run("ratings", empty_club, "--pool", "zh").out)[0]["name"] == "Bob"
 
 
@@ -229,13 +230,19 @@ def test_wrong_words_of_an_import_record_nothing(
     assert run("head", empty_club).out == before
 
 
-def test_a_file_that_is_not_there_is_named_and_those_before_it_are_rated(
+def test_files_that_cannot_be_read_are_all_named_before_anything_is_recorded(
     empty_club: Path, tmp_path: Path, run: Run
 ) -> None:
-    done = run("import", empty_club, written(tmp_path, "games.csv", CSV), tmp_path / "nope.pgn")
+    before = run("head", empty_club).out
+    good, zipped = written(tmp_path, "games.csv", CSV), written(tmp_path, "games.zip", b"PK\x03\x04")
+    done = run("import", empty_club, good, tmp_path / "nope.pgn", zipped, tmp_path)
     assert done.code == REFUSED
-    assert "nope.pgn: no such file" in done.err
-    assert len(json.loads(run("ratings", empty_club).out)) == 2
+    missing, packed, folder, end = done.err.splitlines()
+    assert missing.endswith("nope.pgn: no such file: check the name")
+    assert "games.zip: is a zip archive" in packed
+    assert folder.startswith(f"error: {tmp_path}: cannot be read")
+    assert end == "error: nothing was recorded"
+    assert run("head", empty_club).out == before
     assert run("import", empty_club, tmp_path).code == REFUSED
     assert run("import", empty_club).code == USAGE
 
@@ -268,6 +275,6 @@ def test_an_interrupted_command_says_that_what_was_recorded_stands(
         done = run("import", empty_club, written(tmp_path, "games.csv", CSV))
     assert done.code == REFUSED
     assert "stopped; nothing half done is kept, run the command again" in done.err
-    assert "1 games recorded" in done.err
+    assert "1 game recorded" in done.err
     assert run("import", empty_club, tmp_path / "games.csv").err.endswith("0 games recorded, 1 known already\n")
     assert len(json.loads(run("ratings", empty_club).out)) == 2

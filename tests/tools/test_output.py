@@ -267,6 +267,13 @@ def test_errors_are_coloured_on_a_terminal_unless_that_is_unwanted(
     assert terminal.text().endswith("no player '\\x1b[2J'\n")
     assert ("\x1b[38;5;166m" in terminal.text()) is coloured
     assert ("\x1b" in terminal.text()) is coloured
+    answered = Terminal("utf-8")
+    monkeypatch.setattr(sys, "stdout", answered)
+    output.verdict("FALSE", "club.db \x1b[2J", alarm=True)
+    output.verdict("TRUE", "club.db")
+    assert answered.text().endswith("club.db \\x1b[2J\nTRUE club.db\n")
+    assert ("\x1b[38;5;166m" in answered.text()) is coloured
+    assert ("\x1b" in answered.text()) is coloured
 
 
 def test_an_encoding_that_lacks_letters_shows_their_codes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ def test_a_kept_head_is_proven_before_it_is_replaced(empty_club: Path, capsys: p
     connection.close()
     assert main(["rebuild", str(empty_club)]) == 0
     assert main(["audit", str(empty_club), "--save-head", str(kept)]) == 3
-    assert "the tail was cut off" in capsys.readouterr().err
+    assert "the tail was cut off" in capsys.readouterr().out
     assert kept.read_text() == before
 
 

@@ -60,7 +60,7 @@ def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sam
         connection.execute("UPDATE current SET rating = 3000 WHERE player = 13")
     done = shell(f"ledger audit {sample_club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
     assert done.code == FALSE
-    false, told = done.err.splitlines()
+    false, told = done.err.splitlines()  # a verdict is not lost with its digests
     assert false.startswith(f"FALSE {sample_club} current ")
     assert told == FULL
 
@@ -81,7 +81,7 @@ def test_a_reader_of_the_first_line_gets_it(sample_folder: Path) -> None:
 
 def test_words_that_nobody_takes_stop_no_work(sample_club: Path) -> None:
     for number, where in enumerate(("2>/dev/full", "<&- >&- 2>&-"), 1):
-        done = shell(f"ledger close-tournament {sample_club} Cup --ended 200{number} {where}")
+        done = shell(f"ledger close-tournament {sample_club} 'Club evening' --ended 200{number} {where}")
         assert done == (0, "", "")
         assert shell(f"ledger head {sample_club} 2>&-").out.startswith(f"{917 + number} ")
     assert shell(f"ledger show {sample_club} nobody {where}") == (REFUSED, "", "")

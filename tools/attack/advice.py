@@ -34,7 +34,7 @@ def disappointments(
         worker: runs what is advised, then the command again: a line that gave the advice may not come back.
         scratch: a folder for the copy.
     """
-    lines = done.err.splitlines()
+    lines = done.said.splitlines()
     for name in ("rebuild", "accept-lost-names", "erase"):
         advising = {line: steps for line in lines if (steps := _steps(name, line))}
         if not advising or command[0] == name:
@@ -45,10 +45,10 @@ def disappointments(
         ended = [_done(steps, copy, worker) for steps in dict.fromkeys(advising.values())]
         failed = next((step for step in ended if step.code != 0), None)
         if failed is not None:
-            yield f"advises {name} ({min(advising)}), which ends with {failed.code}: {failed.err.strip()}"
+            yield f"advises {name} ({min(advising)}), which ends with {failed.code}: {failed.said.strip()}"
             continue
         again = worker.run(command[0], copy, *command[1:])
-        same = {line.replace(str(copy), path) for line in again.err.splitlines()} & advising.keys()
+        same = {line.replace(str(copy), path) for line in again.said.splitlines()} & advising.keys()
         if same:
             yield f"advises {name}, after which it says the same: {min(same)}"
 

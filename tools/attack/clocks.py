@@ -54,14 +54,14 @@ def jumps(judge: Judge) -> Iterator[Finding]:
     now = case.last() + timedelta(seconds=1)
     yield from case.imports(now + YEARS, allowed=True)
     yield from case.imports(now, allowed=False)
-    advised = _COMMAND.search(case.done.err)
+    advised = _COMMAND.search(case.done.said)
     if advised is None:
-        yield case.finding(f"names no command that lets recording go on: {case.done.err.strip()}")
+        yield case.finding(f"names no command that lets recording go on: {case.done.said.strip()}")
         return
     way_out = advised[1]
     yield from case.runs(now, way_out, "--yes")
     if case.done.code != 0:
-        yield case.finding(f"{way_out} refuses: {case.done.err.strip()}")
+        yield case.finding(f"{way_out} refuses: {case.done.said.strip()}")
         return
     yield from case.imports(now + timedelta(seconds=1), allowed=True, going_back=True)
     yield from case.is_true(telling=r"(?i)clock")
@@ -109,7 +109,7 @@ class _Clocked:
         grown = self._entries()[len(before) :]
         if allowed != bool(grown) or allowed != (self.done.code == 0):
             rule = "allowed" if allowed else "not allowed"
-            yield self.finding(f"{rule}, but recorded {len(grown)} entries: {self.done.err.strip()}")
+            yield self.finding(f"{rule}, but recorded {len(grown)} entries: {self.done.said.strip()}")
         last = _recorded_at(before[-1])
         for entry in grown:
             at = _recorded_at(entry)
@@ -120,8 +120,8 @@ class _Clocked:
         """Audit; what it says must match *telling*."""
         yield from self.runs(self.last(), "audit")
         if self.done.code != 0:
-            yield self.finding(f"the audit says: {self.done.err.strip()}")
-        if not re.search(telling, self.done.out + self.done.err):
+            yield self.finding(f"the audit says: {self.done.said.strip()}")
+        if not re.search(telling, self.done.said):
             yield self.finding("the audit does not tell that a clock was accepted")
 
 

@@ -56,10 +56,10 @@ def _judged(judge: Judge, db: Path, answers: list[Done], keys: set[str]) -> Iter
     for done in answers:
         command = (" ".join(done.words),)
         yield from (Finding("side by side", command, what) for what in manners(done))
-        gave_way = any(word in done.err for word in WAITING.split("|"))
+        gave_way = any(word in done.said for word in WAITING.split("|"))
         if done.code != TRUE and not gave_way:
-            yield Finding("side by side", command, f"ends with {done.code}: {done.err.strip()}")
-        if done.words[0] == "import" and "): 1 games recorded" in done.err:
+            yield Finding("side by side", command, f"ends with {done.code}: {done.said.strip()}")
+        if done.words[0] == "import" and "): 1 game recorded" in done.said:
             recorded.add(Path(done.words[-1]).stem)
     held = {str(entry.key).removeprefix("game:club:") for entry in judge.journal(db) or []}
     if recorded != held & keys:
@@ -68,4 +68,4 @@ def _judged(judge: Judge, db: Path, answers: list[Done], keys: set[str]) -> Iter
     last = judge.worker.run("audit", db)
     faults = judge.truth.faults(db)
     if last.code != TRUE or faults:
-        yield Finding("side by side", (" ".join(last.words),), f"{last.err.strip()}; {'; '.join(faults)}")
+        yield Finding("side by side", (" ".join(last.words),), f"{last.said.strip()}; {'; '.join(faults)}")

@@ -48,7 +48,7 @@ QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
 
 _GRAVE = ("error: ", "FALSE ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
-_RECORDED = re.compile(r"\): ([\d,]+) games recorded")
+_RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -299,13 +299,13 @@ class _Play:
 
     def _advice(self, words: Command, done: Done) -> Iterator[str]:
         """What it advises to run must be a command, and where that is said to mend files, it must mend these."""
-        yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.err))
+        yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.said))
         mended = self._judge.scratch / "mended"
         yield from advice.disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
 
     def _is_justified(self, done: Done) -> bool:
         """True for a refusal that the attack makes right, though everything follows."""
-        return bool(self._attack.refusal) and re.search(self._attack.refusal, done.err) is not None
+        return bool(self._attack.refusal) and re.search(self._attack.refusal, done.said) is not None
 
 
 def manners(done: Done) -> Iterator[str]:
@@ -313,14 +313,14 @@ def manners(done: Done) -> Iterator[str]:
     if done.code in {HUNG, CRASHED}:
         yield done.err
         return
-    if "Traceback" in done.err:
-        yield f"ends in a traceback at {_place(done.err)}"
+    if "Traceback" in done.said:
+        yield f"ends in a traceback at {_place(done.said)}"
         return
     if done.code not in {TRUE, REFUSED, FALSE}:
         yield f"ends with exit code {done.code}: {_brief(done)}"
     if done.seconds > SLOW_SECONDS:
         yield f"takes {done.seconds:.0f} s"
-    grave = dropwhile(lambda line: not line.startswith(_GRAVE), done.err.splitlines())
+    grave = dropwhile(lambda line: not line.startswith(_GRAVE), done.said.splitlines())
     strange = [line for line in grave if not line.startswith(_AFTERWARDS)]
     if strange:
         yield f"says a thing on several lines, of which one is {strange[0]!r}"
@@ -338,8 +338,8 @@ def _place(trace: str) -> str:
 
 def _brief(done: Done) -> str:
     """The thing that a command complained of."""
-    lines = [line for line in done.err.splitlines() if line.strip()] or ["nothing"]
-    if "Traceback" in done.err:
+    lines = [line for line in done.said.splitlines() if line.strip()] or ["nothing"]
+    if "Traceback" in done.said:
         return lines[-1][:300]
     return next((line for line in lines if line.startswith(("error:", "FALSE"))), lines[0])[:300]
 

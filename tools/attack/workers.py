@@ -12,6 +12,7 @@ import importlib
 import io
 import multiprocessing
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +44,7 @@ from ..cli import COMMANDS
 HANG_SECONDS = 20.0  # a command on a small ledger takes some 50 ms
 LOCK_SECONDS = 5.0  # how long a worker's command waits for another process, where the program waits a minute
 CRASHED, HUNG = -1, -2  # exit codes of what did not end by itself
-
+_DIGEST = re.compile(r"(?:head \d+|\w+) [0-9a-f]{64}$")  # lines of an audit below its verdict
 
 @attrs.frozen
 class Done:
@@ -62,6 +63,14 @@ class Done:
     out: str
     err: str
     seconds: float
+
+    @property
+    def said(self) -> str:
+        """What is said to people: standard error, and of an audit its verdict, which stands before the digests."""
+        if self.words[:1] != ("audit",):
+            return self.err
+        verdict = [line for line in self.out.splitlines() if not _DIGEST.match(line)]
+        return "".join(f"{line}\n" for line in verdict) + self.err
 
 
 @attrs.frozen

@@ -13,8 +13,10 @@ from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError
+from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from ledger.runtime.nearest import choice_of
 
 from .. import output
 from ..progress import Bars
@@ -24,6 +26,7 @@ VERIFY = click.option(
     "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."
 )
 POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
+NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
 
@@ -37,6 +40,17 @@ def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
             raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
     return settings
+
+
+def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
+    """Refuse the name of a pool that is not there, unless a new one was asked for: it may be mistyped.
+
+    Raises:
+        click.UsageError: naming the pools that are there.
+    """
+    known = pool_names(ledger.journal)
+    if name not in known and not is_new:
+        raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, known)}; --new-pool makes a new one")
 
 
 @contextmanager
@@ -93,9 +107,12 @@ def _recomputed(path: str) -> Ledger:
     return found.ledger
 
 
-def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood]) -> None:
-    """Name what is false, each on a line."""
+def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood], *, as_answer: bool = False) -> None:
+    """Name what is false, each on a line: of the answer where a verdict was asked for, otherwise beside it."""
     for falsehood in falsehoods:
-        output.error(f"{path} {falsehood}", word="FALSE")
+        if as_answer:
+            output.verdict("FALSE", f"{path} {falsehood}", alarm=True)
+        else:
+            output.error(f"{path} {falsehood}", word="FALSE")
     if len(falsehoods) >= FIRST_FALSEHOODS:
         output.remark("there may be more: each check names its first 20")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.facts.source_games import SourceGame
+from ledger.errors import MalformedError, StorageError
+from ledger.facts.source_games import Fault, SourceGame
 from ledger.imports import jsonl, lichess
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import Source, detect, open_source
+from ledger.imports.foreign import foreign
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, frames
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
@@ -19,6 +21,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import ReadingBar
+from ..wording import counted
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -51,9 +54,39 @@ class Wish:
     actor: str
 
 
+def check_files(paths: Sequence[str], *, fmt: str | None) -> None:
+    """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
+
+    A pipe gives its bytes only once: of those nothing is read here.
+
+    Raises:
+        MalformedError: naming every file that is missing, cannot be read, or holds no games.
+    """
+    problems = ["-: standard input can be read only once"] if paths.count("-") > 1 else []
+    for path in paths:
+        if path != "-" and not (Path(path).exists() and _is_pipe(path)):
+            try:
+                with open_source(path) as source:
+                    _refuse_foreign(source, fmt)
+            except StorageError as error:
+                problems.append(str(error))
+    if problems:
+        raise MalformedError([*problems, "nothing was recorded"] if len(paths) > 1 else problems)
+
+
+def _is_pipe(path: str) -> bool:
+    return not (Path(path).is_file() or Path(path).is_dir())
+
+
+def _refuse_foreign(source: Source, fmt: str | None) -> None:
+    if fmt is None and (kind := foreign(source.first)):
+        raise StorageError(source.reading.name, f"is {kind}")
+
+
 def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
     """Import one file and say what became of it; False when games were faulty."""
     with open_source(path) as source:
+        _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect(source.first)
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
@@ -80,17 +113,25 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         output.remark(f"{name}:{fault.line}: {fault.message}")
     count = source.reading.fault_count + report.fault_count
     if count > FAULTS_SHOWN:
-        output.remark(f"{name}: and {count - FAULTS_SHOWN:,} more faults")
-    words = [f"{report.recorded:,} games recorded", f"{report.repeated:,} known already"]
+        output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
+    words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
     if report.players:
-        words.append(f"{report.players:,} new players")
+        words.append(counted(report.players, "new player"))
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
     left_out = source.reading.skipped + report.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
     if count:
-        words.append(f"{count:,} faults" + (": nothing recorded (--strict)" if strict else ""))
+        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
     return not count
+
+
+def _faulty(source: Source, faults: Sequence[Fault], count: int) -> str:
+    """How many games are faulty, and how many faults they have; a fault of the file is no game's."""
+    games = len({fault.line for fault in faults} - source.reading.no_games)
+    if len(faults) < count:  # only so many were kept
+        return f"more than {counted(games, 'faulty game')}, {counted(count, 'fault')}"
+    return f"{counted(games, 'faulty game')}, {counted(count, 'fault')}" if games else counted(count, "fault")

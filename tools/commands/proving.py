@@ -25,9 +25,10 @@ from . import DB, FALSE, REFUSED, tell_falsehoods
 def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | None) -> None:
     """Prove that the journal is what was sealed and that every published number follows from it.
 
-    Prints the head (size and root) and one digest for each table; keep the head somewhere else, and give it to
-    --since later: only that finds a cut-off tail, a restored older copy, or a tail sealed anew. --save-head proves
-    against the head that FILE holds already before it writes the new one. Exit code 3: something is false.
+    Prints the verdict and what was not compared, then the head (size and root) and one digest for each table. Keep the
+    head somewhere else, and give it to --since later: only that finds a cut-off tail, a restored older copy, or a tail
+    sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. Exit code
+    3: something is false.
 
     \b
     Example:
@@ -38,28 +39,29 @@ def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | 
     head = kept if since is None else head_in(since)
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
+    _tell(db_path, verdict)
     if verdict.entries:
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
-    _tell(db_path, verdict)
+    if verdict.falsehoods:
+        sys.exit(FALSE)
+    if any(omission.failed for omission in verdict.not_compared):
+        sys.exit(REFUSED)
     if save_head:
         output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
 def _tell(db_path: str, verdict: Verdict) -> None:
-    """The verdict in words; ends the command where it is not a good one."""
-    tell_falsehoods(db_path, verdict.falsehoods)
+    """The verdict in words, and what it says nothing of."""
+    tell_falsehoods(db_path, verdict.falsehoods, as_answer=True)
+    if not verdict.falsehoods:
+        output.verdict("TRUE", f"{db_path}: {verdict.entries:,} entries: {_proven(verdict)}")
     if clocks := verdict.clocks:
         entries = f"{'entries' if len(clocks) > 1 else 'entry'} {', '.join(map(str, clocks))}"
-        output.remark(f"CLOCK {db_path}: {len(clocks)} accepted, whose last entry was of the future: {entries}")
+        output.verdict("CLOCK", f"{db_path}: {len(clocks)} accepted, whose last entry was of the future: {entries}")
     for omission in verdict.not_compared:
-        output.remark(f"NOT COMPARED {db_path} {omission}")
-    if verdict.falsehoods:
-        sys.exit(FALSE)
-    output.remark(f"TRUE {db_path}: {verdict.entries:,} entries: {_proven(verdict)}")
-    if any(omission.failed for omission in verdict.not_compared):
-        sys.exit(REFUSED)
+        output.verdict("NOT COMPARED", f"{db_path} {omission}")
 
 
 def _proven(verdict: Verdict) -> str:

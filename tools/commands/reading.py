@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import nan
-from typing import Any
 
 import click
 
-from ledger.answers import explanations, players, predictions, rankings
+from ledger.answers import players, predictions, rankings
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.wording import shown
 from ledger.facts.instants import instant_ms
@@ -160,38 +159,6 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
         for place in changes:
             row = rows[place]
             output.answer(f"{'':8}{mark} game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
-
-
-@click.command()
-@DB
-@click.argument("player")
-@click.argument("game")
-@VERIFY
-@output.format_options
-def explain(db_path: str, player: str, game: str, fmt: str | None, verify: bool) -> None:
-    """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
-
-    \b
-    Example:
-      rating-ledger explain club.db ann lichess:Mxzwh32Z
-      rating-ledger explain club.db ann lichess:Mxzwh32Z -t
-    """
-    with level(db_path, verify=verify) as ledger:
-        explanation = explanations.explain(ledger, ledger.player(player), game)
-        if fmt == "table":
-            terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
-            output.write_one({name: _exact(value) for name, value in explanation.items() if value is not None}, "table")
-            output.answer()
-            output.write([{**term, "value": _exact(term["value"])} for term in terms], "table")
-            if explanation["rated_with"] != "this game":
-                output.answer()
-                output.write(meetings, "table")
-        else:
-            output.write_one(explanation, fmt)
-
-
-def _exact(value: Any) -> Any:
-    return repr(value) if isinstance(value, float) else value
 
 
 @click.command()

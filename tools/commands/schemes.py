@@ -10,9 +10,10 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
-from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
+from ledger.journal.rules import facts_of
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm, Scheme
 
@@ -153,7 +154,7 @@ def adopt(
             event = SchemeAdopted(
                 pool=pool or ledger.first_scheme().pool,
                 scheme=name,
-                settings=settings_given(settings),
+                settings=_settings_now(ledger, pool, name, since, settings_given(settings)),
                 effective_from=since,
                 carry=None if carry is None else Carry(carry),
                 conversion=tuple(_range(word) for word in maps) or None,
@@ -167,6 +168,19 @@ def adopt(
         word = "was adopted already" if receipt.duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
         output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
+
+
+def _settings_now(
+    ledger: Ledger, pool: str | None, name: str, since: str | None, given: dict[str, int | bool | str]
+) -> dict[str, int | bool | str]:
+    """The settings of an adoption: as given and, unless that stands in the journal, with what is new in the scheme."""
+    key = SchemeAdopted(
+        pool=pool or ledger.first_scheme().pool, scheme=name, settings={}, effective_from=since
+    ).key
+    stored = ledger.journal.find([key]).get(key)
+    if stored is not None and facts_of(stored)["settings"] == given:
+        return given
+    return known.settings_now(name, given)
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
@@ -240,39 +254,16 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        _close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
+        close(ledger, name, f"run as of {as_of}", lambda: RatingRunClosed(pool=name, as_of=as_of), actor)
         era = ledger.pool(name).eras[-1]
         if era.scheme.rhythm is Rhythm.PERIOD and not ledger.pool(name).by_runs:
             output.remark(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this")
 
 
-@click.command("close-tournament")
-@DB
-@click.argument("tournament")
-@POOL
-@click.option("--ended", required=True, metavar="INSTANT", help="When it was over.")
-@ACTOR
-def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str, actor: str) -> None:
-    """Close a tournament: schemes by event rate its games together, as of that day.
-
-    TOURNAMENT is the name that its games carry. Without this, what was played of a tournament in one calendar month
-    counts as one event. A later edition of that name may be closed, too; a game belongs to the first one closed at or
-    after its end.
-
-    \b
-    Example:
-      rating-ledger close-tournament club.db 'Club championship 1999' --ended 1999-06-30
-    """
-    with Ledger.open(db_path) as ledger:
-        name = pool or ledger.first_scheme().pool
-        what = f"tournament {tournament!r}, ended {ended}"
-        _close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
-        games = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(name).pool))
-        if next(games, None) is None:
-            output.remark("note: no game carries that name; names are matched exactly")
-
-
-def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str) -> None:
+def close(
+    ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed"
+) -> None:
+    """Record what ends or begins something that is rated together, and say what came of it."""
     try:
         event = make()
     except ValueError as error:
@@ -280,7 +271,7 @@ def _close(ledger: Ledger, pool: str, what: str, make: Callable[[], Event], acto
     receipt = ledger.append(event, actor=actor)
     with Bars() as bars:
         ledger.catch_up(bars)
-    word = "was closed already" if receipt.duplicate else "closed"
+    word = f"was {word} already" if receipt.duplicate else word
     rated = ledger.pool(pool).scheme
     output.remark(f"{pool}: {what} {word}; head {ledger.head()}")
     if rated.rhythm is Rhythm.GAME:

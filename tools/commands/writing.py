@@ -15,8 +15,9 @@ from ledger.runtime.ledger_files import beside
 
 from .. import output
 from ..progress import Bars
-from . import DB, REFUSED, confirmed, settings_given
-from .importing import FORMATS, Wish, import_file
+from ..wording import counted
+from . import DB, NEW_POOL, REFUSED, check_pool, confirmed, settings_given
+from .importing import FORMATS, Wish, check_files, import_file
 
 
 @click.command()
@@ -52,6 +53,7 @@ def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bo
 @DB
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--pool", metavar="NAME", help="Pool of the games; the ledger's first one by default.")
+@NEW_POOL
 @click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
@@ -59,8 +61,8 @@ def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bo
 @click.option("--source", metavar="SITE", help="Site that names and game ids in CSV files belong to, such as lichess.")
 @click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def import_(
-    db_path: str, files: Sequence[str], pool: str | None, pools: str | None, variants: Sequence[str], strict: bool,
-    fmt: str | None, source: str | None, actor: str,
+    db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
+    strict: bool, fmt: str | None, source: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
 
@@ -71,7 +73,7 @@ def import_(
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
-      rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --strict
+      rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
@@ -82,6 +84,9 @@ def import_(
         _check_words(name)
     with Ledger.open(db_path) as ledger:
         ledger.views.refuse_foreign()
+        for name in {*by_variant.values(), *([pool] if pool is not None else [])}:
+            check_pool(ledger, name, is_new=new_pool)
+        check_files(files, fmt=fmt)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
@@ -134,6 +139,6 @@ def rebuild(db_path: str) -> None:
     """
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
-        output.remark(f"{beside(db_path, 'views')}: rebuilt from {position:,} entries")
+        output.remark(f"{beside(db_path, 'views')}: rebuilt from {counted(position, 'entry', 'entries')}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +19,10 @@ from ledger.answers.comparing.forecasts import foresee
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, Pool
+from ledger.book.tournaments import Edition
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
-from ledger.ratings.rated_games import first_ends, rateable
+from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
@@ -35,6 +37,10 @@ BLOCK = 50_000  # rows that are Python objects at one time
 _GAMES = f"""
 SELECT white, black, half_points / 2.0, ended_ms, tournament, white_rating, black_rating
 FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY {IN_ORDER_OF_ENDS}
+"""
+_ENDS = """
+SELECT DISTINCT tournament, ended_ms FROM games WHERE pool = ?1 AND ended_ms <= ?2 AND tournament <> ''
+ORDER BY tournament, ended_ms
 """
 
 
@@ -201,7 +207,7 @@ def replay(
     orders: dict[object, Order] = {}
     for candidate in candidates:
         if _cut(candidate) not in orders:
-            order = _order(games, _alone(actual, candidate), roster)
+            order = _order(connection, games, _alone(actual, candidate), roster)
             orders[_cut(candidate)] = order
     shown = {cut: _with_shown(order, games) for cut, order in orders.items()} if from_shown else orders
 
@@ -224,15 +230,16 @@ def _alone(actual: Pool, candidate: Candidate) -> Pool:
     return attrs.evolve(actual, eras=(era,))
 
 
-def _order(games: ComparedGames, pool: Pool, roster: Roster) -> Order:
+def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> Order:
     """The games in the rating order of a pool of one era."""
-    rated_ms, batch = _placed(games, pool)
+    rated_ms, batch, began_ms = _placed(connection, games, pool)
     places = np.lexsort((batch, rated_ms))  # stable: within a batch in order of the ends
     rated_ms, batch = rated_ms[places], batch[places]
     begins = np.ones(len(places), np.int32)
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
+    columns += [began_ms[places]] if len(began_ms) else []
     if len(places) < engine.COMPILE_FROM:
         games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
     else:
@@ -253,16 +260,35 @@ def _with_shown(order: Order, games: ComparedGames) -> Order:
     return order._replace(newcomers=newcomers)
 
 
-def _placed(games: ComparedGames, pool: Pool) -> tuple[Any, Any]:
-    """Each game's place in rating order, milliseconds, and a number that sorts as its batch's name does."""
-    if pool.scheme.rhythm is not Rhythm.EVENT:
-        return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32)
+def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) -> tuple[Any, Any, Any]:
+    """Each game's place in rating order, milliseconds, a number that sorts as its batch's name does, and its ``BEGAN``.
+
+    The last one is empty where no tournaments are rated whole.
+    """
+    if pool.scheme.rhythm is not Rhythm.EVENT and not pool.by_event:
+        return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32), ()
     ends, end = np.unique(games.ended_ms, return_inverse=True)  # most games share event and day: asked once for all
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
-    rated_ms, batch = pool.places(ends[pairs % len(ends)], tournaments)
+    editions = _editions(connection, pool, int(ends[-1]))
+    rated_ms, batch, began = pool.places(ends[pairs % len(ends)], tournaments, editions)
     rank = {name: place for place, name in enumerate(sorted(set(batch)))}
-    return rated_ms[pair_of_game], np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
+    batches = np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
+    if not pool.by_event:
+        return rated_ms[pair_of_game], batches, ()
+    began_ms = np.asarray([OWN_DAY if ms is None else ms for ms in began], np.int64)
+    return rated_ms[pair_of_game], batches, began_ms[pair_of_game]
+
+
+def _editions(connection: sqlite3.Connection, pool: Pool, until_ms: int) -> dict[str, dict[int, Edition]]:
+    """The editions of tournaments that are rated whole; games that do not count tell of their days too."""
+    if not pool.by_event:
+        return {}
+    rows = connection.execute(_ENDS, (pool.pool, until_ms))
+    return {
+        name: pool.editions(name, [ended_ms for _, ended_ms in ends])
+        for name, ends in groupby(rows, lambda row: str(row[0]))
+    }
 
 
 def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:

@@ -89,7 +89,7 @@ def frames(
     try:
         layout = read_header(rows.header())
     except ValueError as error:
-        reading.fault(1, str(error))
+        reading.fault_of_file(1, str(error))
         return
     converter = _Converter(layout, key_prefix, player_namespace)
     for cells, broken in rows.blocks(layout):

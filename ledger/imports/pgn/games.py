@@ -17,6 +17,7 @@ import attrs
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.tellings import tournament_key
+from ledger.imports.addresses import chesscom_key, lichess_key
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import MAX_GAME, Draft, decoded, drafts
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
@@ -24,9 +25,6 @@ from ledger.imports.pgn.tags import MAX_TAGS, MAX_VALUE, leave_out_long, read_ta
 from ledger.imports.pgn.times import clock_of, day_of, seconds_of
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, name_identity
 
-_LICHESS_SITE = re.compile(
-    r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
-)
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
 _KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination"}
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
@@ -36,7 +34,6 @@ _NO_EVENT = {
     "fics": re.compile(r"FICS (?:rated|unrated) \S+ game", re.IGNORECASE),
     "chesscom": re.compile(r"(?:Live|Daily|Let's Play!?) ?(?:Chess)?", re.IGNORECASE),
 }
-_CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
@@ -110,7 +107,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """
     for draft in drafts(lines):
         if not draft.head:
-            reading.fault(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
+            reading.fault_of_file(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
@@ -218,18 +215,18 @@ def _key(case: _Case) -> tuple[str, str]:
     """
     tags, site = case.tags, case.tags.get("Site", "")[:300]
     link = tags.get("Link", "")[:300] or site
-    lichess = _LICHESS_SITE.search(site)
+    lichess = lichess_key(site)
     own = tags.get("GameId", "")
     if lichess:
-        return "lichess", f"lichess:{lichess[1]}"
+        return "lichess", lichess
     if _LICHESS_ID.fullmatch(own) and ("lichess.org" in site or site in {"", "?"}):
         return "lichess", f"lichess:{own[:8]}"
     number = tags.get("FICSGamesDBGameNo", "").strip()
     if _FICS_NUMBER.fullmatch(number):
         return "fics", f"fics:{number}"
-    chesscom = _CHESSCOM.search(link)
-    if chesscom:  # daily games are numbered apart from live ones
-        return "chesscom", f"chesscom:{'daily/' if 'daily' in link else ''}{chesscom[1]}"
+    chesscom = chesscom_key(link)
+    if chesscom:
+        return "chesscom", chesscom
     moves = re.sub("[+#=]", "", " ".join(case.moves.moves))
     date = tags.get("UTCDate") or tags.get("Date", "")
     facts = (tags.get("Event", ""), site, date, tags.get("UTCTime", ""), tags.get("Round", ""),

@@ -1,0 +1,124 @@
+"""Tournaments: which games of one name make up an edition, when it began and when it was over.
+
+An edition is told outright (opened), ended by a closing, or seen from its games: so many days without one end it. What
+a scheme makes of that is the timeline's business. Pure: instants in, editions out; nothing is read or written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from ledger.facts.periods import DAY_MS
+
+
+class Edition(NamedTuple):
+    """One tournament.
+
+    Attributes:
+        first_ms: its first millisecond: of the day of its first game, or as announced.
+        last_ms: its last: the end of its last game, or as announced.
+    """
+
+    first_ms: int
+    last_ms: int
+
+    @property
+    def days(self) -> int:
+        """How many days it lasted, the first and the last one counted."""
+        return self.last_ms // DAY_MS - self.first_ms // DAY_MS + 1
+
+
+@attrs.frozen
+class Announced:
+    """What was told of the editions of one name.
+
+    Attributes:
+        closed: their last milliseconds as closings say them, ascending.
+        opened: their first and last milliseconds as openings say them, ascending.
+    """
+
+    closed: tuple[int, ...] = ()
+    opened: tuple[tuple[int, int], ...] = ()
+
+    def editions(self) -> list[Edition]:
+        """The editions that were opened, in order: none reaches into the next one, a closing within it ends it."""
+        found = []
+        begins = [first for first, _ in self.opened]
+        for place, (first, last) in enumerate(self.opened):
+            before = begins[place + 1] - 1 if place + 1 < len(begins) else None
+            closing = bisect_left(self.closed, first)
+            if closing < len(self.closed) and (before is None or self.closed[closing] <= before):
+                last = self.closed[closing]  # noqa: PLW2901
+            found.append(Edition(first, last if before is None else min(last, before)))
+        return found
+
+
+NOTHING = Announced()
+
+
+def alone(ended_ms: int) -> Edition:
+    """A game of no tournament: it began on the day on which it ended."""
+    return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
+
+
+def editions(ends: Sequence[int], gap_days: float, announced: Announced = NOTHING) -> dict[int, Edition]:
+    """By end of a game, the edition that the game belongs to.
+
+    A closing ends the last edition before it, unless that was opened, or another one was opened in between.
+
+    Args:
+        ends: when the games of one name ended, milliseconds, ascending; the same instant may stand there again.
+        gap_days: more days than this from one game to the next end an edition.
+        announced: what was told of them.
+    """
+    opened = announced.editions()
+    clusters = list(_clusters(ends, gap_days, announced.closed, opened))
+    found: dict[int, Edition] = {}
+    for place, (edition, games) in enumerate(clusters):
+        if edition is None:
+            first, last = games[0], games[-1]
+            closing = first_from(last, announced.closed)
+            later = [begin for begin, _ in opened if begin > last]
+            if place + 1 < len(clusters):
+                later.append(clusters[place + 1][1][0])
+            if closing is not None and all(closing < begin for begin in later):
+                last = closing
+            edition = Edition(first - first % DAY_MS, last)  # noqa: PLW2901
+        found.update(dict.fromkeys(games, edition))
+    return found
+
+
+def _clusters(
+    ends: Sequence[int], gap_days: float, closed: Sequence[int], opened: Sequence[Edition]
+) -> Iterator[tuple[Edition | None, list[int]]]:
+    """The games of each edition in order, and the edition itself where it was opened."""
+    games: list[int] = []
+    inside: Edition | None = None
+    for end in ends:
+        edition = next((known for known in opened if known.first_ms <= end <= known.last_ms), None)
+        parted = edition is None and games and _parted(games[-1], end, gap_days, closed, opened)
+        if games and (edition is not inside or parted):
+            yield inside, games
+            games = []
+        inside = edition
+        games.append(end)
+    if games:
+        yield inside, games
+
+
+def _parted(before: int, end: int, gap_days: float, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
+    """Whether an edition ends between two games that lie in none that was opened."""
+    if end // DAY_MS - before // DAY_MS > gap_days:
+        return True
+    closing = first_from(before, closed)
+    return (closing is not None and closing < end) or any(before < edition.first_ms < end for edition in opened)
+
+
+def first_from(end: int, closed: Sequence[int]) -> int | None:
+    """The first closing at or after a game."""
+    place = bisect_left(closed, end)
+    return closed[place] if place < len(closed) else None

@@ -1,0 +1,64 @@
+"""The game that somebody means: by its key, by the id that its server gave it, or by its web address.
+
+Keys are looked up in the journal's index; no entry is read but the one that is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from ledger.errors import UnknownNameError
+from ledger.imports.addresses import game_key_at
+from ledger.journal import Journal, Stored
+
+_GAME, _AFTER_GAMES = "game:", "game;"
+_MOST_SOURCES = 500  # that keys are looked for under
+_MOST_WITHOUT = 20_000  # keys in a row without a source
+_HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
+
+
+def game_found(journal: Journal, wanted: str) -> tuple[str, Stored]:
+    """The key of the game that is meant, without ``game:``, and its entry.
+
+    Args:
+        journal: where it stands.
+        wanted: its key, the part of the key behind its source, or its address on lichess.org, chess.com or
+            ficsgames.org.
+
+    Raises:
+        UnknownNameError: no game, or games of several sources: their keys are listed.
+    """
+    key = wanted.removeprefix(_GAME)
+    exact = journal.find([_GAME + key]).get(_GAME + key)
+    if exact is not None:
+        return key, exact
+    at_address = game_key_at(wanted)
+    keys = [at_address] if at_address else [f"{source}:{key}" for source in _sources(journal)]
+    found = journal.find([_GAME + name for name in keys])
+    if len(found) == 1:
+        ((name, stored),) = found.items()
+        return name.removeprefix(_GAME), stored
+    named = sorted(name.removeprefix(_GAME) for name in found)
+    raise UnknownNameError("game", wanted, f"several sources have one: {named}" if found else _HINT)
+
+
+def _sources(journal: Journal) -> Iterator[str]:
+    """What stands before the colon in the games' keys, each once: a few looks into the index, however many games."""
+    first: str | None = _GAME
+    for _ in range(_MOST_SOURCES):
+        if first is None:
+            return
+        source = _first_source(journal.keys(first, _AFTER_GAMES))
+        if source is not None:
+            yield source
+        first = None if source is None else f"{_GAME}{source};"  # the semicolon follows the colon
+
+
+def _first_source(keys: Iterator[str]) -> str | None:
+    """The source of the first key that has one; None where there is none among the first few thousand."""
+    for key in islice(keys, _MOST_WITHOUT):
+        source, divided, _rest = key[len(_GAME) :].partition(":")
+        if divided:
+            return source
+    return None

@@ -1,0 +1,41 @@
+"""What somebody may have meant by a name that nothing bears: the one place where names are compared by likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ledger.runtime.lazy import difflib
+
+_LIKE_ENOUGH = 0.7  # of difflib's measure from 0 to 1; a letter wrong in five has 0.8
+_MOST = 3  # suggestions
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """Up to three of the *known* names that are most like *word*, the nearest first; case does not count."""
+    by_folded: dict[str, list[str]] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), []).append(name)
+    wanted = word.casefold()
+    like = difflib.get_close_matches(wanted, by_folded, n=_MOST, cutoff=_LIKE_ENOUGH)
+    begun = [name for name in by_folded if len(wanted) > 1 and name.startswith(wanted) and name not in like]
+    return [name for folded in [*like, *begun] for name in by_folded[folded]][:_MOST]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question such as ``did you mean 'rapid'?``, or nothing where no known name is like *word*."""
+    return meant_by(nearest(word, known))
+
+
+def meant_by(likely: Sequence[str]) -> str:
+    """The question whether one of the *likely* names is meant; nothing where there are none."""
+    if not likely:
+        return ""
+    found = [repr(name) for name in likely]
+    choice = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} or {found[-1]}"
+    return f"did you mean {choice}? "
+
+
+def choice_of(word: str, known: Iterable[str]) -> str:
+    """What to say of *word*, which is none of the *known* names: those that it is like, and then all of them."""
+    names = sorted(known)
+    return f"{did_you_mean(word, names)}expected one of {names}"

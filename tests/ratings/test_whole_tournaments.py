@@ -1,0 +1,252 @@
+"""FIDE rates a tournament whole, in the period in which it ended, from the ratings in force on its first day.
+
+The examples are worked by hand: everybody begins with a declared 2000 and the K of a new player, 40; the table of
+expected scores (8.1.2) has .50 for differences up to 3 points, .51 to 10, .52 to 17, .53 to 25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from ledger.answers.explanations import explain
+from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted, TournamentClosed, TournamentOpened
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.words import Outcome, Standing, Termination
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.testing import in_terms_of_facts
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ANN, BOB, CARL, DAN, EVE = range(1, 6)
+WHOLE = {"by_event": True, "included_until": 2}
+
+
+def club(*declared: int | None) -> list[Event]:
+    """A pool that rates tournaments whole, and players with these declared ratings."""
+    return [
+        SchemeAdopted(pool="club", scheme="fide", settings=WHOLE),
+        *(
+            PlayerRegistered(
+                player=number, joined_at="2024", standing=Standing.FULL, commitment=f"{number:064x}",
+                declared_rating=rating,
+            )
+            for number, rating in enumerate(declared, 1)
+        ),
+    ]  # fmt: skip
+
+
+EVERYBODY = club(2000, 2000, 2000, 2000, 2000)
+
+
+def played(day: str, white: int, result: str, black: int, tournament: str | None) -> GameRecorded:
+    return GameRecorded(
+        game=f"{day}-{white}-{black}", pool="club", white=white, black=black,
+        outcome={"1": Outcome.WHITE, "=": Outcome.DRAW, "0": Outcome.BLACK}[result],
+        termination=Termination.UNKNOWN, ended_at=day, tournament=tournament, rated=True,
+    )  # fmt: skip
+
+
+@pytest.fixture(name="new_club")
+def _new_club(tmp_path: Path) -> Iterator[Ledger]:
+    Ledger.create(tmp_path / "club.db", pool="unused", clock=lambda: NOW).close()
+    with Ledger.open(tmp_path / "club.db", clock=lambda: NOW) as opened:
+        yield opened
+
+
+def told(ledger: Ledger, *events: Event | Sequence[Event]) -> Ledger:
+    for event in events:
+        ledger.append_many(event if isinstance(event, Sequence) else [event])
+        ledger.level()
+    return ledger
+
+
+def ratings(ledger: Ledger) -> dict[int, float]:
+    return {row["player"]: row["rating"] for row in ledger.rows("current", "1 ORDER BY player")}
+
+
+def places(ledger: Ledger, tournament: str) -> set[tuple[int, int | None]]:
+    """Where the tournament's games stand in rating order, and when it began."""
+    rows = ledger.rows("games", "tournament = ?", (tournament,))
+    return {(row["rated_ms"], row["began_ms"]) for row in rows}
+
+
+def lists(ledger: Ledger, player: int) -> list[tuple[str, float]]:
+    """The player's rating after each period in which games were rated, with the last day of the period."""
+    query = (
+        "SELECT DISTINCT date(rated_ms / 1000, 'unixepoch') AS day, rating FROM history "
+        "JOIN games ON games.position = history.game WHERE player = ? ORDER BY rated_ms"
+    )
+    return [(row["day"], row["rating"]) for row in ledger.database().query(query, (player,))]
+
+
+def nobody(player: int) -> Person:
+    """A player whose name nobody knows."""
+    return Person(player, None, None, None, "2024")
+
+
+AUGUST = [played("2025-08-10", ANN, "1", CARL, "August open")]
+OVER_A_MONTH_END = [
+    played("2025-08-28", ANN, "1", BOB, "Autumn open"),
+    played("2025-09-02", CARL, "=", DAN, "Autumn open"),
+    played("2025-09-06", BOB, "=", ANN, "Autumn open"),
+]
+
+
+def test_a_tournament_over_a_month_end_is_rated_whole_from_the_ratings_of_its_first_day(new_club: Ledger) -> None:
+    """August: Ann 2000 + 40·(1 - .50) = 2020, Carl 1980: the list of 1 September.
+
+    The open, from the list of 1 August, on which all have 2000: Ann 1½ of 2 against .50 + .50, so 40·½ = 20 more than
+    her 2020 of September; Carl and Dan draw as equals, though Carl has 1980 when they meet.
+    """
+    told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END)
+    assert ratings(new_club) == {ANN: 2040, BOB: 1980, CARL: 1980, DAN: 2000}
+    assert places(new_club, "Autumn open") == {
+        (instant_end_ms("2025-09"), began) for began in (None, instant_ms("2025-08-28"))
+    }
+    assert lists(new_club, ANN) == [("2025-08-31", 2020), ("2025-09-30", 2040)]
+
+
+def test_its_explanation_shows_the_starting_ratings_and_works_out(new_club: Ledger) -> None:
+    told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END)
+    answer = explain(new_club, nobody(ANN), "2025-09-06-2-1")
+    values = {term["symbol"]: term["value"] for term in answer["terms"]}
+    assert values == {"Ro": 2020, "R1": 2000, "n": 2, "W": 1.5, "We": 1.0, "K": 40}
+    assert (answer["before"], answer["after"], answer["change"]) == (2020, 2040, 20)
+    assert answer["unrounded"] == values["Ro"] + values["K"] * (values["W"] - values["We"])
+    assert [(met["rating"], met["own_rating"], met["tournament_began"]) for met in answer["meetings"]] == [
+        (2000, 2000, "2025-08-28")
+    ] * 2
+
+
+OVER_TWO_MONTH_ENDS = [
+    played(day, ANN, result, BOB, "Winter match")
+    for day, result in (
+        ("2025-01-31", "="), ("2025-02-07", "="), ("2025-02-14", "1"), ("2025-02-21", "="), ("2025-02-28", "="),
+        ("2025-03-01", "="),
+    )
+]  # fmt: skip
+MEANWHILE = [
+    played("2025-01-10", ANN, "1", CARL, "January open"),
+    played("2025-02-03", ANN, "1", DAN, "February open"),
+]
+
+
+def test_a_tournament_over_two_month_ends_has_the_ratings_of_two_lists_before(new_club: Ledger) -> None:
+    """January: 2020 on 1 February. February, 2020 against 2000: 40·(1 - .53) = 18.8, so 2039 on 1 March.
+
+    The match of 31 January to 1 March, 30 days, from the 2000 of 1 January: 3½ of 6 against 3, 20 more on 1 April.
+    """
+    told(new_club, EVERYBODY, MEANWHILE, OVER_TWO_MONTH_ENDS)
+    assert lists(new_club, ANN) == [("2025-01-31", 2020), ("2025-02-28", 2039), ("2025-03-31", 2059)]
+    assert ratings(new_club)[BOB] == 1980
+
+
+def test_two_tournaments_of_one_period_are_rounded_once_each_from_its_own_list(new_club: Ledger) -> None:
+    """The open that began in August: +.50 from 2000. The cup in September, 2020 against Dan's 2000: +.47.
+
+    40·.97 = 38.8, so 39; rounded each by itself it would be 20 and 19, which is the same, for Dan 40·-.47 = -18.8.
+    """
+    cup = [played("2025-09-12", ANN, "1", DAN, "Cup")]
+    told(new_club, EVERYBODY, AUGUST, OVER_A_MONTH_END, cup)
+    assert ratings(new_club) == {ANN: 2059, BOB: 1980, CARL: 1980, DAN: 1981}
+    both = explain(new_club, nobody(ANN), "2025-09-12-1-4")
+    values = {term["symbol"]: term["value"] for term in both["terms"]}
+    assert values == {"Ro": 2020, "R1": 2000, "R2": 2020, "n": 3, "W": 2.5, "We": 1.53, "K": 40}
+    assert [met["rating"] for met in both["meetings"]] == [2000, 2000, 2000]
+
+
+LEAGUE = [
+    played(f"2025-{month:02}-{day:02}", ANN, "1", opponent, "League")
+    for month, day, opponent in ((7, 20, BOB), (7, 27, CARL), (8, 3, DAN), (8, 10, EVE), (8, 17, BOB), (8, 24, CARL))
+]
+
+
+def test_a_league_of_more_than_thirty_days_is_rated_month_by_month(new_club: Ledger) -> None:
+    """July from 2000: two wins, 40·1 = 40, so 2040; August from 2040 against 2000, 2000, 1980, 1980.
+
+    .56 against 40 points less, .58 against 60 less: 4 - 2.28 = 1.72, times 40 is 68.8, so 2109.
+    """
+    told(new_club, EVERYBODY, LEAGUE)
+    assert lists(new_club, ANN) == [("2025-07-31", 2040), ("2025-08-31", 2109)]
+    assert {began for _, began in places(new_club, "League")} == {instant_ms("2025-07-01"), instant_ms("2025-08-01")}
+
+
+def test_the_game_that_makes_a_tournament_too_long_moves_all_others(new_club: Ledger) -> None:
+    told(new_club, EVERYBODY, LEAGUE[:5])  # 20 July to 17 August: 29 days
+    assert {rated for rated, _ in places(new_club, "League")} == {instant_end_ms("2025-08")}
+    told(new_club, LEAGUE[5:])
+    assert lists(new_club, ANN) == [("2025-07-31", 2040), ("2025-08-31", 2109)]
+
+
+@pytest.mark.parametrize(
+    ("day", "period"), [("2025-08-29", "2025-08"), ("2025-08-30", "2025-09"), ("2025-08-31", "2025-09")]
+)
+def test_a_tournament_must_be_over_three_days_before_the_list(new_club: Ledger, day: str, period: str) -> None:
+    told(new_club, EVERYBODY, played("2025-08-25", ANN, "1", BOB, "Cup"), played(day, ANN, "1", BOB, "Cup"))
+    assert {rated for rated, _ in places(new_club, "Cup")} == {instant_end_ms(period)}
+
+
+def test_a_gap_ends_an_edition(new_club: Ledger) -> None:
+    told(new_club, EVERYBODY, [played(f"2025-08-{day}", ANN, "1", BOB, "Cup") for day in ("08", "15", "23")])
+    assert places(new_club, "Cup") == {
+        (instant_end_ms("2025-08"), None), (instant_end_ms("2025-08"), instant_ms("2025-08-08"))
+    }
+    (last,) = new_club.rows("games", "ended_at = '2025-08-23'")
+    assert last["began_ms"] is None, "eight days after the one before: it begins an edition of its own"
+
+
+def test_a_closing_says_when_a_tournament_was_over(new_club: Ledger) -> None:
+    told(new_club, EVERYBODY, played("2025-09-25", ANN, "1", BOB, "Cup"), played("2025-09-28", ANN, "1", BOB, "Cup"))
+    assert lists(new_club, ANN) == [("2025-09-30", 2040)]
+    told(new_club, TournamentClosed(pool="club", tournament="Cup", ended_at="2025-09-29"))
+    assert lists(new_club, ANN) == [("2025-10-31", 2040)]
+    told(new_club, TournamentClosed(pool="club", tournament="Cup", ended_at="2025-09-26"))
+    assert lists(new_club, ANN) == [("2025-09-30", 2020), ("2025-10-31", 2040)]
+
+
+def test_an_opening_says_when_it_begins_and_ends_before_its_games_do(new_club: Ledger) -> None:
+    opening = TournamentOpened(
+        pool="club", tournament="Autumn open", starts_at="2025-08-01", ends_at="2025-08-30", rounds=9
+    )
+    first = played("2025-08-06", ANN, "1", BOB, "Autumn open")
+    last = played("2025-08-30", BOB, "=", ANN, "Autumn open")
+    facts: list[Event] = [opening, first, last]
+    for order in permutations(facts):
+        name = f"{order.index(opening)}{order.index(first)}.db"
+        fresh = Ledger.create(new_club.path.with_name(name), clock=lambda: NOW)
+        told(fresh, EVERYBODY, *order)
+        assert places(fresh, "Autumn open") == {(instant_end_ms("2025-09"), instant_ms("2025-08-01"))}
+        fresh.close()
+
+
+def test_who_was_rated_meanwhile_counts_as_unrated_for_opponents(new_club: Ledger) -> None:
+    """8.2.4. Eve, unrated, scores 3 of 5 in July: (10000 + 3600)/7 = 1942.86, p = 4/7 = 57 %, dp 50: 1993 in August.
+
+    The open began on 30 July: Ann's game against her does not count, Eve's counts from 1993: 2000 - 1993 = 7, .49.
+    """
+    july = [
+        played(f"2025-07-{day}", EVE, result, opponent, "July open")
+        for day, result, opponent in (
+            ("01", "1", ANN), ("02", "1", BOB), ("03", "1", CARL), ("04", "0", DAN), ("05", "0", ANN)
+        )
+    ]
+    later = [played("2025-07-30", EVE, "1", ANN, "Open"), played("2025-08-05", BOB, "1", ANN, "Open")]
+    told(new_club, club(2000, 2000, 2000, 2000, None), july, later)
+    assert lists(new_club, EVE) == [("2025-07-31", 1993), ("2025-08-31", 2013)]
+    assert ratings(new_club)[ANN] == 1980
+    assert ratings(new_club)[BOB] == 2020
+
+
+@pytest.mark.parametrize("late", range(3))
+def test_a_late_game_moves_the_tournament_and_the_rows_are_those_of_one_rebuild(new_club: Ledger, late: int) -> None:
+    others = [game for place, game in enumerate(OVER_A_MONTH_END) if place != late]
+    told(new_club, EVERYBODY, AUGUST, others, OVER_A_MONTH_END[late : late + 1])
+    stood = in_terms_of_facts(new_club.views.connection)
+    new_club.rebuild()
+    assert in_terms_of_facts(new_club.views.connection) == stood
+    assert ratings(new_club)[ANN] == 2040

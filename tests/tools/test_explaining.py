@@ -1,0 +1,58 @@
+"""The command ``explain`` where many games were rated together: a readable table, and everything for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.kit.commands import Run
+from tools import cli
+
+GAMES = 60
+
+
+@pytest.fixture(scope="module")
+def long_period(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A club in which Ann plays sixty games in one month, against players of different ratings."""
+    path = tmp_path_factory.mktemp("period") / "club.db"
+    lines = ["key,white,black,result,ended_at,half_moves"]
+    lines += [f"a{i},p{i},p{(i + 7) % 20},1-0,2020-01-{i + 1:02},60" for i in range(20)]
+    lines += [f"g{i},Ann,p{i % 20},{('1-0', '0-1', '1/2-1/2')[i % 3]},2020-02-{i % 28 + 1:02},60" for i in range(GAMES)]
+    file = path.with_name("games.csv")
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert cli.main(["init", str(path), "--scheme", "glicko"]) == 0
+    assert cli.main(["import", str(path), str(file)]) == 0
+    return path
+
+
+def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_period: Path, run: Run) -> None:
+    told = json.loads(run("explain", long_period, "Ann", "csv:g5").out)
+    terms = {term["symbol"]: term["value"] for term in told["terms"]}
+    of_games = {symbol: abs(value) for symbol, value in terms.items() if symbol.startswith("x")}
+    assert len(of_games) == len(told["meetings"]) == GAMES
+    done = run("explain", long_period, "Ann", "csv:g5", "-t")
+    head, shown, meetings = done.out.split("\n\n")
+    symbols = [line.split()[0] for line in shown.splitlines()[2:]]
+    assert [symbol for symbol in terms if symbol in symbols] == symbols
+    assert set(terms) - set(of_games) <= set(symbols)
+    kept = {symbol: of_games[symbol] for symbol in symbols if symbol in of_games}
+    left_out = {symbol: value for symbol, value in of_games.items() if symbol not in kept}
+    assert len(kept) == 20
+    assert min(kept.values()) >= max(left_out.values())
+    assert len(meetings.splitlines()) == 2 + 20
+    assert done.err.splitlines() == [
+        "40 smaller terms are not shown: --limit 0 shows all", "the first 20; there are more: --limit 0 shows all",
+    ]  # fmt: skip
+    assert repr(told["after"]) in head
+
+
+def test_the_rest_is_shown_on_request(long_period: Path, run: Run) -> None:
+    done = run("explain", long_period, "Ann", "csv:g5", "-t", "--limit", "0")
+    assert done.err == ""
+    _, shown, meetings = done.out.split("\n\n")
+    assert sum(line.startswith("x") for line in shown.splitlines()) == GAMES
+    assert len(meetings.splitlines()) == 2 + GAMES
+    few = run("explain", long_period, "Ann", "csv:g5", "-t", "--limit", "3").out.split("\n\n")
+    assert sum(line.startswith("x") for line in few[1].splitlines()) == 3

@@ -1,0 +1,87 @@
+"""The commands that open and close tournaments, and what they refuse before anything is recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tools.commands import REFUSED, USAGE
+
+GAMES = """key,white,black,result,date,tournament
+1,Ann,Bob,1-0,2025-08-28,Autumn open
+2,Ann,Bob,1/2-1/2,2025-09-02,Autumn open
+3,Bob,Ann,1/2-1/2,2025-09-06,Autumn open
+"""
+
+
+@pytest.fixture(name="federation")
+def _federation(tmp_path: Path, run: Run) -> Path:
+    """A ledger whose pool adopts FIDE's scheme now, with a tournament over a month's end."""
+    path = tmp_path / "club.db"
+    assert run("init", path, "--scheme", "fide", "--set", "start=1800", "--set", "floor=1000").code == 0
+    (tmp_path / "games.csv").write_text(GAMES, encoding="utf-8")
+    assert run("import", path, tmp_path / "games.csv").code == 0
+    return path
+
+
+def lists(run: Run, path: Path) -> list[tuple[str, int]]:
+    """The days of the rating runs, and how many games each rates."""
+    return [(row["as_of"], row["games"]) for row in json.loads(run("runs", path).out)]
+
+
+def test_a_pool_that_adopts_fide_now_rates_tournaments_whole(federation: Path, run: Run) -> None:
+    assert lists(run, federation) == [("2025-09-30", 3)]
+    with Ledger.open(federation) as ledger:
+        assert ledger.first_scheme().settings == {
+            "by_event": True, "included_until": 2, "start": "1800", "floor": "1000",
+        }  # fmt: skip
+
+
+def test_a_pool_may_rate_each_game_in_its_month_still(federation: Path, run: Run) -> None:
+    path = federation.with_name("old.db")
+    words = ("--set", "start=1800", "--set", "floor=1000", "--set", "by_event=false")
+    assert run("init", path, "--scheme", "fide", *words).code == 0
+    assert run("import", path, federation.with_name("games.csv")).code == 0
+    assert lists(run, path) == [("2025-08-31", 1), ("2025-09-30", 2)]
+
+
+def test_a_tournament_is_opened_and_closed(federation: Path, run: Run) -> None:
+    words = ("--start", "2025-08-27", "--end", "2025-10-02", "--format", "swiss", "--entrants", "2", "--rounds", "2")
+    done = run("open-tournament", federation, "Autumn open", *words)
+    assert (done.code, "opened" in done.err) == (0, True)
+    assert lists(run, federation) == [("2025-08-31", 1), ("2025-09-30", 2)], "37 days: a league, by month"
+    assert "opened already" in run("open-tournament", federation, "Autumn open", *words).err
+    assert run("close-tournament", federation, "Autumn open", "--ended", "2025-09-06").code == 0
+    assert lists(run, federation) == [("2025-09-30", 3)]
+    with Ledger.open(federation) as ledger:
+        (opening,) = ledger.rows("openings")
+    assert [opening[name] for name in ("starts_at", "ends_at", "format", "entrants", "rounds")] == [
+        "2025-08-27", "2025-10-02", "swiss", 2, 2,
+    ]  # fmt: skip
+    assert run("audit", federation).out.startswith("TRUE")
+
+
+def test_a_tournament_that_nobody_knows_is_not_closed(federation: Path, run: Run) -> None:
+    head = run("head", federation).out
+    done = run("close-tournament", federation, "Autum open", "--ended", "2025-09-06")
+    assert done.code == REFUSED
+    assert "no tournament 'Autum open' in this ledger; did you mean 'Autumn open'?" in done.err
+    assert run("head", federation).out == head
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-02").code == 0
+    assert run("close-tournament", federation, "Cup", "--ended", "2025-10-03").code == 0
+
+
+def test_a_tournament_that_ends_before_it_begins_is_refused(federation: Path, run: Run) -> None:
+    done = run("open-tournament", federation, "Cup", "--start", "2025-10-02", "--end", "2025-10-01")
+    assert done.code == REFUSED
+    assert "ends at 2025-10-01, before it begins at 2025-10-02" in done.err
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-02", "--end", "tomorrow").code == USAGE
+
+
+def test_compare_places_tournaments_as_the_pool_does(federation: Path, run: Run) -> None:
+    done = run("compare", federation, "--schemes", "fide,elo")
+    assert done.code == 0, done.err

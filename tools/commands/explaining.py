@@ -1,0 +1,76 @@
+"""The command that says why a rating changed: the formula, its terms, and the games that were rated together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from ledger.answers import explanations
+
+from .. import limits, output
+from . import DB, VERIFY, level
+
+ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
+_NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
+
+
+@click.command()
+@DB
+@click.argument("player")
+@click.argument("game")
+@limits.option(ROWS_IN_A_TABLE, "terms and games of a long period")
+@VERIFY
+@output.format_options
+def explain(db_path: str, player: str, game: str, limit: int | None, fmt: str | None, verify: bool) -> None:
+    """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
+
+    GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
+    shows the games with the largest terms; JSON, CSV and TSV have every term.
+
+    \b
+    Example:
+      rating-ledger explain club.db ann lichess:Mxzwh32Z
+      rating-ledger explain club.db ann https://lichess.org/Mxzwh32Z -t
+    """
+    with level(db_path, verify=verify) as ledger:
+        explanation = explanations.explain(ledger, ledger.player(player), game)
+        if fmt == "table":
+            _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
+        else:
+            output.write_one(explanation, fmt)
+
+
+def _tell(explanation: dict[str, Any], limit: int) -> None:
+    """The explanation upright, below it the terms, and the games where several were rated together."""
+    terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
+    output.write_one({name: _exact(value) for name, value in explanation.items() if value is not None}, "table")
+    output.answer()
+    chosen = _largest(terms, limit)
+    output.write([{**term, "value": _exact(term["value"])} for term in chosen], "table")
+    if len(chosen) < len(terms):
+        output.remark(f"{len(terms) - len(chosen):,} smaller terms are not shown: --limit 0 shows all")
+    if explanation["rated_with"] != "this game":
+        output.answer()
+        limits.write(meetings, "table", limit)
+
+
+def _largest(terms: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """The terms in their order; of those that each game has (x1, x2, ...) only the *limit* farthest from zero."""
+    families: dict[str, list[int]] = {}
+    for place, term in enumerate(terms):
+        numbered = _NUMBERED.fullmatch(term["symbol"])
+        if numbered is not None:
+            families.setdefault(numbered[1], []).append(place)
+    left_out = {place for places in families.values() for place in _by_size(terms, places)[limit:]}
+    return [term for place, term in enumerate(terms) if place not in left_out]
+
+
+def _by_size(terms: list[dict[str, Any]], places: Iterable[int]) -> list[int]:
+    return sorted(places, key=lambda place: (-abs(terms[place]["value"]), place))
+
+
+def _exact(value: Any) -> Any:
+    return repr(value) if isinstance(value, float) else value

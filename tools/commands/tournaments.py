@@ -1,0 +1,91 @@
+"""Commands about tournaments: they begin, they are over."""
+
+from __future__ import annotations
+
+import click
+
+from ledger.errors import UnknownNameError
+from ledger.facts.events import TournamentClosed, TournamentOpened
+from ledger.facts.words import Format
+from ledger.ledger import Ledger
+from ledger.runtime.nearest import did_you_mean
+
+from . import DB, POOL
+from .schemes import ACTOR, close
+
+
+@click.command("open-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@click.option("--start", "starts_at", required=True, metavar="INSTANT", help="Its first day.")
+@click.option("--end", "ends_at", required=True, metavar="INSTANT", help="Its last day, as planned.")
+@click.option("--format", "kind", type=click.Choice([kind.value for kind in Format]), help="How it is paired.")
+@click.option("--entrants", type=int, metavar="N", help="How many players enter.")
+@click.option("--rounds", type=int, metavar="N", help="How many rounds are planned.")
+@ACTOR
+def open_tournament(
+    db_path: str, tournament: str, pool: str | None, starts_at: str, ends_at: str, kind: str | None,
+    entrants: int | None, rounds: int | None, actor: str,
+) -> None:  # fmt: skip
+    """Announce a tournament: its games are those of that name that end from its first to its last day.
+
+    Schemes that rate tournaments whole do so in the period of its last day, from the ratings in force on its first.
+    Without this, its days are seen from its games. Where it ends on another day, close it: 'close-tournament'.
+
+    \b
+    Example:
+      rating-ledger open-tournament club.db 'Autumn open' --start 2025-08-27 --end 2025-09-06
+      rating-ledger open-tournament club.db Cup --start 2025-09-01 --end 2025-09-09 --format swiss --rounds 9
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        what = f"tournament {tournament!r}, {starts_at} to {ends_at}"
+
+        def make() -> TournamentOpened:
+            return TournamentOpened(
+                pool=name, tournament=tournament, starts_at=starts_at, ends_at=ends_at,
+                format=None if kind is None else Format(kind), entrants=entrants, rounds=rounds,
+            )  # fmt: skip
+
+        close(ledger, name, what, make, actor, "opened")
+
+
+@click.command("close-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@click.option("--ended", required=True, metavar="INSTANT", help="When it was over.")
+@ACTOR
+def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str, actor: str) -> None:
+    """Close a tournament: its games are rated together, as of that day, or in the period of that day.
+
+    TOURNAMENT is the name that its games carry. Schemes by event take what was played of a tournament that nobody
+    closes in one calendar month for one event; those that rate tournaments whole see its end from its games. A later
+    edition of that name may be closed, too; a game belongs to the first one closed at or after its end.
+
+    \b
+    Example:
+      rating-ledger close-tournament club.db 'Club championship 1999' --ended 1999-06-30
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        ledger.level()
+        _check_known(ledger, name, tournament)
+        what = f"tournament {tournament!r}, ended {ended}"
+        close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
+
+
+def _check_known(ledger: Ledger, pool: str, tournament: str) -> None:
+    """Refuse a tournament of which no game is known and that nobody has opened: most likely it is misspelt.
+
+    Raises:
+        UnknownNameError: it is unknown, or the pool is.
+    """
+    number = ledger.pool(pool).pool
+    for table in ("games", "openings", "tournaments"):
+        if next(ledger.rows(table, "tournament = ? AND pool = ? LIMIT 1", (tournament, number)), None) is not None:
+            return
+    like = {row["tournament"] for row in ledger.rows("games", "pool = ? AND tournament IS NOT NULL", (number,))}
+    hint = "no game carries that name; where its games come later, 'open-tournament' it first"
+    raise UnknownNameError("tournament", tournament, f"{did_you_mean(tournament, like)}{hint}")
