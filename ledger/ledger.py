@@ -24,6 +24,7 @@ from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
+from ledger.journal.alike import AlikeGames
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -223,15 +224,16 @@ class Ledger:
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
-        actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
+        record_alike: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:  # fmt: skip
-        """Record games that importers read, frame by frame.
+        """Record games that importers read, frame by frame; frames of one call are one file.
 
         Args:
             frames: frames in the columns of ``SourceGame``.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
+            record_alike: what looks like a game that is known under another key is another game.
             actor: who imports.
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
@@ -241,7 +243,8 @@ class Ledger:
             StorageError: the people file and the journal do not belong together.
         """
         first = self.first_scheme()
-        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms)
+        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike)
         with suppress(_NothingRecordedError):
             with self.journal.writing() if strict else nullcontext() as whole:
                 for frame in ahead(frames):

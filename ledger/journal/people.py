@@ -254,6 +254,11 @@ class People:
         with sqlite.storage_errors(self.path):
             return {player for (player,) in self._connection.execute("SELECT player FROM people")}
 
+    def names(self) -> list[tuple[int, str]]:
+        """Number and name of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute("SELECT player, name FROM people WHERE name IS NOT NULL").fetchall()
+
     def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
         query, last = (_HIGHEST, _ALL_NUMBERS) if highest_first else (_LOWEST, 0)

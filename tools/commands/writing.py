@@ -57,17 +57,19 @@ def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bo
 @click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
+@click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option("--source", metavar="SITE", help="Site that names and game ids in CSV files belong to, such as lichess.")
 @click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
-    strict: bool, fmt: str | None, source: str | None, actor: str,
+    strict: bool, record_alike: bool, fmt: str | None, source: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
 
     PGN, Lichess NDJSON, CSV and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A game that is known
-    already is counted, never recorded twice. Bad games are named with file and line and left out.
+    already is counted, never recorded twice. What looks like a known game under another key is named and held back.
+    Bad games are named with file and line and left out.
 
     \b
     Example:
@@ -88,7 +90,7 @@ def import_(
             check_pool(ledger, name, is_new=new_pool)
         check_files(files, fmt=fmt)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
-        wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
+        wish = Wish(choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
         with Bars() as bars:
             ledger.catch_up(bars)
