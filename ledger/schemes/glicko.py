@@ -25,6 +25,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
@@ -196,6 +197,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

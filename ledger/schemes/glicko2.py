@@ -29,6 +29,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
@@ -274,6 +275,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

@@ -35,6 +35,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
@@ -256,6 +257,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     carry=carry,
     provisional=provisional,
     listed=listed,

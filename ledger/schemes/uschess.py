@@ -47,6 +47,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
@@ -362,6 +363,7 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     at=at,
+    stands_from=from_the_beginning,
     carry=carry,
     provisional=provisional,
     listed=listed,
