@@ -7,7 +7,7 @@ taken in may name a million who never play.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -39,6 +39,10 @@ _ALL_KNOWN = (
 _ALL_SEEDS = (
     "SELECT pool, player, effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
     f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at"
+)
+_WITH_PAST = (
+    "SELECT player FROM current JOIN players USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
+    "UNION SELECT player FROM current WHERE pool = ?1 AND player IN (SELECT player FROM seeds WHERE pool = ?1)"
 )
 SEED_COLUMNS = (
     "pool", "player", "effective_ms", "effective_at", "rating", "games", "deviation", "volatility", "highest",
@@ -147,6 +151,14 @@ class Roster:
             if since <= ms and later is not None:
                 rating = later
         return rating
+
+    def with_past(self, pool: int) -> Iterator[int]:
+        """Players of a pool who come into it with a seed, or have declared a rating at some time."""
+        for (player,) in self._connection.execute(_WITH_PAST, (pool,)):
+            yield player
+        for player, changes in self.changes.items():
+            if any(declared is not None for _, _, _, declared in changes):
+                yield player
 
     def newcomer(self, pool: int, player: int, first_ms: int) -> Newcomer:
         """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*."""

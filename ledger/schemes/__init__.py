@@ -5,18 +5,21 @@ A scheme's module is loaded when the scheme is asked for: most answers need one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from ledger.errors import UnknownNameError
+import attrs
+
+from ledger.errors import LedgerError, UnknownNameError
+from ledger.facts.events import SchemeAdopted
+from ledger.runtime import arith, plugins
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugins import loaded
+from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"newcomers", "scheme"}  # what a scheme is, and whom it rates
+_NO_SCHEMES = {"newcomers", "scheme", "settings"}  # what a scheme is and has, and whom it rates
 
 
 @cache
@@ -39,24 +42,28 @@ def built_in() -> tuple[Scheme, ...]:
 
 @cache
 def available() -> dict[str, Scheme]:
-    """Every scheme by name. A plug-in may not take the name of a built-in one: that one stays."""
+    """Every scheme by name, but for those of broken plug-ins. A plug-in may not take the name of a built-in one."""
+    offered, _ = loadable(point for name, point in _points().items() if name not in built_in_names())
     schemes = {scheme.name: scheme for scheme in built_in()}
-    for point in sorted(entry_points(group="ledger.schemes"), key=lambda point: point.name):
-        if point.name not in schemes:
-            scheme = loaded(point)
-            schemes[scheme.name] = scheme
+    for scheme in offered.values():
+        schemes.setdefault(scheme.name, scheme)
     return schemes
 
 
-def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
-    """The settings of an adoption that is made now: *given* and, where they say nothing of it, what is new.
+def _points() -> dict[str, EntryPoint]:
+    """The entry points of schemes by their names; no plug-in is loaded."""
+    return {point.name: point for point in entry_points(group="ledger.schemes")}
 
-    What an adoption of earlier days left unsaid keeps its meaning (``Scheme.for_new_pools``).
-    """
-    try:
-        return {**named(name).for_new_pools, **given}
-    except UnknownNameError:  # whoever records it will say so
-        return dict(given)
+
+def names() -> list[str]:
+    """Names of the schemes, as the entry points have them; no scheme is loaded."""
+    return sorted({*built_in_names(), *_points()})
+
+
+def package_of(name: str) -> str | None:
+    """The package that brings a scheme; None for a built-in one, and where it is not known."""
+    point = None if name in built_in_names() else _points().get(name)
+    return None if point is None else plugins.package_of(point)
 
 
 def named(name: str) -> Scheme:
@@ -64,10 +71,29 @@ def named(name: str) -> Scheme:
 
     Raises:
         UnknownNameError: there is none; the known ones are listed.
+        ProjectionError: the plug-in that brings it is broken; it and its package are named.
     """
     if name in built_in_names():  # entry points are read only for what is not built in
         return _built_in(name)
+    schemes = available()
+    if name in schemes:
+        return schemes[name]
+    point = _points().get(name)
+    if point is not None:
+        plugins.loaded(point)  # tells why not
+    raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
+
+
+def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
+    """An adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
+
+    Args:
+        event: the adoption. One of a scheme that is not installed stays as it is: the rules refuse it.
+        stored: whether it stands in a journal, so that settings that it does not name are those of its time.
+    """
     try:
-        return available()[name]
-    except KeyError:
-        raise UnknownNameError("scheme", name, choice_of(name, available()), where="installed") from None
+        scheme = named(event.scheme)
+    except LedgerError:
+        return event
+    settings = scheme.meant(event.settings) if stored else scheme.in_full(event.settings)
+    return attrs.evolve(event, settings=settings, scheme_version=scheme.version, arithmetic=arith.VERSION)

@@ -20,7 +20,6 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Seed,
@@ -28,11 +27,8 @@ from ledger.schemes.scheme import (
     Term,
     When,
     calendar_of,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 BCF_2004 = "BCF grading system, September 2004"
 HELP = "ECF grading help, 2018"

@@ -21,18 +21,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Seed,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 MONTHLY = "The calculation of ECF grades on a monthly basis"
 HELP = "ECF rating help"

@@ -21,7 +21,6 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Seed,
@@ -29,10 +28,9 @@ from ledger.schemes.scheme import (
     Term,
     When,
     calendar_of,
-    not_negative,
-    numbers_of,
-    setting,
+    from_the_beginning,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
 PAPER = "Glickman, The Glicko system"
 FIELDS = 3
@@ -212,6 +210,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

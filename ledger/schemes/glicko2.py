@@ -25,7 +25,6 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Seed,
@@ -33,10 +32,9 @@ from ledger.schemes.scheme import (
     Term,
     When,
     calendar_of,
-    not_negative,
-    numbers_of,
-    setting,
+    from_the_beginning,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
 PAPER = "Glickman, Example of the Glicko-2 system"
 FIELDS = 4
@@ -290,6 +288,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

@@ -46,3 +46,8 @@ class Newcomer(NamedTuple):
     birth_year: int | None = None
     day: float = 0.0
     seed: Seed | None = None
+
+    @property
+    def has_rating(self) -> bool:
+        """Whether a rating is known, of a list or a declared one."""
+        return self.declared is not None or self.seed is not None
