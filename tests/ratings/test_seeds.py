@@ -23,7 +23,7 @@ PLAYERS = 5
 Make = Callable[..., Ledger]
 
 
-@pytest.fixture(name="make")
+@pytest.fixture(name="seeded_ledger")
 def _make(tmp_path: Path) -> Iterator[Make]:
     """Makes ledgers of five registered players under a scheme, closed by whoever made them."""
     made: list[Ledger] = []
@@ -62,9 +62,9 @@ def after(ledger: Ledger, player: int) -> float:
 # --- by scheme ----------------------------------------------------------------------------------------------------
 
 
-def test_a_fide_player_with_thirty_games_has_k_20_and_who_only_declares_has_40(make: Make) -> None:
+def test_a_fide_player_with_thirty_games_has_k_20_and_who_only_declares_has_40(seeded_ledger: Make) -> None:
     game = game_recorded("g", ended_at="2024-05-02")
-    past = make("fide", [seeded(1, "2344", games=30), seeded(2, "2344"), game])
+    past = seeded_ledger("fide", [seeded(1, "2344", games=30), seeded(2, "2344"), game])
     assert terms_of(past, 1, "g")["K"] == 20.0
     assert terms_of(past, 2, "g")["K"] == 40.0
     assert (after(past, 1), after(past, 2)) == (2354.0, 2324.0)
@@ -84,18 +84,18 @@ def test_a_fide_player_with_thirty_games_has_k_20_and_who_only_declares_has_40(m
     ],
 )
 def test_the_k_of_a_fide_player_follows_from_what_the_list_tells(
-    facts: dict[str, Any], born: int | None, k: float, make: Make
+    facts: dict[str, Any], born: int | None, k: float, seeded_ledger: Make
 ) -> None:
     events: list[Event] = [seeded(1, "2250", **facts), seeded(2, "2250", games=99)]
     if born is not None:
         events.append(BirthYearLearnt(player=1, birth_year=born))
-    ledger = make("fide", [*events, game_recorded("g", ended_at="2024-05-02")])
+    ledger = seeded_ledger("fide", [*events, game_recorded("g", ended_at="2024-05-02")])
     assert terms_of(ledger, 1, "g")["K"] == k
 
 
-def test_a_fide_list_before_march_2024_rises_as_all_ratings_did(make: Make) -> None:
+def test_a_fide_list_before_march_2024_rises_as_all_ratings_did(seeded_ledger: Make) -> None:
     seeds = [seeded(player, "1600", games=40, effective_at="2024-02-01") for player in (1, 2)]
-    ledger = make("fide", [*seeds, game_recorded("g", ended_at="2024-05-02", outcome=Outcome.DRAW)])
+    ledger = seeded_ledger("fide", [*seeds, game_recorded("g", ended_at="2024-05-02", outcome=Outcome.DRAW)])
     assert (after(ledger, 1), after(ledger, 2)) == (1760.0, 1760.0)
 
 
@@ -111,25 +111,26 @@ def event_of_ten(rating: str) -> list[Event]:
 
 
 @pytest.mark.parametrize("by", ["declared", "seeded", "seeded with games"])
-def test_a_us_player_of_2801_does_not_fall_by_the_special_formula(by: str, make: Make) -> None:
+def test_a_us_player_of_2801_does_not_fall_by_the_special_formula(by: str, seeded_ledger: Make) -> None:
     events = event_of_ten("2600")
     if by == "declared":
         events.append(PlayerChanged(player=1, effective_at="2020", standing=Standing.FULL, declared_rating=2801))
     else:
         events.append(seeded(1, "2801", games=200 if by == "seeded with games" else None))
-    assert after(make("uschess", events), 1) >= 2801.0
+    assert after(seeded_ledger("uschess", events), 1) >= 2801.0
 
 
-def test_a_us_player_with_games_is_rated_by_the_standard_formula(make: Make) -> None:
-    ledger = make("uschess", [*event_of_ten("2100"), seeded(1, "2801", games=200)])
+def test_a_us_player_with_games_is_rated_by_the_standard_formula(seeded_ledger: Make) -> None:
+    ledger = seeded_ledger("uschess", [*event_of_ten("2100"), seeded(1, "2801", games=200)])
     assert after(ledger, 1) == pytest.approx(2801 + 800 / 60 * (8.5 - 10 / (1 + 10 ** (-701 / 400))), abs=0.5)
 
 
-def test_glicko_players_bring_rd_and_volatility_which_grow_from_the_day_of_the_list(make: Make) -> None:
+def test_glicko_players_bring_rd_and_volatility_which_grow_from_the_day_of_the_list(seeded_ledger: Make) -> None:
     game = game_recorded("g", ended_at="2024-05-02")
     told = {"deviation": "60", "volatility": "0.05", "effective_at": "2024-01-01"}
+    pasts = [seeded(1, "1800", **told), seeded(2, "1700", **told)]
     rows = {
-        scheme: next(make(scheme, [seeded(1, "1800", **told), seeded(2, "1700", **told), game]).rows("history"))
+        scheme: next(seeded_ledger(scheme, [*pasts, game]).rows("history"))
         for scheme in ("glicko", "glicko2", "lichess")
     }
     assert 60 < rows["glicko"]["rd"] < (60**2 + 5 * 63.2**2) ** 0.5
@@ -152,26 +153,26 @@ def test_every_scheme_begins_a_player_at_the_rating_of_the_list(scheme: str) -> 
     assert not rated_by.provisional(established, 0, numbers)
 
 
-def test_a_player_of_the_english_lists_is_listed_with_the_grade_and_keeps_it_by_even_results(make: Make) -> None:
+def test_a_player_of_the_english_lists_keeps_the_grade_by_even_results(seeded_ledger: Make) -> None:
     listed = named("ecf-grade")
     numbers = listed.numbers_from({})
     state = listed.begin(Newcomer(seed=Seed(150.0, 40.0, day=16_600.0)), numbers)
     assert listed.listed(state, 0, numbers)
     seeds = [seeded(player, "150", games=40, effective_at="2015-06-01") for player in (1, 2)]
-    ledger = make("ecf-grade", [*seeds, game_recorded("g", ended_at="2015-09-01", outcome=Outcome.DRAW)])
+    ledger = seeded_ledger("ecf-grade", [*seeds, game_recorded("g", ended_at="2015-09-01", outcome=Outcome.DRAW)])
     assert (after(ledger, 1), after(ledger, 2)) == (150.0, 150.0)
 
 
 # --- which seed holds ---------------------------------------------------------------------------------------------
 
 
-def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(make: Make) -> None:
+def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(seeded_ledger: Make) -> None:
     declared = PlayerChanged(player=1, effective_at="2000", standing=Standing.FULL, declared_rating=1500)
     seeds = [
         seeded(1, "1600"), seeded(1, "1700", effective_at="2019"), seeded(1, "1800", effective_at="2020-01-02"),
         RatingSeeded(player=1, pool="blitz", rating="2000"),
     ]  # fmt: skip
-    ledger = make("elo")
+    ledger = seeded_ledger("elo")
     ledger.append_many([declared, *seeds[:3], game_recorded("g", ended_at="2020-01-01")])
     ledger.catch_up()
     assert terms_of(ledger, 1, "g")["Ra"] == 1700.0
@@ -180,16 +181,16 @@ def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(make:
 # --- HERA ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(make: Make) -> None:
+def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(seeded_ledger: Make) -> None:
     game = game_recorded("g1", ended_at="2020-01-01")
     past = seeded(1, "2300", games=60, highest="2390", source="national list", effective_at="2019-06-01")
-    ledger = make("elo", [past, game])
+    ledger = seeded_ledger("elo", [past, game])
     shown = summary(ledger, ledger.player("1"))
     assert (shown["hera"], shown["hera_date"], shown["hera_scheme"]) == (2390.0, "2019-06-01", "national list")
-    ledger = make("elo", [seeded(1, "2300", games=49), game])
+    ledger = seeded_ledger("elo", [seeded(1, "2300", games=49), game])
     shown = summary(ledger, ledger.player("1"))
     assert (shown["hera"], shown["hera_date"]) == (shown["rating_now"], "2020-01-01")
-    ledger = make("elo", [seeded(1, "2300", games=20), game])
+    ledger = seeded_ledger("elo", [seeded(1, "2300", games=20), game])
     assert summary(ledger, ledger.player("1"))["hera"] is None
 
 
@@ -198,7 +199,7 @@ def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(ma
 
 @pytest.mark.parametrize("scheme", ["chessworld", "fide", "glicko2", "uschess"])
 def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
-    scheme: str, make: Make, monkeypatch: pytest.MonkeyPatch
+    scheme: str, seeded_ledger: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = [
         game_recorded(f"g{i}", white=1 + i % 3, black=4 + i % 2, ended_at=f"2024-0{1 + i // 8}-{1 + i % 28:02}")
@@ -208,7 +209,7 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
         seeded(1, "2344", games=30, highest="2410", deviation="70"), seeded(4, "1900", games=3),
         seeded(2, "2000", effective_at="2030"), BirthYearLearnt(player=5, birth_year=2010),
     ]  # fmt: skip
-    late, early = make(scheme, games), make(scheme, [*pasts, *games])
+    late, early = seeded_ledger(scheme, games), seeded_ledger(scheme, [*pasts, *games])
     for past in pasts:  # each on its own, as a live ledger meets them
         late.append(past)
         late.catch_up()
@@ -219,7 +220,7 @@ def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
     late.rebuild()
     assert all_rows(late) == before
     monkeypatch.setattr(views, "FEW_ENTRIES", 0)  # as columns
-    many = make(scheme, games)
+    many = seeded_ledger(scheme, games)
     many.append_many(pasts)
     many.catch_up()
     assert all_rows(many)["history"] == before["history"]

@@ -27,7 +27,7 @@ name:zoe,Zoe,1850.5,,60,,welcomer,
 """
 
 
-@pytest.fixture(name="fide_club")
+@pytest.fixture(name="fide_pool")
 def _club(tmp_path: Path, run: Run) -> Path:
     """A FIDE pool in which Ann, Bob and Cleo begin with 1800 and have played in March 2024."""
     path = tmp_path / "fide.db"
@@ -56,21 +56,21 @@ def k_of(run: Run, club: Path, player: str, game: str) -> float:
 # --- player add ---------------------------------------------------------------------------------------------------
 
 
-def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_club: Path, run: Run) -> None:
+def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Path, run: Run) -> None:
     words = ["fide:7", "Quill, Ada", "--rating", "2344", "--games", "30", "--since", "2024-01-01", "--born", "1990"]
     more = ["--list", "made-up list", "--k", "20", "--rd", "60.5", "--highest", "2350"]
-    done = run("player", "add", fide_club, *words, *more)
+    done = run("player", "add", fide_pool, *words, *more)
     assert (done.code, done.out) == (0, "")
     assert "fide:7 is player 4; head" in done.err
-    (seed,) = facts(run, fide_club, "rating-seeded")
+    (seed,) = facts(run, fide_pool, "rating-seeded")
     assert seed == {
         "player": 4, "pool": "standard", "rating": "2344", "games": 30, "effective_at": "2024-01-01",
         "source": "made-up list", "k_factor": "20", "deviation": "60.5", "highest": "2350",
     }  # fmt: skip
-    before = head(fide_club)
-    assert "is player 4 already" in run("player", "add", fide_club, *words, *more).err
-    assert "is player 4 already" in run("player", "add", fide_club, *words).err  # tells less
-    assert head(fide_club) == before
+    before = head(fide_pool)
+    assert "is player 4 already" in run("player", "add", fide_pool, *words, *more).err
+    assert "is player 4 already" in run("player", "add", fide_pool, *words).err  # tells less
+    assert head(fide_pool) == before
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,17 @@ def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_club: Pa
     ],
 )
 def test_what_cannot_be_added_is_refused_and_nothing_is_recorded(
-    words: list[str], code: int, says: str, fide_club: Path, run: Run
+    words: list[str], code: int, says: str, fide_pool: Path, run: Run
 ) -> None:
-    before = head(fide_club)
-    done = run("player", "add", fide_club, *words)
+    before = head(fide_pool)
+    done = run("player", "add", fide_pool, *words)
     assert (done.code, done.out) == (code, "")
     assert says in done.err
-    assert head(fide_club) == before
+    assert head(fide_pool) == before
 
 
-def test_a_ledger_refuses_controls_in_a_name_too(fide_club: Path) -> None:
-    with Ledger.open(fide_club) as ledger:
+def test_a_ledger_refuses_controls_in_a_name_too(fide_pool: Path) -> None:
+    with Ledger.open(fide_pool) as ledger:
         with pytest.raises(MalformedError, match=r"\$\.name"):
             ledger.register("name:x", "X\x1b[31m")
         assert ledger.people.by_identity(["name:x"]) == {}
@@ -107,65 +107,65 @@ def test_a_ledger_refuses_controls_in_a_name_too(fide_club: Path) -> None:
 # --- player set ---------------------------------------------------------------------------------------------------
 
 
-def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_club: Path, run: Run) -> None:
-    assert run("player", "set", fide_club, "Ann", "--rating", "2250", "--games", "60").code == 0
-    assert k_of(run, fide_club, "Ann", "g1") == 20.0
-    assert "player 1: recorded" in run("player", "set", fide_club, "Ann", "--born", "2010").err
-    assert k_of(run, fide_club, "Ann", "g1") == 40.0
-    assert "was known already" in run("player", "set", fide_club, "Ann", "--born", "2010").err
-    done = run("player", "set", fide_club, "Ann", "--born", "2011")
+def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_pool: Path, run: Run) -> None:
+    assert run("player", "set", fide_pool, "Ann", "--rating", "2250", "--games", "60").code == 0
+    assert k_of(run, fide_pool, "Ann", "g1") == 20.0
+    assert "player 1: recorded" in run("player", "set", fide_pool, "Ann", "--born", "2010").err
+    assert k_of(run, fide_pool, "Ann", "g1") == 40.0
+    assert "was known already" in run("player", "set", fide_pool, "Ann", "--born", "2010").err
+    done = run("player", "set", fide_pool, "Ann", "--born", "2011")
     assert (done.code, "exists-with-different-birth-year" in done.err) == (REFUSED, True)
-    assert run("audit", fide_club).code == 0
+    assert run("audit", fide_pool).code == 0
 
 
-def test_a_declared_rating_acts_up_to_the_first_game_and_is_refused_after_it(fide_club: Path, run: Run) -> None:
-    before = head(fide_club)
-    done = run("player", "set", fide_club, "Bob", "--declared", "2000")
+def test_a_declared_rating_acts_up_to_the_first_game_and_is_refused_after_it(fide_pool: Path, run: Run) -> None:
+    before = head(fide_pool)
+    done = run("player", "set", fide_pool, "Bob", "--declared", "2000")
     assert done.code == REFUSED
     assert "after-the-first-game: this declared rating holds from 20" in done.err
     assert "of 2024-03-04, so that it could not act" in done.err
-    assert head(fide_club) == before
-    assert run("player", "set", fide_club, "Bob", "--declared", "2000", "--since", "2024-03-04").code == 0
-    assert json.loads(run("explain", fide_club, "Bob", "csv:g1").out)["before"] == 2000.0
+    assert head(fide_pool) == before
+    assert run("player", "set", fide_pool, "Bob", "--declared", "2000", "--since", "2024-03-04").code == 0
+    assert json.loads(run("explain", fide_pool, "Bob", "csv:g1").out)["before"] == 2000.0
 
 
-def test_a_standing_changes_from_a_day_on(fide_club: Path, run: Run) -> None:
-    assert run("player", "set", fide_club, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
-    assert facts(run, fide_club, "player-changed") == [
+def test_a_standing_changes_from_a_day_on(fide_pool: Path, run: Run) -> None:
+    assert run("player", "set", fide_pool, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
+    assert facts(run, fide_pool, "player-changed") == [
         {"player": 3, "standing": "guest", "effective_at": "2024-03-01"}
     ]
-    assert run("player", "set", fide_club, "Cleo").code == USAGE
+    assert run("player", "set", fide_pool, "Cleo").code == USAGE
 
 
 # --- players import -----------------------------------------------------------------------------------------------
 
 
-def test_a_list_registers_seeds_and_adds_what_is_learnt_of_others(fide_club: Path, tmp_path: Path, run: Run) -> None:
+def test_a_list_registers_seeds_and_adds_what_is_learnt_of_others(fide_pool: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "members.csv", MEMBERS.encode())
-    done = run("players", "import", fide_club, path, "--list", "members")
+    done = run("players", "import", fide_pool, path, "--list", "members")
     assert (done.code, done.out) == (0, "")
     assert "members.csv (csv): 3 players, 2 of them new, 2 ratings, 1 year of birth learnt; head" in done.err
-    assert facts(run, fide_club, "birth-year-learnt") == [{"player": 1, "birth_year": 1990}]
-    assert k_of(run, fide_club, "Ann", "g1") == 20.0
-    before = head(fide_club)
-    done = run("players", "import", fide_club, path, "--list", "members")
+    assert facts(run, fide_pool, "birth-year-learnt") == [{"player": 1, "birth_year": 1990}]
+    assert k_of(run, fide_pool, "Ann", "g1") == 20.0
+    before = head(fide_pool)
+    done = run("players", "import", fide_pool, path, "--list", "members")
     assert "3 players, 0 of them new, 0 ratings; head" in done.err
-    assert head(fide_club) == before
-    assert run("audit", fide_club).code == 0
+    assert head(fide_pool) == before
+    assert run("audit", fide_pool).code == 0
 
 
 @pytest.mark.parametrize("text", [combined(), xml()])
-def test_a_fide_list_is_told_by_its_content(text: str, fide_club: Path, tmp_path: Path, run: Run) -> None:
+def test_a_fide_list_is_told_by_its_content(text: str, fide_pool: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "list", text.encode())
-    assert run("players", "import", fide_club, path).code == REFUSED
-    assert run("players", "import", fide_club, path, "--since", "2024-01-01").code == 0
-    first, second = facts(run, fide_club, "rating-seeded")
+    assert run("players", "import", fide_pool, path).code == REFUSED
+    assert run("players", "import", fide_pool, path, "--since", "2024-01-01").code == 0
+    first, second = facts(run, fide_pool, "rating-seeded")
     assert first == {
         "player": 4, "pool": "standard", "rating": "2344", "k_factor": "20", "effective_at": "2024-01-01",
         "source": "FIDE standard rating list",
     }  # fmt: skip
     assert (second["rating"], second["k_factor"]) == ("1402", "40")
-    with Ledger.open(fide_club) as ledger:
+    with Ledger.open(fide_pool) as ledger:
         (person,) = ledger.people.named("Quill, Ada")
         assert person.identity == "fide:900001"
 
@@ -181,21 +181,21 @@ def test_a_fide_list_is_told_by_its_content(text: str, fide_club: Path, tmp_path
     ],
 )
 def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
-    text: str, says: str, fide_club: Path, tmp_path: Path, run: Run
+    text: str, says: str, fide_pool: Path, tmp_path: Path, run: Run
 ) -> None:
-    before = head(fide_club)
-    done = run("players", "import", fide_club, written(tmp_path, "list", text.encode()))
+    before = head(fide_pool)
+    done = run("players", "import", fide_pool, written(tmp_path, "list", text.encode()))
     assert (done.code, done.out) == (REFUSED, "")
     assert says in done.err
     assert "(csv): 1 fault: nothing recorded" in done.err
-    assert head(fide_club) == before
-    with Ledger.open(fide_club) as ledger:
+    assert head(fide_pool) == before
+    with Ledger.open(fide_pool) as ledger:
         assert ledger.people.numbers() == {1, 2, 3}
 
 
-def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_club: Path, tmp_path: Path, run: Run) -> None:
-    assert run("players", "import", fide_club, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
-    done = run("players", "import", fide_club, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))
+def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_pool: Path, tmp_path: Path, run: Run) -> None:
+    assert run("players", "import", fide_pool, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
+    done = run("players", "import", fide_pool, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))
     assert done.code == REFUSED
     assert "b:2: exists-with-different-rating: 'seed:standard:4@start' was recorded with rating='1500'" in done.err
 
@@ -223,15 +223,15 @@ def test_the_journal_of_a_list_is_that_of_the_players_one_by_one(tmp_path: Path,
 
 
 def test_an_import_that_is_stopped_while_it_writes_leaves_the_journal_as_it_was(
-    fide_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    fide_pool: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    before = head(fide_club)
+    before = head(fide_pool)
     path = written(tmp_path, "list", of_september().encode())
     with monkeypatch.context() as patched:
         patched.setattr(ListImport, "_append", stop)
-        assert run("players", "import", fide_club, path).code == REFUSED
-    assert head(fide_club) == before
-    assert run("players", "import", fide_club, path).code == 0
+        assert run("players", "import", fide_pool, path).code == REFUSED
+    assert head(fide_pool) == before
+    assert run("players", "import", fide_pool, path).code == 0
