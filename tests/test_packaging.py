@@ -48,7 +48,8 @@ import attrs
 
 from ledger import Scheme
 from ledger.runtime.arith import logistic
-from ledger.schemes.scheme import Explanation, Term, numbers_of, setting
+from ledger.schemes.scheme import Explanation, Term
+from ledger.schemes.settings import numbers_of, setting
 
 
 @attrs.frozen(kw_only=True)
