@@ -32,7 +32,7 @@ from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
 from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import available
+from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
@@ -134,7 +134,9 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
-        return cls(path, journal, people, available() if projectors is None else projectors, clock)
+        opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
+        opened.views.broken = broken() if projectors is None else {}
+        return opened
 
     def close(self) -> None:
         """Release all files."""
@@ -361,11 +363,12 @@ class Ledger:
 
         Raises:
             UnknownNameError: there is no such table.
+            MalformedError: SQLite does not understand the condition.
         """
         tables = queries.tables(self.views.connection)
         if table not in tables:
             raise UnknownNameError("table", table, choice_of(table, tables))
-        return queries.dictionaries(self.views.connection, f'SELECT * FROM "{table}" WHERE {where}', arguments)
+        return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """The views as a read-only sqlite-utils database, for anything that SQL can ask."""

@@ -23,7 +23,7 @@ from ledger.runtime.nearest import nearest
 if TYPE_CHECKING:
     import sqlite3
 
-APPLICATION_ID = 0x43524C50  # "CRLP"
+APPLICATION_ID = sqlite.PEOPLE_ID
 LAYOUT = 1
 SALT_BYTES = 16
 MISSING = (

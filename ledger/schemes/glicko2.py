@@ -30,6 +30,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
     not_negative,
     numbers_of,
     setting,
@@ -277,6 +278,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

@@ -34,6 +34,7 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
+    from_the_beginning,
     not_negative,
     numbers_of,
     positive,
@@ -292,5 +293,6 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     at=at,
+    stands_from=from_the_beginning,
     provisional=provisional,
 )

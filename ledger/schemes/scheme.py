@@ -15,6 +15,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
+from math import inf
 from typing import Any, NamedTuple, TypeVar, cast
 
 import attrs
@@ -246,6 +247,11 @@ def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) ->
     """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
 
+def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
+    """``stands_from`` of a scheme in which time alone changes neither a rating nor who is listed."""
+    return -inf
+
+
 def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``provisional`` of a scheme that has no provisional ratings."""
     return False
@@ -296,6 +302,9 @@ class Scheme:
         work: names of the work numbers.
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
+        stands_from: ``(day, numbers) -> day``: who was rated from that day on has at *day* the rating given then, and
+            is listed or not as then, whatever else ``at`` changes; -inf for everybody. None: nobody knows, so that
+            rankings bring every player to their day (in a scheme without an ``at`` every rating stands).
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
@@ -322,6 +331,7 @@ class Scheme:
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
+    stands_from: Callable[[float, Any], float] | None = None
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always

@@ -14,16 +14,20 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
 from .. import output
+from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
-from . import DB, NEW_POOL, REFUSED, check_pool, confirmed, settings_given
+from . import DB, NEW_POOL, POOL, REFUSED, check_pool, confirmed, settings_given, tell_package
 from .importing import FORMATS, Wish, check_files, import_file
 
 
 @click.command()
 @DB
 @click.option("--pool", default="standard", show_default=True, metavar="NAME", help="Name of the first pool.")
-@click.option("--scheme", default="chessworld", show_default=True, metavar="NAME", help="Scheme that rates it.")
+@click.option(
+    "--scheme", default="chessworld", show_default=True, metavar="NAME",
+    help="Scheme that rates it; see 'scheme list'.", shell_complete=scheme_names,
+)  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
 @click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: str) -> None:
@@ -39,6 +43,7 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
     with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
+        tell_package(scheme)
 
 
 def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
@@ -52,7 +57,7 @@ def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bo
 @click.command("import")
 @DB
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--pool", metavar="NAME", help="Pool of the games; the ledger's first one by default.")
+@POOL
 @NEW_POOL
 @click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
