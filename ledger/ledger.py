@@ -186,7 +186,7 @@ class Ledger:
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)
-        placed = zip(recorded.receipts, recorded.events, strict=True)
+        placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return recorded.receipts
 
@@ -200,17 +200,13 @@ class Ledger:
             RejectedError: the identity was registered with another name, standing, declared rating or year of birth.
             StorageError: the people file and the journal do not belong together.
         """
-        joined_at = instant_text(self.now_ms())
-        person = self._names.number({identity: name}, joined_at, self.journal.find).persons[identity]
+        now = instant_text(self.now_ms())
+        person = self._names.number({identity: name}, now, self.journal.find).persons[identity]
         check_name(person, name)
         event = PlayerRegistered(
-            player=person.player,
-            joined_at=person.joined_at,
-            standing=standing,
-            declared_rating=declared_rating,
-            birth_year=birth_year,
-            commitment=commitment(person.salt or b"", person.identity or "", person.name or ""),
-        )
+            player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
+            birth_year=birth_year, commitment=commitment(person.salt or b"", person.identity or "", person.name or ""),
+        )  # fmt: skip
         self._append([event], actor)
         return person.player
 

@@ -53,10 +53,11 @@ _OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY 
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _ALL_NUMBERS = 2**62
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
 _OTHERWISE_SPELT = (
-    "SELECT identity FROM people "
+    "SELECT identity FROM people NOT INDEXED "
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
 )
 # Names and identities that may be meant by a word that nobody bears.
@@ -268,7 +269,7 @@ class People:
     def names(self) -> list[tuple[int, str]]:
         """Number and name of everybody who was not erased."""
         with sqlite.storage_errors(self.path):
-            return self._connection.execute("SELECT player, name FROM people WHERE name IS NOT NULL").fetchall()
+            return self._connection.execute(_NAMES).fetchall()
 
     def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
