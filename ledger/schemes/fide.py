@@ -76,14 +76,12 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
-    EventSettings,
     Newcomer,
     Rhythm,
     Scheme,
-    numbers_of,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import EventSettings, numbers_of, setting
 
 STATE, WORK = NAMES, WORK_NAMES
 FIELDS, NOTES = len(STATE), len(WORK)

@@ -20,17 +20,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
     from_the_beginning,
-    not_negative,
-    numbers_of,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
 PAPER = "Glickman, The Glicko system"
 FIELDS = 3

@@ -30,18 +30,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
     from_the_beginning,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"

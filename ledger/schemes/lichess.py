@@ -35,12 +35,9 @@ from ledger.schemes.scheme import (
     Term,
     When,
     from_the_beginning,
-    not_negative,
-    numbers_of,
-    positive,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"

@@ -48,11 +48,8 @@ from ledger.schemes.scheme import (
     Term,
     When,
     from_the_beginning,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
 RATING, GAMES, RECORD, FLOOR, PEAK, BIRTH_YEAR, START = range(7)
