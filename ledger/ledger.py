@@ -188,7 +188,7 @@ class Ledger:
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)
-        placed = zip(recorded.receipts, recorded.events, strict=True)
+        placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return recorded.receipts
 
@@ -196,11 +196,11 @@ class Ledger:
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
         birth_year: int | None = None, actor: str = DEFAULT_ACTOR,
     ) -> int:  # fmt: skip
-        """Register a player and return the player number; one who is registered already keeps it, and the first name.
+        """Register a player and return the player number; one who is registered already keeps it.
 
         Raises:
             MalformedError: identity or name hold controls or are too long.
-            RejectedError: the identity was registered with another standing, declared rating or year of birth.
+            RejectedError: the identity was registered with another name, standing, declared rating or year of birth.
             StorageError: the people file and the journal do not belong together.
         """
         return self.registry.add(

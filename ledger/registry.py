@@ -21,7 +21,7 @@ from ledger.facts.pasts import Past, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal
 from ledger.journal.people import commitment
-from ledger.journal.sealed_names import SealedNames
+from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
 from ledger.registry_columns import ListImport, PlayersReport
@@ -107,6 +107,7 @@ class Registry:
             self._refuse_late(past.seed(known[identity].player, self.first_pool()))
         joined_at = instant_text(self.now_ms())
         person = self.names.number({identity: name}, joined_at, self.journal.find).persons[identity]
+        check_name(person, name)
         event = PlayerRegistered(
             player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
             birth_year=birth_year, commitment=commitment(person.salt or b"", identity, person.name or ""),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
+from ledger.facts.identities import spelt
 from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.facts.source_players import player_schema
 from ledger.facts.words import Standing
@@ -74,7 +75,9 @@ def standing(text: str) -> str | None:
 
 def _identity(text: str) -> str | None:
     tidy = values.identity(text)
-    return tidy if tidy is None or ":" in tidy else f"id:{tidy}"
+    if tidy is None:
+        return None
+    return spelt(tidy) if ":" in tidy else f"id:{tidy}"
 
 
 def _kept(pattern: str) -> Callable[[Series], Series]:
