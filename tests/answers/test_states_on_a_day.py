@@ -88,25 +88,25 @@ def test_then_is_the_same_with_and_without_the_day_being_asked_for(make: Made) -
 
 
 def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_is_named_apart(make: Made) -> None:
-    ledger = make("uschess", declared=(2845, 2700))
+    ledger = make("uschess", declared=(2645, 2500))
     play(ledger, "2019-01-03", "2019-01-04", "2019-01-05", tournament="Cup")
     ledger.append(tournament_closed("2019-02-15", tournament="Cup"))
     ledger.catch_up()
     ann, bob = both(ledger)
     after = {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-02-15")}
-    assert after["Ann"] != 2845
+    assert after["Ann"] != 2645
     for at in (None, "2019-01-03", "2019-01-05", "2019-02-14"):
         summary = players.summary(ledger, ann, at=at)
-        assert (summary["rating_then"], summary["rating_after_period"]) == (2845, after["Ann"]), at
+        assert (summary["rating_then"], summary["rating_after_period"]) == (2645, after["Ann"]), at
         assert summary["period_closes"] == "2019-02-15"
     closed = players.summary(ledger, ann, at="2019-02-15")
     assert (closed["rating_then"], closed["rating_after_period"], closed["period_closes"]) == (after["Ann"], None, None)
     assert {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-01-31")} == {
-        "Ann": 2845, "Bob": 2700
+        "Ann": 2645, "Bob": 2500
     }  # fmt: skip
     for game in players.games(ledger, ann):
-        assert (game["rating_before"], game["rating"], game["in_force"]) == (2845, after["Ann"], "2019-02-15")
-        assert (game["opponent_rating_before"], game["opponent_rating"]) == (2700, after["Bob"])
+        assert (game["rating_before"], game["rating"], game["in_force"]) == (2645, after["Ann"], "2019-02-15")
+        assert (game["opponent_rating_before"], game["opponent_rating"]) == (2500, after["Bob"])
     assert {point["in_force"] for point in players.graph(ledger, bob)} == {"2019-02-15"}
 
 
