@@ -19,7 +19,7 @@ from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify
 from ledger.audit.reader.published import JOURNAL, PEOPLE
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError
-from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings.views import Views
@@ -53,6 +53,9 @@ def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
+                TournamentOpened(
+                    pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09", rounds=9
+                ),
                 SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
             ]
         )
