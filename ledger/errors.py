@@ -27,10 +27,10 @@ class LedgerError(Exception):
 
 
 class MalformedError(LedgerError):
-    """The input is not an event.
+    """The input is not an event, or settings, files or a condition that can be worked with.
 
     Attributes:
-        problems: one line for each fault, each ending in its place (``file:line`` or a JSON path).
+        problems: one line for each fault, with its place (``file:line``, a JSON path, the name of a setting).
     """
 
     def __init__(self, problems: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
+from ledger.journal.alike import AlikeGames
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -31,7 +32,7 @@ from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
 from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import available
+from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
@@ -133,7 +134,9 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
-        return cls(path, journal, people, available() if projectors is None else projectors, clock)
+        opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
+        opened.views.broken = broken() if projectors is None else {}
+        return opened
 
     def close(self) -> None:
         """Release all files."""
@@ -223,15 +226,16 @@ class Ledger:
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
-        actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
+        record_alike: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:  # fmt: skip
-        """Record games that importers read, frame by frame.
+        """Record games that importers read, frame by frame; frames of one call are one file.
 
         Args:
             frames: frames in the columns of ``SourceGame``.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
+            record_alike: what looks like a game that is known under another key is another game.
             actor: who imports.
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
@@ -241,7 +245,8 @@ class Ledger:
             StorageError: the people file and the journal do not belong together.
         """
         first = self.first_scheme()
-        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms)
+        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike)
         with suppress(_NothingRecordedError):
             with self.journal.writing() if strict else nullcontext() as whole:
                 for frame in ahead(frames):
@@ -357,11 +362,12 @@ class Ledger:
 
         Raises:
             UnknownNameError: there is no such table.
+            MalformedError: SQLite does not understand the condition.
         """
         tables = queries.tables(self.views.connection)
         if table not in tables:
             raise UnknownNameError("table", table, choice_of(table, tables))
-        return queries.dictionaries(self.views.connection, f'SELECT * FROM "{table}" WHERE {where}', arguments)
+        return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """The views as a read-only sqlite-utils database, for anything that SQL can ask."""

@@ -203,7 +203,7 @@ def taken_name(scene: ClubOfTwo) -> None:
     twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
-        Ledger.open(scene.ledger.path, projectors=projectors.available.__wrapped__())
+        Ledger.open(scene.ledger.path, projectors=projectors._installed.__wrapped__()[0])
 
 
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)

@@ -14,38 +14,49 @@ import click
 from ledger.runtime import sqlite
 
 from . import output, running
+from .groups import Suggesting
 
-# Command -> file in ``commands`` and name there, in the order in which one meets them.
-COMMANDS = {
-    "init": "writing.init",
-    "import": "writing.import_",
-    "pools": "reading.pools",
-    "ratings": "reading.ratings",
-    "show": "reading.show",
-    "games": "reading.games",
-    "graph": "reading.graph",
-    "explain": "explaining.explain",
-    "predict": "reading.predict",
-    "log": "reading.log",
-    "compare": "comparing.compare",
-    "scheme": "schemes.scheme",
-    "runs": "schemes.runs",
-    "close-run": "schemes.close_run",
-    "open-tournament": "tournaments.open_tournament",
-    "close-tournament": "tournaments.close_tournament",
-    "erase": "writing.erase",
-    "accept-lost-names": "mending.accept_lost_names_",
-    "accept-clock": "mending.accept_clock",
-    "audit": "proving.audit",
-    "head": "proving.head",
-    "rebuild": "writing.rebuild",
-    "backup": "copying.backup",
-    "restore": "copying.restore",
+# What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
+TASKS = {
+    "Begin and record": {"init": "writing.init", "import": "writing.import_"},
+    "Ask": {
+        "ratings": "reading.ratings",
+        "show": "reading.show",
+        "games": "reading.games",
+        "graph": "reading.graph",
+        "explain": "explaining.explain",
+        "predict": "reading.predict",
+        "pools": "reading.pools",
+        "log": "reading.log",
+    },
+    "Choose a scheme; rating runs and tournaments": {
+        "scheme": "schemes.scheme",
+        "compare": "comparing.compare",
+        "runs": "schemes.runs",
+        "close-run": "schemes.close_run",
+        "open-tournament": "tournaments.open_tournament",
+        "close-tournament": "tournaments.close_tournament",
+    },
+    "Prove and keep": {
+        "audit": "proving.audit",
+        "head": "proving.head",
+        "backup": "copying.backup",
+        "restore": "copying.restore",
+    },
+    "Mend": {
+        "erase": "writing.erase",
+        "rebuild": "writing.rebuild",
+        "accept-lost-names": "mending.accept_lost_names_",
+        "accept-clock": "mending.accept_clock",
+    },
+    "Set up": {"completion": "completing.completion"},
 }
+_SENTENCE = 200  # characters: the first sentence of each command's help, whole
+COMMANDS = {name: place for commands in TASKS.values() for name, place in commands.items()}
 
 
-class _Group(click.Group):
-    """Loads a command when it is called."""
+class _Group(Suggesting):
+    """Loads a command when it is called; its help lists the commands by task."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -57,13 +68,22 @@ class _Group(click.Group):
         command: click.Command = getattr(importlib.import_module(f"{__package__}.commands.{module}"), name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under the tasks that they are for."""
+        for task, commands in TASKS.items():
+            found = {name: self.get_command(ctx, name) for name in commands}
+            rows = [(name, command.get_short_help_str(_SENTENCE)) for name, command in found.items() if command]
+            with formatter.section(task):
+                formatter.write_dl(rows)
+
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="rating-ledger")
 def cli() -> None:
     """An event-sourced chess rating ledger.
 
-    Facts go into an append-only journal; every rating is derived from it and can be derived again.
+    Facts go into an append-only journal; every rating is derived from it and can be derived again. Each command has
+    a --help of its own, with examples.
 
     \b
     Example:

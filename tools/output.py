@@ -112,6 +112,11 @@ def _for_people(text: str) -> str:
     return _fitting(visible(text), sys.stdout)
 
 
+def is_terminal() -> bool:
+    """True where somebody reads standard output as it comes."""
+    return sys.stdout.isatty()
+
+
 def can_write(text: str) -> bool:
     """True where standard output's encoding has every character of *text*."""
     return _fitting(text, sys.stdout) == text

@@ -18,6 +18,7 @@ from typing import NoReturn
 import click
 
 from ledger.errors import LedgerError, MalformedError, one_line
+from ledger.runtime import plugins
 
 from . import output
 from .commands import REFUSED
@@ -53,6 +54,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     except click.ClickException as failure:
         _tell_misuse(failure)
         code = failure.exit_code
+    for plug_in in plugins.broken():
+        output.remark(f"left out: {plug_in}")
     refusal = output.undelivered()
     if refusal is None:
         return code

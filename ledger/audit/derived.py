@@ -39,6 +39,7 @@ BLOCK = 5_000
 REMEDY = "the journal is right: 'rebuild' the views"
 CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
 _NOT_ROWS = {"progress", "projections"}
+_NO_PACKAGE = f"name NOT GLOB '{views_file.PACKAGE}*'"  # which package brings a scheme follows from no entry
 _ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
 _FOREIGN = "another program wrote it; go on from a copy made before that"
 
@@ -219,14 +220,14 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     for table in queries.tables(true.connection):
         if table != "progress":
             progress(f"table {table}", 0, 1)
-            where = f"name NOT IN ({names})" if table == "projections" else "1"
+            where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
             found += table_falsehoods(standing, true.connection, table, where)
     return found, "", strange
 
 
 def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
     """The words for views that nobody is shown before they are built anew: only earlier versions made them."""
-    query = "SELECT name, identity FROM projections"
+    query = f"SELECT name, identity FROM projections WHERE {_NO_PACKAGE}"
     try:
         stood, wanted = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
     except READ_ERRORS:

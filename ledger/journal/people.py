@@ -22,7 +22,7 @@ from ledger.runtime.nearest import nearest
 if TYPE_CHECKING:
     import sqlite3
 
-APPLICATION_ID = 0x43524C50  # "CRLP"
+APPLICATION_ID = sqlite.PEOPLE_ID
 LAYOUT = 1
 SALT_BYTES = 16
 MISSING = (
@@ -253,6 +253,11 @@ class People:
         """Every number that has a row, erased or not."""
         with sqlite.storage_errors(self.path):
             return {player for (player,) in self._connection.execute("SELECT player FROM people")}
+
+    def names(self) -> list[tuple[int, str]]:
+        """Number and name of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute("SELECT player, name FROM people WHERE name IS NOT NULL").fetchall()
 
     def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""

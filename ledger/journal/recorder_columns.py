@@ -24,6 +24,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
+from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.people import Person, commitment
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import told_again
@@ -66,6 +67,8 @@ class ImportReport:
         players: players met for the first time.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
+        alike: games that are probably known under another key and were held back, the first ``KEPT_FAULTS``.
+        alike_count: how many were held back in all.
         faults: games that could not be taken, the first ``KEPT_FAULTS``.
         fault_count: how many could not be taken in all.
     """
@@ -76,6 +79,8 @@ class ImportReport:
     players: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
+    alike: list[Alike] = attrs.Factory(list)
+    alike_count: int = 0
     faults: list[Fault] = attrs.Factory(list)
     fault_count: int = 0
 
@@ -84,6 +89,11 @@ class ImportReport:
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
             self.faults.append(Fault(line, bounded(message)))
+
+    def hold_back(self, games: list[Alike]) -> None:
+        """Note games that are probably known."""
+        self.alike_count += len(games)
+        self.alike += games[: max(KEPT_FAULTS - len(self.alike), 0)]
 
     def leave_out(self, variant: str, count: int) -> None:
         """Count games of a variant that has no pool."""
@@ -117,7 +127,8 @@ class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int]
+        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
+        alike: AlikeGames | None = None,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -127,8 +138,10 @@ class GameImport:
             scheme: what a pool that is new adopts.
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
+            alike: what games under new keys are to those that are known; without it all are new.
         """
         self._names = names
+        self._alike = alike
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
@@ -161,7 +174,11 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        frame = self._adopt(writer, self._with_pools(frame), stamp)
+        frame = self._with_pools(frame)
+        if self._alike is not None and len(frame):
+            frame, held = self._alike.sort_out(frame, writer.find, writer.size)
+            self.report.hold_back(held)
+        frame = self._adopt(writer, frame, stamp)
         if not len(frame):
             return
         games = self._as_events(frame, self._register(writer, frame, stamp))

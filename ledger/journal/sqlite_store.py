@@ -24,7 +24,7 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
-APPLICATION_ID = 0x43524C4A  # "CRLJ"
+APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1
 BLOCK = 50_000  # bodies a read hands out at once
 KEYS_A_QUERY = 5_000

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ledger.book import tables as book_tables
+from ledger.errors import MalformedError
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 
@@ -104,6 +105,26 @@ def dictionaries(
         names = [column[0] for column in cursor.description]
         for row in cursor:
             yield dict(zip(names, row, strict=True))
+
+
+def rows_where(
+    connection: sqlite3.Connection, table: str, where: str, arguments: Sequence[object]
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
+
+    Raises:
+        MalformedError: SQLite does not understand the condition, or it has another number of arguments.
+        CorruptError: the views are damaged.
+    """
+    query = f'SELECT * FROM "{table}" WHERE {where}'
+    try:
+        connection.execute(f"EXPLAIN {query}", arguments)
+    except (sqlite.sqlite3.Error, sqlite.sqlite3.Warning) as error:
+        with sqlite.storage_errors("the views", views_file.REBUILD):
+            columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+        message = f"condition {where!r} on table {table!r}: {error}; its columns are {columns}"
+        raise MalformedError([message]) from error
+    return dictionaries(connection, query, arguments)
 
 
 def first_row(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ transaction: rows and checkpoint together.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from ledger.book.game_book import Fresh, GameBook, Placed
 from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.errors import CorruptError, StorageError, one_line
+from ledger.errors import CorruptError, ProjectionError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import installing, views_file
@@ -53,6 +53,7 @@ class Views:
         """
         self.path = Path(path)
         self.projectors = tuple(projectors)
+        self.broken: Mapping[str, ProjectionError] = {}  # projectors that are installed and cannot be loaded
         refuse_taken_names(self.projectors, views_file.OWN_TABLES)
         self.journal = journal
         self._building = self.path.with_name(self.path.name + ".building")
@@ -232,6 +233,8 @@ class Views:
                     self._book = GameBook(connection)
                 self._pools = PoolProjections(self._book, self.projectors)
             if not _is_far_behind(done, self.journal.size()):
+                for name in views_file.stored_projectors(connection).keys() & self.broken.keys():
+                    raise self.broken[name]  # its table is not to be lost
                 installing.fit(connection, self.projectors, self._book.pools.values())
             self._book_at, self._version = done, version
         return self._book_at

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import schemes
 from ledger.book import tables
-from ledger.errors import CorruptError, StorageError, one_line
+from ledger.errors import CorruptError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
@@ -34,9 +34,10 @@ from ledger.schemes.scheme import Scheme
 if TYPE_CHECKING:
     import sqlite3
 
-APPLICATION_ID = 0x43524C56  # "CRLV"
+APPLICATION_ID = sqlite.VIEWS_ID
 LAYOUT = 5
 _SCHEME = "scheme "
+PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
 
@@ -154,7 +155,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
     with sqlite.storage_errors(path, REBUILD):
         made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
-        if name != _ARITHMETIC[0] and not name.startswith(_SCHEME) and name not in found:
+        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and name not in found:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
     triggers = sorted(name for name, (kind, _) in found.items() if kind == "trigger")
     if triggers:
@@ -189,12 +190,26 @@ def _rated_alike(connection: sqlite3.Connection, stored: Mapping[str, str]) -> b
     if stored.get(_ARITHMETIC[0]) != _ARITHMETIC[1] or stored.get(HISTORY.name) != HISTORY.identity:
         return False
     by_schemes = {name.removeprefix(_SCHEME): stored[name] for name in stored if name.startswith(_SCHEME)}
-    known = [schemes.named(name) for name in by_schemes]
+    known = [_needed(name, stored) for name in by_schemes]
     if any(str(scheme.version) != by_schemes[scheme.name] for scheme in known):
         return False
     state = list(dict.fromkeys(name for scheme in known for name in scheme.state))
     _check_columns(connection, side_tables((), state)[0])
     return True
+
+
+def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
+    """The scheme of that name, by which the ledger is rated.
+
+    Raises:
+        UnknownNameError: it is not installed; the package that brought it is named where that is known.
+    """
+    try:
+        return schemes.named(name)
+    except UnknownNameError:
+        package = stored.get(PACKAGE + name)
+        way_out = f"install the package {package!r}, which brought it" if package else "install what brings it"
+        raise UnknownNameError("scheme", name, f"this ledger is rated by it: {way_out}", where="installed") from None
 
 
 def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
@@ -209,7 +224,11 @@ def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
 
 def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     own = {_ARITHMETIC[0], HISTORY.name}
-    return {name: identity for name, identity in made.items() if name not in own and not name.startswith(_SCHEME)}
+    return {
+        name: identity
+        for name, identity in made.items()
+        if name not in own and not name.startswith((_SCHEME, PACKAGE))
+    }
 
 
 def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
@@ -244,6 +263,10 @@ def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> N
     for scheme in adopted:
         row = (_SCHEME + scheme.name, str(scheme.version))
         connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
+        package = schemes.package_of(scheme.name)
+        if package is not None:
+            row = (PACKAGE + scheme.name, package)
+            connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         present = {row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})")}
         for name in scheme.state:
             if name not in present:

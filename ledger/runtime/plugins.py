@@ -1,11 +1,19 @@
-"""Plug-ins: what the entry points of installed packages offer."""
+"""Plug-ins: what the entry points of installed packages offer, which package that is, and which of them are broken."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from ledger.errors import ProjectionError, one_line
+
+_broken: dict[str, ProjectionError] = {}  # those that this process tried to load, by the value of the entry point
+
+
+def package_of(point: EntryPoint) -> str | None:
+    """The name of the package that offers an entry point; None where that is not known."""
+    return point.dist.name if point.dist is not None else None
 
 
 def loaded(point: EntryPoint) -> Any:
@@ -17,8 +25,30 @@ def loaded(point: EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:  # whatever somebody else's module does when it is imported
+        package = package_of(point)
+        brought_by = f"package {package!r}" if package else "a package without a name"
+        failure = f"{type(error).__name__}: {one_line(error)}"
         message = (
-            f"the plug-in {point.value!r} cannot be loaded ({type(error).__name__}: {one_line(error)}): install the "
-            "package again that offers it, or remove it"
+            f"the plug-in {point.value!r} of {brought_by} cannot be loaded ({failure}): install the package again, or "
+            "remove it"
         )
         raise ProjectionError(point.name, message) from error
+
+
+def loadable(points: Iterable[EntryPoint]) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
+    """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
+    found: dict[str, Any] = {}
+    failed: dict[str, ProjectionError] = {}
+    for point in sorted(points, key=lambda point: (point.name, point.value)):
+        try:
+            offered = loaded(point)
+        except ProjectionError as error:
+            failed[point.name] = _broken[point.value] = error
+            continue
+        found[point.name if point.name not in found else f"{point.name} ({point.value})"] = offered
+    return found, failed
+
+
+def broken() -> tuple[ProjectionError, ...]:
+    """The plug-ins that this process left out, for they cannot be loaded; for commands to tell."""
+    return tuple(_broken[value] for value in sorted(_broken))

@@ -42,7 +42,8 @@ _REMEDIES = (
     ("disk i/o error", "the disk refused to read or write (full, over quota, or failing); nothing was lost"),
 )
 RESTORE = "restore the file from a copy, then prove it with 'audit --since'"
-_CORRUPT = ("malformed", "not a database", "file is encrypted")
+_NO_DATABASE = "not a database"
+_CORRUPT = ("malformed", "file is encrypted")
 
 
 # For a parameter that is not exactly an int, float, str or bytearray the driver asks two attributes of it and swallows
@@ -91,6 +92,8 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
 
 def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
     """The error to raise for what SQLite says of *path*, with what to do; None where its words are not known."""
+    if _NO_DATABASE in text.lower():
+        return CorruptError(str(path), 0, f"is not a database, so no ledger; if it was one, it is damaged: {remedy}")
     if any(word in text.lower() for word in _CORRUPT):
         return CorruptError(str(path), 0, f"{text}; {remedy}")
     for words, way_out in _REMEDIES:
@@ -135,6 +138,11 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     return connection
 
 
+# What each of our files is, by the number in its header that SQLite keeps for programs.
+JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", "CRLP", "CRLV"
+_OURS = {JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger"}
+
+
 def check_identity(connection: sqlite3.Connection, path: str | Path, application_id: int, version: int) -> None:
     """Refuse a file that is not ours, or was written by a later version.
 
@@ -145,9 +153,11 @@ def check_identity(connection: sqlite3.Connection, path: str | Path, application
         found = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
     if found != application_id:
-        raise StorageError(str(path), f"not the expected file (application_id {found:#x}, not {application_id:#x})")
+        there = _OURS.get(found, "a database of another program")
+        raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
     if layout != version:
-        raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}")
+        newer = "; it was written by a later version of this program: install that one" if layout > version else ""
+        raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
 
 
 @contextmanager

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
 from ledger.errors import UnknownNameError
+from ledger.runtime import plugins
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugins import loaded
+from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
 
 _NO_SCHEMES = {"scheme"}  # what a scheme is
@@ -39,13 +40,28 @@ def built_in() -> tuple[Scheme, ...]:
 
 @cache
 def available() -> dict[str, Scheme]:
-    """Every scheme by name. A plug-in may not take the name of a built-in one: that one stays."""
+    """Every scheme by name, but for those of broken plug-ins. A plug-in may not take the name of a built-in one."""
+    offered, _ = loadable(point for name, point in _points().items() if name not in built_in_names())
     schemes = {scheme.name: scheme for scheme in built_in()}
-    for point in sorted(entry_points(group="ledger.schemes"), key=lambda point: point.name):
-        if point.name not in schemes:
-            scheme = loaded(point)
-            schemes[scheme.name] = scheme
+    for scheme in offered.values():
+        schemes.setdefault(scheme.name, scheme)
     return schemes
+
+
+def _points() -> dict[str, EntryPoint]:
+    """The entry points of schemes by their names; no plug-in is loaded."""
+    return {point.name: point for point in entry_points(group="ledger.schemes")}
+
+
+def names() -> list[str]:
+    """Names of the schemes, as the entry points have them; no scheme is loaded."""
+    return sorted({*built_in_names(), *_points()})
+
+
+def package_of(name: str) -> str | None:
+    """The package that brings a scheme; None for a built-in one, and where it is not known."""
+    point = None if name in built_in_names() else _points().get(name)
+    return None if point is None else plugins.package_of(point)
 
 
 def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
@@ -64,10 +80,14 @@ def named(name: str) -> Scheme:
 
     Raises:
         UnknownNameError: there is none; the known ones are listed.
+        ProjectionError: the plug-in that brings it is broken; it and its package are named.
     """
     if name in built_in_names():  # entry points are read only for what is not built in
         return _built_in(name)
-    try:
-        return available()[name]
-    except KeyError:
-        raise UnknownNameError("scheme", name, choice_of(name, available()), where="installed") from None
+    schemes = available()
+    if name in schemes:
+        return schemes[name]
+    point = _points().get(name)
+    if point is not None:
+        plugins.loaded(point)  # tells why not
+    raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")

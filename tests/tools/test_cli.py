@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ ON_A_LEDGER = {
 
 def test_the_commands_are_those_tested_here() -> None:
     asking = {command.split()[0] for command in ON_A_LEDGER}
-    assert asking | {"init", "restore"} == set(cli.COMMANDS)  # these two begin where there is no ledger
+    assert asking | {"init", "restore", "completion"} == set(cli.COMMANDS)  # these begin where there is no ledger
 
 
 @pytest.mark.parametrize("command", ON_A_LEDGER)
@@ -111,9 +112,14 @@ def test_every_help_has_an_example_that_calls_the_command(command: str, flag: st
     assert f"rating-ledger {command}".strip() in done.out.partition("Example:")[2]
 
 
-def test_the_overview_lists_every_command_in_the_order_of_its_table(run: Run) -> None:
-    listed = run("--help").out.partition("Commands:")[2].split("\n")
-    assert [line.split()[0] for line in listed if line.strip()] == list(cli.COMMANDS)
+def test_the_overview_lists_every_command_under_its_task_with_a_whole_sentence(run: Run) -> None:
+    told = run("--help").out
+    assert list(cli.TASKS) == re.findall(r"^(\S.*):$", told, re.MULTILINE)[-len(cli.TASKS) :]
+    sections = dict(zip(cli.TASKS, re.split(r"^\S.*:\n", told, flags=re.MULTILINE)[-len(cli.TASKS) :], strict=True))
+    for task, section in sections.items():
+        assert re.findall(r"^  (\S+)  ", section, re.MULTILINE) == list(cli.TASKS[task])
+        assert "..." not in section
+    assert [name for commands in cli.TASKS.values() for name in commands] == list(cli.COMMANDS)
     assert run("--version").out.startswith("rating-ledger, version ")
 
 

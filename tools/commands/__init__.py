@@ -17,15 +17,19 @@ from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
+from ledger.schemes import package_of
 
 from .. import output
+from ..choices import pools_of_the_ledger
 from ..progress import Bars
 
 DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  # the library says why not
 VERIFY = click.option(
     "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."
 )
-POOL = click.option("--pool", metavar="NAME", help="Pool; the ledger's first one by default.")
+POOL = click.option(
+    "--pool", metavar="NAME", help="Pool; the ledger's first one by default.", shell_complete=pools_of_the_ledger
+)
 NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
@@ -51,6 +55,12 @@ def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
     known = pool_names(ledger.journal)
     if name not in known and not is_new:
         raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, known)}; --new-pool makes a new one")
+
+
+def tell_package(scheme: str) -> None:
+    """Say which package brings a scheme that is not built in: without it the ledger cannot be read."""
+    if package := package_of(scheme):
+        output.remark(f"note: scheme {scheme!r} is brought by package {package!r}: whoever reads this ledger needs it")
 
 
 @contextmanager

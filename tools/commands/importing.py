@@ -33,6 +33,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
 }
 FORMATS = (*LINE_FORMATS, "csv")
 FAULTS_SHOWN = 100
+ALIKE_SHOWN = 10
 
 
 @attrs.frozen(kw_only=True)
@@ -43,12 +44,14 @@ class Wish:
         choice: which pool a game goes to.
         strict: a fault anywhere in a file leaves nothing of that file recorded.
         fmt: the format, or None to tell it by content.
+        record_alike: what looks like a game that is known under another key is recorded as another one.
         source: the site whose player names and game ids CSV files carry, such as ``lichess``; None for neither.
         actor: who imports.
     """
 
     choice: PoolChoice
     strict: bool
+    record_alike: bool
     fmt: str | None
     source: str | None
     actor: str
@@ -92,7 +95,8 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         bar = ReadingBar(source.reading, size)
         try:
             report = ledger.import_games(
-                _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict, actor=wish.actor,
+                _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict,
+                record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
@@ -114,9 +118,15 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
     count = source.reading.fault_count + report.fault_count
     if count > FAULTS_SHOWN:
         output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
+    for alike in report.alike[:ALIKE_SHOWN]:
+        output.remark(f"{name}:{alike.line}: {alike}")
+    if report.alike_count > ALIKE_SHOWN:
+        output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
+    if report.alike_count:
+        words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
     if report.players:
         words.append(counted(report.players, "new player"))
     if report.new_pools:

@@ -18,14 +18,16 @@ from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm, Scheme
 
 from .. import limits, output
+from ..choices import scheme_names
+from ..groups import Suggesting
 from ..progress import Bars
-from . import DB, POOL, VERIFY, level, settings_given
+from . import DB, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
 
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
 ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 
 
-@click.group()
+@click.group(cls=Suggesting)
 def scheme() -> None:
     """Rating schemes: list them, show one's settings, adopt one for a pool.
 
@@ -48,14 +50,20 @@ def list_(fmt: str | None) -> None:
       rating-ledger scheme list -t
     """
     rows = [
-        {"scheme": name, "rates": f"by {listed.rhythm.value}", "title": listed.title, "source": listed.source}
+        {
+            "scheme": name,
+            "rates": f"by {listed.rhythm.value}",
+            "title": listed.title,
+            "source": listed.source,
+            "package": known.package_of(name) or "rating-ledger",
+        }
         for name, listed in sorted(known.available().items())
     ]
     output.write(rows, fmt)
 
 
 @scheme.command()
-@click.argument("name")
+@click.argument("name", shell_complete=scheme_names)
 @output.format_options
 def show(name: str, fmt: str | None) -> None:
     """One scheme: its settings with defaults, units, meanings and sources.
@@ -123,8 +131,12 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
 
 @scheme.command()
 @DB
-@click.option("--pool", metavar="NAME", help="Pool; the first one by default; a new name makes a new pool.")
-@click.option("--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.")
+@POOL
+@NEW_POOL
+@click.option(
+    "--scheme", "name", required=True, metavar="NAME", help="The scheme; see 'scheme list'.",
+    shell_complete=scheme_names,
+)  # fmt: skip
 @click.option("--from", "since", metavar="INSTANT", help="First day that it rates; left out for a new pool.")
 @click.option("--carry", type=click.Choice([way.value for way in Carry]), help="What players bring along.")
 @click.option(
@@ -134,8 +146,8 @@ def eras(db_path: str, fmt: str | None, verify: bool) -> None:
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting; repeatable.")
 @ACTOR
 def adopt(
-    db_path: str, pool: str | None, name: str, since: str | None, carry: str | None, maps: Sequence[str],
-    settings: Sequence[str], actor: str,
+    db_path: str, pool: str | None, new_pool: bool, name: str, since: str | None, carry: str | None,
+    maps: Sequence[str], settings: Sequence[str], actor: str,
 ) -> None:  # fmt: skip
     """Rate a pool by another scheme from a date on, in the past too: what it touches is rated again.
 
@@ -147,9 +159,14 @@ def adopt(
     Example:
       rating-ledger scheme adopt club.db --pool standard --scheme chessworld --from 2006-01-01 --carry keep
       rating-ledger scheme adopt club.db --scheme fide --from 2024-03 --carry convert --map 0.6:800 --map 2000:1:0
-      rating-ledger scheme adopt club.db --pool rapid --scheme lichess --set regulator=1.015
+      rating-ledger scheme adopt club.db --pool rapid --new-pool --scheme lichess --set regulator=1.015
     """
+    if bool(maps) != (carry == Carry.CONVERT.value):
+        missing = "--carry convert needs --map [FROM:]FACTOR:OFFSET, such as --map 1:100 for 100 points more"
+        raise click.UsageError("--map goes with --carry convert" if maps else missing)
     with Ledger.open(db_path) as ledger:
+        if pool is not None:
+            check_pool(ledger, pool, is_new=new_pool)
         try:
             event = SchemeAdopted(
                 pool=pool or ledger.first_scheme().pool,
@@ -168,6 +185,11 @@ def adopt(
         word = "was adopted already" if receipt.duplicate else "adopted"
         when = f"from {since}" if since else "from the beginning"
         output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
+        tell_package(name)
+        if since is not None and instant_ms(since) > ledger.now_ms():
+            eras = ledger.pool(event.pool).eras
+            before = max((era for era in eras if era.since_ms < instant_ms(since)), key=lambda era: era.since_ms)
+            output.remark(f"note: {since} is in the future: games that end before then go on by {before.scheme.name!r}")
 
 
 def _settings_now(

@@ -14,16 +14,20 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
 from .. import output
+from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
-from . import DB, NEW_POOL, REFUSED, check_pool, confirmed, settings_given
+from . import DB, NEW_POOL, POOL, REFUSED, check_pool, confirmed, settings_given, tell_package
 from .importing import FORMATS, Wish, check_files, import_file
 
 
 @click.command()
 @DB
 @click.option("--pool", default="standard", show_default=True, metavar="NAME", help="Name of the first pool.")
-@click.option("--scheme", default="chessworld", show_default=True, metavar="NAME", help="Scheme that rates it.")
+@click.option(
+    "--scheme", default="chessworld", show_default=True, metavar="NAME",
+    help="Scheme that rates it; see 'scheme list'.", shell_complete=scheme_names,
+)  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
 @click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: str) -> None:
@@ -39,6 +43,7 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
     with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
+        tell_package(scheme)
 
 
 def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
@@ -52,22 +57,24 @@ def _check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bo
 @click.command("import")
 @DB
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--pool", metavar="NAME", help="Pool of the games; the ledger's first one by default.")
+@POOL
 @NEW_POOL
 @click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
+@click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option("--source", metavar="SITE", help="Site that names and game ids in CSV files belong to, such as lichess.")
 @click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
-    strict: bool, fmt: str | None, source: str | None, actor: str,
+    strict: bool, record_alike: bool, fmt: str | None, source: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
 
     PGN, Lichess NDJSON, CSV and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A game that is known
-    already is counted, never recorded twice. Bad games are named with file and line and left out.
+    already is counted, never recorded twice. What looks like a known game under another key is named and held back.
+    Bad games are named with file and line and left out.
 
     \b
     Example:
@@ -88,7 +95,7 @@ def import_(
             check_pool(ledger, name, is_new=new_pool)
         check_files(files, fmt=fmt)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
-        wish = Wish(choice=chosen, strict=strict, fmt=fmt, source=source, actor=actor)
+        wish = Wish(choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, source=source, actor=actor)
         good = [import_file(ledger, path, wish) for path in files]
         with Bars() as bars:
             ledger.catch_up(bars)

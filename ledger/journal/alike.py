@@ -1,0 +1,216 @@
+"""Games of an import under new keys that look like games that are known: the same, probably the same, or others.
+
+A key says which game it is where a source gave it: of two keys from one source, or of two servers, each is another
+game. A key that was made of a game's facts says nothing against another telling: such a game is the known one where
+players and day agree and nothing contradicts. Whatever else looks alike is held back, for whoever imports to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.errors import CorruptError
+from ledger.facts.instants import is_before
+from ledger.facts.tellings import compared
+from ledger.journal import Journal, Stored
+from ledger.journal.known_games import MADE, NOBODY, Asked, KnownGames
+from ledger.journal.people import People
+from ledger.journal.supplements import Find, KnownGame, known_games
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SERVERS = ("chesscom", "fics", "lichess")  # whose identifiers are of one game each, for ever
+_MADE = re.compile(MADE, re.ASCII)
+_SECOND, _DAY = 20, 10  # characters of an instant that is known to the second, to the day
+_OF_A_GAME = ("pool", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated",
+              "white_rating", "black_rating")  # fmt: skip
+
+
+class Alike(NamedTuple):
+    """A game that is held back: line of the file, its key, the key and entry of the game that it probably is."""
+
+    line: int
+    key: str
+    known: str
+    entry: int
+
+    def __str__(self) -> str:
+        return f"{self.key!r} is probably {self.known!r} of entry {self.entry}, told under another key: held back"
+
+
+def is_made(key: str) -> bool:
+    """True for a key that an importer made of the facts of a game whose source gave none."""
+    return _MADE.fullmatch(key) is not None
+
+
+def may_be_one(key: str, other: str) -> bool:
+    """False for two keys that cannot be of one game, whatever else is known."""
+    if is_made(key) or is_made(other):
+        return True
+    source, other_source = _source(key), _source(other)
+    return source != other_source and not {source, other_source} <= {*SERVERS}
+
+
+def _source(key: str) -> str:
+    return key.partition(":")[0] if ":" in key else ""
+
+
+class AlikeGames:
+    """What the games of one file are to those that the journal held before it."""
+
+    def __init__(self, journal: Journal, people: People) -> None:
+        """Nothing is read before the first question."""
+        self._journal = journal
+        self._people = people
+        self._size = 0  # of the journal when the import began
+        self._before: str | None = None  # what it held then
+        self._known: KnownGames | None = None
+
+    def sort_out(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
+        """The frame without the games that are held back; those that are known bear the keys that they are known by.
+
+        Args:
+            frame: columns of ``SourceGame``, and ``pool``.
+            find: what looks up keys in the journal.
+            size: entries of the journal so far.
+        """
+        if self._before is None:
+            self._before = _before(self._journal)
+            self._size = size
+        if self._known is None:
+            if self._before == "nothing" or (self._before == "servers" and _are_of_servers(frame)):
+                return frame, []
+            self._known = KnownGames(self._journal, self._people, self._size)
+        rows = list(self._known.look(frame))
+        if not rows:
+            return frame, []
+        held: list[tuple[int, Alike]] = []
+        renamed: dict[int, str] = {}
+        tellings = [(asked, _Telling(frame.row(asked.row, named=True), self._known)) for asked in rows]
+        tellings.sort(key=lambda pair: (-pair[1].said, pair[0].row))  # who says most finds the very game
+        for asked, telling in tellings:
+            known = self._match(telling, asked, find)
+            if known is not None and known.is_same:
+                renamed[asked.row] = known.key
+            elif known is not None:
+                held.append((asked.row, Alike(telling.line, telling.key, known.key, known.entry)))
+        return _sorted_out(frame, renamed, {row for row, _ in held}), [alike for _, alike in sorted(held)]
+
+    def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
+        """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
+        assert self._known is not None
+        best: _Known | None = None
+        for entry in asked.entries:
+            if self._known.claimed[entry]:
+                continue
+            key, game = self._game(entry, find)
+            if not may_be_one(telling.key, key):
+                continue
+            agreeing = telling.agreeing(game.facts) if is_made(telling.key) else 0
+            if agreeing:
+                found = _Known(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
+            elif not asked.own and telling.looks_like(game.facts):
+                found = _Known(key, entry, 0, is_same=False)
+            else:
+                continue
+            if best is None or found.agreeing > best.agreeing:
+                best = found
+        if best is not None:
+            self._known.claimed[best.entry] = True
+        return best
+
+    def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
+        ((body,),) = self._journal.read(entry - 1, entry)
+        try:
+            key = str(orjson.loads(body)["key"])
+        except (ValueError, KeyError) as error:
+            raise CorruptError("journal", entry, f"cannot be read ({error}); run 'audit'") from error
+        (game,) = known_games(find, {key: Stored(entry, body, b"")}).values()
+        return key.removeprefix("game:"), game
+
+
+class _Known(NamedTuple):
+    """A known game: how well it agrees with a telling, and whether the telling is surely of it."""
+
+    key: str
+    entry: int
+    agreeing: int
+    is_same: bool
+
+
+class _Telling:
+    """A game as a file tells it."""
+
+    def __init__(self, row: Mapping[str, Any], known: KnownGames) -> None:
+        self.line: int = row["line"]
+        self.key: str = row["key"]
+        self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
+        for side in ("white", "black"):
+            self.facts[side] = known.number(row[f"{side}_id"])
+        if row["text"] is not None:
+            self.facts["text"] = sha256(row["text"].encode()).hexdigest()
+        self.said = len(self.facts)
+
+    def agreeing(self, facts: Mapping[str, Any]) -> int:
+        """How many fields say the same; 0 where one says something else."""
+        if NOBODY in {self.facts["white"], self.facts["black"]} or compared(facts, self.facts).conflict is not None:
+            return 0
+        return sum(facts.get(name) == value for name, value in self.facts.items())
+
+    def looks_like(self, facts: Mapping[str, Any]) -> bool:
+        """True where nothing that two sources would write alike says another thing."""
+        return not any(self._contradictions(facts))
+
+    def _contradictions(self, facts: Mapping[str, Any]) -> Iterator[bool]:
+        given = self.facts
+        yield given["outcome"] != facts["outcome"]
+        moves, known_moves = given.get("half_moves"), facts.get("half_moves")
+        same_moves = moves is not None and moves == known_moves
+        yield None not in {moves, known_moves} and not same_moves
+        began, known_began = given.get("started_at"), facts.get("started_at")
+        if began is not None and known_began is not None:
+            yield is_before(began, known_began) or is_before(known_began, began)
+        round_, known_round = given.get("round"), facts.get("round")
+        if round_ is not None and known_round is not None:
+            yield round_.partition(".")[0] != known_round.partition(".")[0]
+        events = given.get("tournament"), facts.get("tournament")
+        end, known_end = given["ended_at"], facts["ended_at"]
+        if len(end) < _DAY:
+            yield None not in events and events[0] != events[1]
+        if min(len(end), len(known_end)) >= _SECOND and end != known_end:
+            yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
+
+
+def _sorted_out(frame: DataFrame, renamed: Mapping[int, str], away: set[int]) -> DataFrame:
+    if renamed:
+        keys = frame["key"].to_list()
+        for row, key in renamed.items():
+            keys[row] = key
+        frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
+    return frame.filter(pl.Series([row not in away for row in range(len(frame))])) if away else frame
+
+
+def _before(journal: Journal) -> str:
+    """What games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
+    if not _holds(journal, "game:", "game;"):
+        return "nothing"
+    edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
+    between = zip(edges[::2], edges[1::2], strict=True)
+    return "others" if any(_holds(journal, first, last) for first, last in between) else "servers"
+
+
+def _are_of_servers(frame: DataFrame) -> bool:
+    """True for games of which a server has given each key."""
+    given = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
+    return bool((given & ~frame["key"].str.contains(f"^{MADE}$")).all())
+
+
+def _holds(journal: Journal, first: str, last: str) -> bool:
+    return next(iter(journal.keys(first, last)), None) is not None
