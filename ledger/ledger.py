@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from ledger import schemes
 from ledger.book.game_book import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -41,6 +40,7 @@ from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restor
 from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.prefetch import ahead
 from ledger.runtime.progress import Progress, silent
+from ledger.schemes import settings_now
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -91,8 +91,7 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
             ValueError: a name or a value that no journal may hold, as when any event is built.
         """
-        now = schemes.settings_now(scheme, settings or {})
-        event = SchemeAdopted(pool=pool, scheme=scheme, settings=now)
+        event = SchemeAdopted(pool=pool, scheme=scheme, settings=settings_now(scheme, settings or {}))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
         refuse_half_restored(path)
