@@ -6,7 +6,6 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from ledger import schemes
 from ledger.book.game_book import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -24,6 +24,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, rules
 from ledger.journal.alike import AlikeGames
+from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -38,9 +39,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils, zstandard
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.nearest import choice_of, meant_by
-from ledger.runtime.prefetch import ahead
 from ledger.runtime.progress import Progress, silent
-from ledger.schemes import settings_now
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -91,7 +90,7 @@ class Ledger:
             RejectedError: no such scheme, or settings that it cannot work with.
             ValueError: a name or a value that no journal may hold, as when any event is built.
         """
-        event = SchemeAdopted(pool=pool, scheme=scheme, settings=settings_now(scheme, settings or {}))
+        event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
         refuse_half_restored(path)
@@ -177,11 +176,15 @@ class Ledger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
-        batch = list(events)
+        batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
         registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
         if registrations:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
+
+    def _stated(self, event: SchemeAdopted) -> SchemeAdopted:
+        """An adoption with all its settings, unless it may be one that stands already: that keeps its words."""
+        return event if self.journal.find([event.key]) else schemes.in_full(event)
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)
@@ -243,20 +246,10 @@ class Ledger:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
-        first = self.first_scheme()
+        first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
         job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike)
-        with suppress(_NothingRecordedError):
-            with self.journal.writing() if strict else nullcontext() as whole:
-                for frame in ahead(frames):
-                    with nullcontext(whole) if whole is not None else self.journal.writing() as writer:
-                        job.take(frame, writer)
-                    if whole is None:
-                        job.committed()
-                    advance(len(frame))
-                if strict and (job.report.fault_count or faults_so_far()):
-                    raise _NothingRecordedError  # only an exception undoes the transaction
-            job.committed()
+        take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 
     def now_ms(self) -> int:
@@ -396,7 +389,3 @@ class Ledger:
         """The movetext kept under a game's ``text``, or None."""
         frame = self.journal.text(bytes.fromhex(sha256))
         return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
-
-
-class _NothingRecordedError(Exception):
-    """Leaves a strict import's transaction without a trace."""

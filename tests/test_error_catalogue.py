@@ -236,7 +236,7 @@ CATALOGUE: dict[str, Provoke] = {
         next(scene.ledger.journal.read())[0].replace(b'{"actor"', b'{"actor":"eve","actor"')
     ),
     "malformed-unknown-kind": lambda scene: decode(
-        next(scene.ledger.journal.read())[0].replace(b"scheme-adopted/1", b"scheme-dropped/1")
+        next(scene.ledger.journal.read())[0].replace(b"scheme-adopted/2", b"scheme-dropped/2")
     ),
     "malformed-too-long": lambda _: assemble(1, "", "ledger", "game-recorded/1", "game:r1", b" " * 65_536),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),

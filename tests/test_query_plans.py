@@ -32,18 +32,27 @@ BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
 
 HOT_PLANS = {
-    "ranking": ["SEARCH current USING INDEX current_by_rating (pool=?)"],
-    "rank": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND rating>?)"],
-    "last row": [BY_PLAYER.format("history")],
-    "row": [BY_GAME_NUMBER.format("history")],
+    "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
+    "rank": [
+        "SCAN CONSTANT ROW",
+        "SCALAR SUBQUERY 1",
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=? AND rating>?)",
+        "SCALAR SUBQUERY 2",
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=? AND rating=? AND player<?)",
+    ],
+    "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "row": [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")],
     "row at an instant": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
-    "graph": [BY_PLAYER.format("history")],
-    "games of a player": [
-        BY_PLAYER.format("now"),
-        BY_PLAYER.format("mine"),
-        BY_POSITION.format("games"),
-        BY_GAME_NUMBER.format("theirs"),
-        BY_PLAYER.format("theirs_now"),
+    "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
+    "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
+    "waiting games": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
+    "latest end": [
+        "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+        "SCALAR SUBQUERY 2",
+        "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)",
+        "SCALAR SUBQUERY 1",
+        "SEARCH games USING INDEX games_in_rating_order (pool=?)",
     ],
     "side of a game": [BY_PLAYER.format("history")],
     "game": [BY_POSITION.format("games")],
@@ -55,9 +64,9 @@ HOT_PLANS = {
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
-    "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=?)"],
-    "RATED_PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
-    "LATEST_END": ["SEARCH current USING PRIMARY KEY (pool=?)"],
+    "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
+    "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
+    "PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
     "ROWS_BEFORE": [
         "SEARCH current USING PRIMARY KEY (pool=?)",
         "SEARCH history USING PRIMARY KEY (pool=? AND player=? AND n=?)",
@@ -70,6 +79,7 @@ POOL_PLANS = {
         "CORRELATED SCALAR SUBQUERY 1",
         BY_PLAYER.format("mine"),
         BY_POSITION.format("games"),
+        BY_POSITION.format("placed"),
     ],
     "RUNS": [
         "CO-ROUTINE (subquery-2)", "COMPOUND QUERY", "LEFT-MOST SUBQUERY", IN_A_POOL, "UNION ALL", IN_A_POOL,
@@ -241,8 +251,9 @@ def ask(ledger: Ledger) -> None:
     (player,) = views.execute("SELECT player FROM current WHERE pool = 2 ORDER BY n DESC").fetchone()
     (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
-        "ranking": (1, 1, 10), "rank": (1, 0), "last row": (1, 1), "row": (1, 1, 1),
+        "ranking": (1, 1, 10), "rank": (1, 0, 1), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
+        "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch),
     }  # fmt: skip

@@ -47,12 +47,18 @@ def _released_club(released_file: Path, tmp_path: Path) -> Path:
     return tmp_path / make.NAME
 
 
+# What 0.1.0 called the rating on the day of a game that waits for its closing, it was only after the closing: today it
+# has a name of its own wherever such games wait.
+NAMED_APART = {"rating_then": "rating_after_period"}
+
+
 def assert_told(answer: Any, recorded: Any) -> None:
     """Everything that was told then is told now; a later release may tell more."""
     if isinstance(recorded, Mapping):
         for name, value in recorded.items():
             assert name in answer
-            assert_told(answer[name], value)
+            apart = NAMED_APART.get(name, name)
+            assert_told(answer[apart if apart in answer else name], value)
     elif isinstance(recorded, list):
         assert len(answer) == len(recorded)
         for now, then in zip(answer, recorded, strict=True):

@@ -18,7 +18,8 @@ from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
-from ledger.ratings.player_states import Players
+from ledger.ratings.listing import is_listed
+from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import Meeting, Rhythm, Side, When
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     if side_row is None:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
     number = pool.era_at(row["ended_ms"])
-    era, players = pool.eras[number], Players(connection, pool)
+    era, states = pool.eras[number], PlayerStates(connection, pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
-    part = _of_game(players, number, side_row) if by_game else _of_batch(ledger, pool, number, players, row, side_row)
+    part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
     explanation = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
-    rated = era.scheme.listed(part.side.before, 0, era.numbers)
-    before = part.side.before[0] if rated else None
+    before = part.side.before[0] if is_listed(era, part.side.before) else None
+    after = explanation.result if is_listed(era, part.side.after) else None
     opponents = names(ledger, set(part.opponents))
     return {
         "game": game,
@@ -71,8 +72,8 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "rated_with": _RATED_WITH[era.scheme.rhythm],
         "games": len(part.meetings),
         "before": before,
-        "after": explanation.result,
-        "change": None if before is None else explanation.result - before,
+        "after": after,
+        "change": None if before is None or after is None else after - before,
         "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
         "rule": explanation.rule,
         "terms": [term._asdict() for term in explanation.terms],
@@ -113,28 +114,31 @@ def _carried_from(
     return None
 
 
-def _of_game(players: Players, era: int, side_row: dict[str, Any]) -> _Part:
-    ms = side_row["ended_ms"]
-    own = players.after_game(side_row["player"], side_row["n"] - 1, era, ms)
-    opponent = players.after_game(side_row["opponent"], side_row["opponent_n"] - 1, era, ms)
-    meeting = Meeting(opponent, _SCORE[side_row["half_points"]], side_row["colour"])
-    return _Part(Side(own, players.held(side_row).state), (meeting,), When(0.0, ms / DAY_MS), (side_row["opponent"],))
+def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> _Part:
+    other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
+    other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
+    assert other_row is not None
+    side = Side(states.into_game(side_row), states.held(side_row).state)
+    meeting = Meeting(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
+    return _Part(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
 def _of_batch(
-    ledger: Ledger, pool: Pool, number: int, players: Players, row: dict[str, Any], side_row: dict[str, Any]
+    ledger: Ledger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
 ) -> _Part:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
-    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
-        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # by player, the end of the first game in the batch: a newcomer has declared by then
     for game in games:
         first.setdefault(game["white"], game["ended_ms"])
         first.setdefault(game["black"], game["ended_ms"])
+    if era.scheme.steps == 1:  # opponents count as before the batch: the player's own games suffice
+        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
+        concerned = {player for game in games for player in (game["white"], game["black"])}
+        first = {player: ms for player, ms in first.items() if player in concerned}
     roster = {player: i for i, player in enumerate(first)}
-    state = [value for player, ms in first.items() for value in players.before(player, *place, number, ms)]
+    state = [value for player, ms in first.items() for value in states.into_batch(player, *place, number, ms)]
     when = pool.when(number, row["rated_ms"], last_ms)
     rateable = Rateable(
         [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],

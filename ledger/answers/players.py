@@ -8,14 +8,17 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from ledger.answers.rankings import counted, in_force_since, rank
+from ledger.answers.rankings import place
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
-from ledger.ratings import player_states, queries
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.schemes.scheme import Rhythm
 
 
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
@@ -25,22 +28,21 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: "then" is the end of this day, month or year; by default the player's first rated game.
+        at: "then" is the end of this day, month or year; by default the day of the player's first rated game.
+
+    Returns:
+        ``rating_then`` is the rating in force then, before the first closing of a list scheme a declared one; where a
+        scheme of that time rates by period or event, ``rating_after_period`` is what the games played by then and not
+        yet rated led to, ``period_closes`` when; both are None where no game waits.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
     """
     rated_by = ledger.pool(pool)
-    connection, key = ledger.views.connection, (rated_by.pool, person.player)
+    states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
-    if at is None:
-        then = queries.first_row(connection, queries.ROW, (*key, 1))
-    else:
-        then = queries.first_row(connection, queries.ROW_AT, (*key, instant_end_ms(at)))
-    since = in_force_since(ledger, rated_by)
-    number = max(rated_by.era_at(since), rated_by.era_at(last["ended_ms"]))
-    era, state = rated_by.eras[number], player_states.Players(connection, rated_by).carried(last, number)
-    hera = queries.first_row(connection, queries.ROW, (*key, last["hera_n"])) if last["hera_n"] else None
+    now = states.now(person.player)
+    rank, ranked = place(ledger, rated_by, now)
     n = last["n"]
     mean = last["rating_sum"] / n
     return {
@@ -49,32 +51,56 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "identity": person.identity,
         "joined": person.joined_at[:10],
         "pool": rated_by.name,
-        "scheme": era.scheme.name,
-        "rating_then": None if then is None else then["rating"],
-        "then": at if at is not None or then is None else day(then["ended_ms"]),
-        "rating_now": state[0] if era.scheme.listed(state, 0, era.numbers) else None,
-        "provisional": era.scheme.provisional(state, 0, era.numbers),
-        "state": dict(zip(era.scheme.state[1:], state[1:], strict=True)),
-        "rank": rank(ledger, rated_by, last["player"], state[0], since),
-        "rated_players": counted(ledger, queries.RATED_PLAYERS, rated_by.pool),
+        "scheme": now.era.scheme.name,
+        **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
+        "rating_now": now.in_force,
+        "provisional": now.provisional,
+        "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
+        "rank": rank,
+        "rated_players": ranked,
         "games": n,
         "wins": last["wins"],
         "draws": last["draws"],
         "losses": last["losses"],
         "time_losses": last["time_losses"],
-        **_hera(rated_by, last, hera),
+        **_hera(ledger, rated_by, last),
         "mean_rating": mean,
         "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
         "last_game": day(last["ended_ms"]),
     }
 
 
-def _hera(pool: Pool, last: dict[str, Any], row: dict[str, Any] | None) -> dict[str, Any]:
-    """The highest rating ever, when it was first reached, and by which system."""
-    if row is None:
+def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
+    """The rating in force at the end of a day, month or year, and what the period brought that was running then."""
+    ms = instant_end_ms(then)
+    state = states.at(player, ms)
+    found: dict[str, Any] = {"rating_then": state.in_force, "then": then}
+    if state.era.scheme.rhythm is not Rhythm.GAME:
+        closing = states.waiting_until(state, ms)
+        after = None if closing is None else states.after_period(player, closing).in_force
+        found |= {"rating_after_period": after, "period_closes": _in_force_from(closing)}
+    return found
+
+
+def _in_force_from(rated_ms: int | None) -> str | None:
+    """The day on which a value comes into force; None where nothing has closed its period yet."""
+    return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
+
+
+def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
+    """The highest rating ever, when it first came into force, and by which system."""
+    if not last["hera_n"]:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
+    row = _row(ledger, pool, last["player"], last["hera_n"])
     scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
-    return {"hera": last["hera"], "hera_date": day(row["ended_ms"]), "hera_scheme": scheme}
+    return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+
+
+def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
+    """The row of a player's n-th rated game."""
+    row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
+    assert row is not None
+    return row
 
 
 def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
@@ -85,12 +111,20 @@ def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
 
 
 def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50) -> list[dict[str, Any]]:
-    """A player's latest rated games, newest first, with both ratings at the end of each game and now."""
+    """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
+
+    ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
+    period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None while
+    that has not closed). A rating is None where the scheme listed no such player.
+    """
     rated_by = ledger.pool(pool)
+    states = PlayerStates(ledger.views.connection, rated_by)
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
+    opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
     opponents = names(ledger, {row["opponent"] for row in rows})
+    now = {player: states.now(player).in_force for player in (person.player, *opponents)}
     return [
         {
             "n": row["n"],
@@ -99,31 +133,38 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
             "colour": "black" if row["colour"] else "white",
             "result": RESULT[row["half_points"]],
             "termination": row["termination"],
-            "rating": row["rating"],
-            "rating_now": row["rating_now"],
+            "rating_before": states.rating_before_game(row),
+            "rating": states.after_game(row).rating,
+            "rating_now": now[person.player],
             "opponent": opponents[row["opponent"]],
-            "opponent_rating": row["opponent_rating"],
-            "opponent_rating_now": row["opponent_rating_now"],
+            "opponent_rating_before": states.rating_before_game(opposite_row),
+            "opponent_rating": states.after_game(opposite_row).rating,
+            "opponent_rating_now": now[row["opponent"]],
+            "in_force": _in_force_from(row["rated_ms"]),
             "tournament": row["tournament"],
         }
-        for row in rows
+        for row, opposite_row in zip(rows, opposite_rows, strict=True)
     ]
 
 
 def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[dict[str, Any]]:
-    """A player's rating after each rated game, oldest first."""
+    """A player's rating after each rated game or its period, oldest first, and since when each was in force.
+
+    A rating is None where the scheme listed no such player, ``in_force`` where the period has not closed.
+    """
     rated_by = ledger.pool(pool)
+    states = PlayerStates(ledger.views.connection, rated_by)
     _last_row(ledger, person, rated_by)
     rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))
+    points: list[tuple[dict[str, Any], PlayerState]] = [(row, states.after_game(row)) for row in rows]
     return [
         {
             "n": row["n"],
             "ended": day(row["ended_ms"]),
-            "rating": row["rating"],
+            "in_force": _in_force_from(row["rated_ms"]),
+            "rating": state.rating,
             "result": RESULT[row["half_points"]],
-            "scheme": rated_by.eras[rated_by.era_at(row["ended_ms"])].scheme.name,
+            "scheme": state.era.scheme.name,
         }
-        for row in rows
+        for row, state in points
     ]
-
-

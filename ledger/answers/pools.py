@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import asdict
 
+from ledger.book.timeline import Era
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 
@@ -17,7 +18,7 @@ def pools(ledger: Ledger) -> list[dict[str, Any]]:
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
         pool = known[row.pop("number")]
         era = pool.eras[pool.era_at(ledger.now_ms())]
-        rated_by = {"scheme": era.scheme.name, "settings": dict(era.settings), "since": era.since or None}
+        rated_by = {"scheme": era.scheme.name, "settings": chosen(era), "since": era.since or None}
         found.append({"pool": row.pop("pool"), **rated_by, **row})
     return found
 
@@ -29,7 +30,7 @@ def eras(ledger: Ledger) -> list[dict[str, Any]]:
             "pool": pool.name,
             "since": era.since or None,
             "scheme": era.scheme.name,
-            "settings": dict(era.settings),
+            "settings": chosen(era),
             "carry": era.carry.value if era.since else None,
             "conversion": [asdict(conversion) for conversion in era.conversion],
             "position": era.position,
@@ -37,3 +38,11 @@ def eras(ledger: Ledger) -> list[dict[str, Any]]:
         for pool in ledger.pools()
         for era in pool.eras
     ]
+
+
+def chosen(era: Era) -> dict[str, int | bool | str]:
+    """The settings of an era that differ from its scheme's defaults, as they were given."""
+    scheme = era.scheme
+    values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
+    given = scheme.meant(era.settings)
+    return {name: given[name] for name in values if values[name] != defaults[name]}

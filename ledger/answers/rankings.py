@@ -10,11 +10,14 @@ from typing import Any
 from ledger.answers.wording import day, names
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.ledger import Ledger
-from ledger.ratings import player_states, queries
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerState, PlayerStates
+
+EVERYBODY = 2**31
 
 
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
-    """The highest-rated players of a pool after its last game, best first; unrated ones are left out.
+    """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     A player without a game since the last change of scheme stands there with the rating that the change gave them;
     if the change let everybody begin anew, they are left out until their next game.
@@ -25,15 +28,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
         limit: how many.
         min_games: leave out players with fewer rated games.
     """
-    rated_by = ledger.pool(pool)
-    connection, since = ledger.views.connection, in_force_since(ledger, rated_by)
-    query, arguments = queries.RANKING, [rated_by.pool, min_games, limit]
-    if since > BEGINNING:
-        query, arguments = queries.RANKING_SINCE, [*arguments, since]
-    rows = list(queries.dictionaries(connection, query, arguments))
-    if since > BEGINNING:
-        idle = [row for row in player_states.idle(connection, rated_by, since) if row["n"] >= min_games]
-        rows = sorted([*rows, *idle], key=lambda row: (-row["rating"], row["player"]))[:limit]
+    rows = _ranked(ledger, ledger.pool(pool), limit, min_games)
     shown = names(ledger, {row["player"] for row in rows})
     return [
         {
@@ -48,26 +43,33 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     ]
 
 
-def in_force_since(ledger: Ledger, pool: Pool) -> int:
-    """Since when the scheme is in force by which the pool's last game was rated; ``BEGINNING`` for the first one."""
-    if len(pool.eras) == 1:
-        return BEGINNING
-    last = queries.first_row(ledger.views.connection, queries.LATEST_END, (pool.pool,))
-    return BEGINNING if last is None or last["ms"] is None else pool.eras[pool.era_at(last["ms"])].since_ms
+def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
+    connection = ledger.views.connection
+    states = PlayerStates(connection, pool)
+    since = states.stands_since_ms
+    query, arguments = queries.RANKING, [pool.pool, min_games, limit]
+    if since > BEGINNING:
+        query, arguments = queries.RANKING_SINCE, [*arguments, since]
+    rows = list(queries.dictionaries(connection, query, arguments))
+    if since > BEGINNING:
+        moved = [{**(state.row or {}), "rating": state.in_force} for state in states.moved_since()]
+        rows += [row for row in moved if row["n"] >= min_games]
+        rows.sort(key=lambda row: (-row["rating"], row["player"]))
+    return rows[:limit]
 
 
-def counted(ledger: Ledger, query: str, *arguments: object) -> int:
-    """The answer of a query that counts."""
-    row = queries.first_row(ledger.views.connection, query, arguments)
+def place(ledger: Ledger, pool: Pool, state: PlayerState) -> tuple[int | None, int]:
+    """A player's place in the ranking of all by ``PlayerStates.now``, None for who is not in it; how many are in it."""
+    connection, since = ledger.views.connection, PlayerStates(ledger.views.connection, pool).stands_since_ms
+    rating, player = state.in_force, state.player
+    if since == BEGINNING:
+        ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
+        better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))
+        return (None if rating is None else better + 1), ranked
+    order = [row["player"] for row in _ranked(ledger, pool, EVERYBODY, 0)]
+    return (order.index(player) + 1 if player in order else None), len(order)
+
+
+def _counted(row: dict[str, Any] | None) -> int:
     assert row is not None
     return int(row["n"])
-
-
-def rank(ledger: Ledger, pool: Pool, player: int, rating: float, since: int) -> int | None:
-    """The player's place in ``ranking``, or None for who is not in it; the scheme is in force *since* then."""
-    if rating == 0.0:
-        return None
-    if since == BEGINNING:
-        return counted(ledger, queries.RANK, pool.pool, rating) + 1
-    rows = ranking(ledger, pool.name, limit=2**31)
-    return next((row["rank"] for row in rows if row["player"] == player), None)

@@ -15,7 +15,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.player_states import Players
+from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.schemes.scheme import Rhythm
 
 
@@ -59,6 +59,8 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
 def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, Any]]:
     """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
 
+    A declared rating is in force until the player's first closing.
+
     Args:
         ledger: a ledger whose views are level.
         on: an instant.
@@ -70,23 +72,23 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, 
         stand in its list, not in this one.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
-    listed = _listed(ledger, rated_by, ms)
+    listed = _in_force(ledger, rated_by, ms)
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
-    later = {} if following is None else _listed(ledger, rated_by, following)
+    later = {} if following is None else _in_force(ledger, rated_by, following)
     shown = names(ledger, set(listed))
     rows = []
     best_first = sorted(listed.items(), key=lambda item: (-item[1][0], item[0]))
-    for place, (player, (rating, row)) in enumerate(best_first, 1):
+    for place, (player, (rating, state)) in enumerate(best_first, 1):
         entry = {
             "place": place,
             "player": player,
             "name": shown[player],
             "rating": rating,
-            "games": row["n"],
-            "last_game": day(row["ended_ms"]),
+            "games": state.games,
+            "last_game": None if state.row is None else day(state.row["ended_ms"]),
         }
         if following is not None:
-            after = later.get(player, (None, {}))[0]
+            after = later[player][0] if player in later else None
             entry |= {
                 "next_run": day(following),
                 "next_rating": after,
@@ -96,16 +98,10 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, 
     return rows
 
 
-def _listed(ledger: Ledger, pool: Pool, ms: int) -> dict[int, tuple[float, dict[str, Any]]]:
-    """By player on the list: the rating at an instant, and the last row before it."""
-    connection = ledger.views.connection
-    players, found = Players(connection, pool), {}
-    for row in queries.dictionaries(connection, queries.ROWS_AT, (pool.pool, ms)):
-        number, state = players.at(row["player"], row, ms)
-        era = pool.eras[number]
-        if era.scheme.listed(state, 0, era.numbers):
-            found[row["player"]] = (state[0], row)
-    return found
+def _in_force(ledger: Ledger, pool: Pool, ms: int) -> dict[int, tuple[float, PlayerState]]:
+    """By player on the list: the rating in force at an instant, and the state that it is of."""
+    states = PlayerStates(ledger.views.connection, pool).all_at(ms)
+    return {state.player: (state.in_force, state) for state in states if state.in_force is not None}
 
 
 def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:

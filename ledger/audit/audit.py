@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import attrs
 
-from ledger.audit import derived, reader
+from ledger.audit import derived, reader, versions
 from ledger.audit.derived import Standing, table_digests
 from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
@@ -231,6 +231,8 @@ class _Audit:
             unfit = unfit or derived.go_on(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
+            for part, reason in () if unfit else versions.not_reproducible(made):
+                self.leave_out(part, reason)
 
     def _place(self, standing: Standing, size: int) -> int | None:
         """The entries of which the views' rows are compared; None, with the reason noted, where they are not."""

@@ -5,7 +5,7 @@ Standings, declared ratings and birth years by instant; who a player is stands i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.facts.periods import DAY_MS
@@ -63,6 +63,13 @@ class Roster:
             if since <= ms and later is not None:
                 rating = later
         return rating
+
+    def with_declared(self) -> Iterator[int]:
+        """Players who have declared a rating at some time."""
+        yield from self.declared
+        for player, changes in self.changes.items():
+            if any(declared is not None for _, _, _, declared in changes):
+                yield player
 
     def newcomer(self, player: int, first_ms: int) -> Newcomer:
         """What a scheme may know of a player whose first rated game ended at *first_ms*."""

@@ -23,7 +23,7 @@ from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, always
 
 Who = Callable[[int], Newcomer]
 
@@ -151,6 +151,11 @@ class Pool:
     def by_game(self) -> bool:
         """True when every game is rated by itself."""
         return all(era.scheme.rhythm is Rhythm.GAME for era in self.eras)
+
+    @cached_property
+    def lists_everybody(self) -> bool:
+        """True when every era's scheme lists whoever has played."""
+        return all(era.scheme.listed is always for era in self.eras)
 
     def rates_alone(self, ended_ms: int) -> bool:
         """Whether a game that ended then is rated by itself."""
@@ -288,30 +293,46 @@ class Pool:
             era: place of the era.
             who: what is known of the player beside the games at an instant, milliseconds.
         """
-        state = held.state
-        for to in range(held.era + 1, era + 1):
-            state = self._over(to, state, held.games, who)
-        return state
+        return self.taken_along(held, era, who)[0]
 
-    def _over(self, to: int, state: tuple[float, ...], games: int, who: Who) -> tuple[float, ...]:
-        """Over one change of scheme, into era *to*."""
+    def taken_along(self, held: Held, era: int, who: Who) -> tuple[tuple[float, ...], Newcomer | None]:
+        """The state with which a player goes into *era*, and as which newcomer; None for who does not begin anew.
+
+        A player begins anew where a change of scheme says so, or where the older scheme gave no rating yet, and stays
+        a newcomer over further changes until the next game.
+        """
+        state, newcomer = held.state, None
+        for to in range(held.era + 1, era + 1):
+            state, begun = self._over(to, state, held.games, who)
+            newcomer = newcomer if begun is None else begun
+        return state, newcomer
+
+    def _over(
+        self, to: int, state: tuple[float, ...], games: int, who: Who
+    ) -> tuple[tuple[float, ...], Newcomer | None]:
+        """Over one change of scheme, into era *to*; the newcomer where the player begins anew."""
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and _same_terms(old, new):
-            return state
+            return state, None
         state = scheme.brought(
             old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
         )
+        newcomer = who(new.since_ms)
         if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
-            return new.scheme.enter(who(new.since_ms), new.numbers)
+            return new.scheme.enter(newcomer, new.numbers), newcomer
         rated = dict(zip(old.scheme.state, state, strict=True))
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
-        return new.scheme.carried(rating, rated.get("games", float(games)), who(new.since_ms), new.numbers)
+        return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
     def state_at(self, held: Held, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
         """The era of an instant, and a player's state as it then stands there."""
         era = max(self.era_at(ms), held.era)
-        state = self.carried(held, era, who)
-        return era, scheme.brought(self.eras[era].scheme, self.eras[era].numbers, state, self.when(era, ms, ms))
+        return era, self.brought(era, self.carried(held, era, who), ms)
+
+    def brought(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
+        """A state of *era* as it stands at an instant, milliseconds."""
+        rated_by = self.eras[era]
+        return scheme.brought(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 
 
 def _same_terms(old: Era, new: Era) -> bool:

@@ -7,10 +7,9 @@ keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 
 from __future__ import annotations
 
 import types
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, Union, get_args, get_origin
 
@@ -21,7 +20,7 @@ from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
-from ledger.facts.events import BY_KIND, EVENTS, ConversionRange, Event, SchemeAdopted
+from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
 
 MAX_BODY = 65_535
@@ -30,9 +29,19 @@ _ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
 _ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
 RECORDED_AT_LENGTH = 24
 
+
+def _without(fields: frozenset[str], facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of an older kind as they stand; it has none of the fields that came later."""
+    if late := sorted(fields & facts.keys()):
+        raise ValueError(f"no field {late[0]!r} in this kind")
+    return facts
+
+
 # A kind that is no longer written, the kind it became, and the function that carries its facts forward; the
 # key field is among them, as in ``facts_mapping``.
-UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
+UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    kind: (cls.KIND, partial(_without, fields)) for kind, (cls, fields) in OLD_KINDS.items()
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -149,47 +158,6 @@ class _Written:
 
 
 _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
-
-
-def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
-    if isinstance(value, str):
-        if value.isascii():
-            return
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
-        elif not unicodedata.is_normalized("NFC", value):
-            problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
-    elif isinstance(value, bool):
-        pass
-    elif isinstance(value, int):
-        if abs(value) > MAX_WHOLE:
-            problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
-    elif isinstance(value, Mapping):
-        problems += [f"keys must be ASCII text, got {key!r} @ {path}" for key in value if not _is_ascii(key)]
-        for key, item in value.items():
-            _check_canonical(item, f"{path}.{key}", problems)
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            _check_canonical(item, f"{path}[{place}]", problems)
-    else:
-        problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
-
-
-def _is_ascii(key: object) -> bool:
-    return isinstance(key, str) and key.isascii()
-
-
-def canonical(value: Mapping[str, Any]) -> bytes:
-    """The one spelling of *value* in bytes (RFC 8785 within the subset above).
-
-    Raises:
-        MalformedError: something in it lies outside the subset; every fault is listed.
-    """
-    problems: list[str] = []
-    _check_canonical(value, "$", problems)
-    if problems:
-        raise MalformedError(problems)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict
 
 
 def _stored(event: Event) -> dict[str, Any]:

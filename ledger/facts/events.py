@@ -164,14 +164,20 @@ class GameSupplemented:
 
 @attrs.frozen(kw_only=True)
 class SchemeAdopted:
-    """A pool is rated by a scheme with the settings given here; settings not named keep their defaults."""
+    """A pool is rated by a scheme with the settings given here.
 
-    KIND: ClassVar[str] = "scheme-adopted/1"
+    What a ledger records names every setting, with the versions of scheme and arithmetic, so that a new default never
+    rates an old ledger otherwise. Where a setting is not named, whoever records it adds the scheme's default.
+    """
+
+    KIND: ClassVar[str] = "scheme-adopted/2"
     KEY_FIELD: ClassVar[str | None] = None
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
-    settings: Mapping[str, int | bool | str] = settings_field("settings that differ from the scheme's defaults")
+    settings: Mapping[str, int | bool | str] = settings_field("settings of the scheme by name")
+    scheme_version: int | None = integer_field("version of the scheme that adopted it", 1, MAX_WHOLE, optional=True)
+    arithmetic: int | None = integer_field("version of the arithmetic then", 1, MAX_WHOLE, optional=True)
     effective_from: str | None = instant_field("first instant rated by it", optional=True, absent="from the beginning")
     carry: Carry | None = one_of_field("what players bring along into it", Carry, optional=True, absent="keep")
     conversion: tuple[ConversionRange, ...] | None = _conversion(
@@ -267,3 +273,7 @@ BLANKS: Mapping[type[Event], frozenset[str]] = {
     cls: frozenset(field.name for field in attrs.fields(cls) if field.metadata["blank"]) for cls in EVENTS
 }
 SUPPLEMENTED = tuple(field.name for field in attrs.fields(GameSupplemented) if field.metadata["blank"])
+# Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
+OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {
+    "scheme-adopted/1": (SchemeAdopted, frozenset({"scheme_version", "arithmetic"})),
+}

@@ -7,7 +7,7 @@ text is in Unicode form NFC, that the key fits the facts and that the bytes are 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from inspect import cleandoc
 from typing import Any
 
@@ -15,7 +15,7 @@ import attrs
 
 from ledger.facts.codec import MAX_ACTOR, RECORDED_AT_LENGTH
 from ledger.facts.event_fields import MAX_WHOLE, PLAIN_TEXT_PATTERN
-from ledger.facts.events import EVENTS, Event
+from ledger.facts.events import BY_KIND, OLD_KINDS, Event
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KEY_PREFIX = "[a-z]+:"
@@ -23,16 +23,17 @@ _DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}"
 
 
-def entry_schema(cls: type[Event]) -> dict[str, Any]:
-    """The schema of a whole entry whose facts are a *cls*."""
+def entry_schema(kind: str) -> dict[str, Any]:
+    """The schema of a whole entry of a kind, one that is no longer written included."""
+    cls, later = OLD_KINDS[kind] if kind in OLD_KINDS else (BY_KIND[kind], frozenset())
     properties = {
         "actor": _described(
             "who recorded the entry",
             {"type": "string", "minLength": 1, "maxLength": MAX_ACTOR, "pattern": f"^{PLAIN_TEXT_PATTERN}$"},
         ),
-        "facts": facts_schema(cls),
+        "facts": facts_schema(cls, later),
         "key": _key_schema(cls),
-        "kind": _described("name and version of the event", {"const": cls.KIND}),
+        "kind": _described("name and version of the event", {"const": kind}),
         "position": _described(
             "place in the journal, counted from 1 without gaps",
             {"type": "integer", "minimum": 1, "maximum": MAX_WHOLE},
@@ -44,8 +45,8 @@ def entry_schema(cls: type[Event]) -> dict[str, Any]:
     }
     return {
         "$schema": DIALECT,
-        "title": cls.KIND,
-        "description": cleandoc(cls.__doc__ or ""),
+        "title": kind,
+        "description": f"Read as {cls.KIND}, no longer written." if kind in OLD_KINDS else cleandoc(cls.__doc__ or ""),
         "type": "object",
         "properties": properties,
         "required": sorted(properties),
@@ -53,9 +54,10 @@ def entry_schema(cls: type[Event]) -> dict[str, Any]:
     }
 
 
-def facts_schema(cls: type[Event]) -> dict[str, Any]:
-    """The schema of the facts as they are stored: without the field that the key carries."""
-    fields = sorted((field for field in attrs.fields(cls) if field.name != cls.KEY_FIELD), key=lambda field: field.name)
+def facts_schema(cls: type[Event], later: Collection[str] = ()) -> dict[str, Any]:
+    """The schema of the facts as they are stored: without the field that the key carries, and those that came later."""
+    left_out = {cls.KEY_FIELD, *later}
+    fields = sorted((field for field in attrs.fields(cls) if field.name not in left_out), key=lambda field: field.name)
     return {
         "type": "object",
         "properties": {field.name: _described(field.metadata["doc"], field.metadata["schema"]) for field in fields},
@@ -67,8 +69,8 @@ def facts_schema(cls: type[Event]) -> dict[str, Any]:
 def documents() -> dict[str, str]:
     """Every schema as the text of a file, by file name: ``game-recorded-1.json``, ..."""
     return {
-        f"{cls.KIND.replace('/', '-')}.json": json.dumps(entry_schema(cls), indent=2, ensure_ascii=False) + "\n"
-        for cls in EVENTS
+        f"{kind.replace('/', '-')}.json": json.dumps(entry_schema(kind), indent=2, ensure_ascii=False) + "\n"
+        for kind in (*BY_KIND, *OLD_KINDS)
     }
 
 

@@ -30,7 +30,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.tellings import compared
 from ledger.facts.words import Carry
-from ledger.journal import Stored
+from ledger.journal import Stored, adoptions
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
@@ -101,6 +101,8 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], given: 
     Raises:
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
+    if kind is SchemeAdopted:
+        stored, given = adoptions.compared(stored, given)
     if kind is GameRecorded:
         field, added = compared(stored, given)
         if field is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.book.timeline import Held, Pool
 from ledger.errors import ProjectionError
 from ledger.ratings.history import HISTORY
+from ledger.ratings.listing import is_listed
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted
 
@@ -24,18 +25,18 @@ NEVER = -(2**62)  # before any game, milliseconds
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
-CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player
+CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
 WRITE_CURRENT = (
-    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
-    "rated_ms = excluded.rated_ms"
+    "rated_ms = excluded.rated_ms, listed = excluded.listed"
 )
 _BEFORE = (
     f"SELECT n FROM {HISTORY.name} AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ? AND h.player = ? AND games.rated_ms < ? ORDER BY n DESC LIMIT 1"
 )
 _RESTORE_CURRENT = (
-    "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms "
+    "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms, ? "
     f"FROM {HISTORY.name} AS h JOIN games ON games.position = h.game WHERE h.pool = ? AND player = ? AND n = ?"
 )
 
@@ -134,14 +135,17 @@ class PlayerRows:
                 self._connection.executemany(query, rows)
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms)`` each."""
+        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms, listed)`` each."""
         self._connection.executemany(WRITE_CURRENT, rows)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""
         for player, base in bases:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
-            self._connection.execute(_RESTORE_CURRENT, (self._number, player, base))
+            held = self.carried(player, base).held
+            if held is not None:
+                shown = int(is_listed(self._pool.eras[held.era], held.state))
+                self._connection.execute(_RESTORE_CURRENT, (shown, self._number, player, base))
 
 
 def _select(table: str, columns: Sequence[str]) -> str:

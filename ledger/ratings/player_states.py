@@ -1,91 +1,237 @@
-"""Players' scheme states out of the views: as a row keeps them, before a batch, at an instant.
+"""A player's state at an instant: the one place that says it, for every command, answer and list.
 
-A row keeps the state after its game; what a later instant or a later scheme makes of it, the timeline says.
+What is asked is always (player, pool, instant, before or after the games of that instant). A value is in force from the
+moment on when the game, or the period or event that it was rated with, takes its place in rating order. What a later
+instant or scheme makes of a state, the timeline says; whether there is a rating to show, the scheme's ``listed``.
+Nothing is rated or written here, and no name of a person is looked up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.roster import Roster
-from ledger.book.timeline import Held, Pool
-from ledger.facts.words import Carry
+from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.schemes.scheme import Newcomer
+from ledger.ratings.listing import is_listed
+from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-class Players:
+class PlayerState(NamedTuple):
+    """One player's state at some place in rating order.
+
+    Attributes:
+        player: the player number.
+        era: the era that it belongs to: scheme and settings.
+        state: the scheme's state fields.
+        row: the row of the history that it stands on, with ``rated_ms``; None for who has no rated game yet.
+        entered: whether the player has a rated game that counts in the era or a declared rating to begin with;
+            False for a newcomer about whom nothing is known.
+    """
+
+    player: int
+    era: Era
+    state: tuple[float, ...]
+    row: dict[str, Any] | None
+    entered: bool = True
+
+    @property
+    def rating(self) -> float | None:
+        """The rating that formulas go on from, a newcomer's included; None where the scheme lists no such player."""
+        return self.state[0] if is_listed(self.era, self.state) else None
+
+    @property
+    def in_force(self) -> float | None:
+        """The rating that a list shows; None for who is not listed, or has neither played nor declared a rating."""
+        return self.rating if self.entered else None
+
+    @property
+    def provisional(self) -> bool:
+        """Whether the scheme calls the rating provisional."""
+        return self.era.scheme.provisional(self.state, 0, self.era.numbers)
+
+    @property
+    def games(self) -> int:
+        """Rated games that it stands on."""
+        return 0 if self.row is None else int(self.row["n"])
+
+
+class PlayerStates:
     """The states of one pool's players."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool) -> None:
         self._connection = connection
         self._pool = pool
 
+    # -- what the views keep -------------------------------------------------------------------------------------
+
     @cached_property
     def _roster(self) -> Roster:
         """Read when a newcomer or a change of scheme asks for it: most answers do not."""
         return Roster(self._connection)
 
-    def _newcomer(self, player: int, ms: int) -> Newcomer:
+    def newcomer(self, player: int, ms: int) -> Newcomer:
+        """What is known of a player at an instant beside the games: the one place that asks for a declared rating."""
         return self._roster.newcomer(player, ms)
+
+    @cached_property
+    def latest_ms(self) -> int | None:
+        """When the pool's last rated game ended, milliseconds; None where there is none."""
+        found = self._row(queries.LATEST_END, self._pool.pool)
+        return None if found is None or found["ms"] is None else int(found["ms"])
+
+    def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
+        return queries.first_row(self._connection, query, arguments)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
         era = self._pool.era_at(row["ended_ms"])
         return Held(era, tuple(row[name] for name in self._pool.eras[era].scheme.state), row["n"])
 
-    def before(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
+    # -- at an instant -------------------------------------------------------------------------------------------
+
+    def at(self, player: int, ms: int, *, before: bool = False) -> PlayerState:
+        """A player's state at an instant, after the games that are rated then, or *before* them.
+
+        Args:
+            player: the player number; may have no game yet.
+            ms: the instant, milliseconds since 1970.
+            before: leave out what takes its place in rating order at this very millisecond.
+        """
+        query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
+        return self._standing(player, self._row(query, self._pool.pool, player, *place), ms)
+
+    def now(self, player: int, otherwise_ms: int = 0) -> PlayerState:
+        """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
+
+        Args:
+            player: the player number; may have no game yet.
+            otherwise_ms: the instant where the pool has no game.
+        """
+        ms = otherwise_ms if self.latest_ms is None else self.latest_ms
+        return self._standing(player, self._row(queries.LAST_ROW, self._pool.pool, player), ms)
+
+    def _standing(self, player: int, row: dict[str, Any] | None, ms: int) -> PlayerState:
+        """What has become at an instant of the last row before it."""
+        number = self._pool.era_at(ms)
+        era = self._pool.eras[number]
+        if row is None:
+            who = self.newcomer(player, ms)
+            entered = era.scheme.enter(who, era.numbers)
+            return PlayerState(player, era, self._pool.brought(number, entered, ms), None, who.declared is not None)
+        state, begun = self._taken_along(row, number)
+        if row["rated_ms"] < ms:
+            state = self._pool.brought(number, state, ms)
+        return PlayerState(player, era, state, row, begun is None or begun.declared is not None)
+
+    def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
+        return self._pool.taken_along(self.held(row), era, partial(self.newcomer, row["player"]))
+
+    def all_at(self, ms: int) -> Iterator[PlayerState]:
+        """``at`` of every player of the pool who has a rating in force at an instant, in no order.
+
+        A pool's players are those with a rated game in it, be it a later one.
+        """
+        without_row = set(self._roster.with_declared())
+        if without_row:
+            players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))
+            without_row &= {row["player"] for row in players}
+        for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
+            without_row.discard(row["player"])
+            yield from _in_force(self._standing(row["player"], row, ms))
+        for player in sorted(without_row):
+            yield from _in_force(self._standing(player, None, ms))
+
+    # -- around a game -------------------------------------------------------------------------------------------
+
+    def before_game(self, row: dict[str, Any]) -> PlayerState:
+        """What was in force for a side before its game: of games rated one by one, the state after the game before.
+
+        Args:
+            row: the side's row of the history.
+        """
+        player, ms = row["player"], row["ended_ms"]
+        era = self._pool.eras[self._pool.era_at(ms)]
+        if era.scheme.rhythm is not Rhythm.GAME:
+            return self.at(player, ms, before=True)
+        return self._standing(player, self._row(queries.ROW, self._pool.pool, player, row["n"] - 1), ms)
+
+    def rating_before_game(self, row: dict[str, Any]) -> float | None:
+        """``before_game(row).in_force``, without reading another row where the row itself says it."""
+        pool = self._pool
+        if row["n"] > 1 and len(pool.eras) == 1 and pool.by_game and pool.lists_everybody:
+            return float(row["rating_before"])
+        return self.before_game(row).in_force
+
+    def after_game(self, row: dict[str, Any]) -> PlayerState:
+        """The state that a row keeps: after its game, or the period or event that it was rated with."""
+        held = self.held(row)
+        return PlayerState(row["player"], self._pool.eras[held.era], held.state, row)
+
+    def waiting_until(self, state: PlayerState, ms: int) -> int | None:
+        """When the games count that the player of a state had played by *ms* and that were not rated yet, milliseconds.
+
+        None where no game waits; ``OPEN`` where they wait for a run that has not closed.
+        """
+        found = self._row(queries.WAITING, self._pool.pool, state.player, state.games, ms)
+        return None if found is None or found["ms"] is None else int(found["ms"])
+
+    def after_period(self, player: int, closing_ms: int) -> PlayerState:
+        """The state after the period or event that closes then; of one that has not closed, as if it closed now."""
+        return self.now(player) if closing_ms == OPEN else self.at(player, closing_ms)
+
+    # -- as the scheme's kernels take them -----------------------------------------------------------------------
+
+    def into_batch(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
         """The state that a player brings to a batch of *era*; *first_ms* is the end of the first game in it."""
-        row = queries.first_row(
-            self._connection, queries.ROW_BEFORE, (self._pool.pool, player, rated_ms, batch)
-        )
-        return self._in_era(player, row, era, first_ms)
+        row = self._row(queries.ROW_BEFORE, self._pool.pool, player, rated_ms, batch)
+        return self._into(player, row, era, first_ms)
 
-    def after_game(self, player: int, n: int, era: int, first_ms: int) -> tuple[float, ...]:
-        """The state that a player brings to the game after the *n*-th, which lies in *era*."""
-        row = queries.first_row(self._connection, queries.ROW, (self._pool.pool, player, n)) if n else None
-        return self._in_era(player, row, era, first_ms)
+    def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
+        """The state that a side brings to its game, by a scheme that rates each game by itself."""
+        before = self._row(queries.ROW, self._pool.pool, row["player"], row["n"] - 1)
+        return self._into(row["player"], before, self._pool.era_at(row["ended_ms"]), row["ended_ms"])
 
-    def _in_era(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
-        rated_by = self._pool.eras[era]
+    def _into(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
         if row is None:
-            return rated_by.scheme.enter(self._newcomer(player, first_ms), rated_by.numbers)
-        return self._pool.carried(self.held(row), era, partial(self._newcomer, player))
+            rated_by = self._pool.eras[era]
+            return rated_by.scheme.enter(self.newcomer(player, first_ms), rated_by.numbers)
+        return self._taken_along(row, era)[0]
 
-    def carried(self, row: dict[str, Any], era: int) -> tuple[float, ...]:
-        """What the state that a row keeps has become on the way into *era*."""
-        return self._in_era(row["player"], row, era, row["ended_ms"])
+    # -- rankings ------------------------------------------------------------------------------------------------
 
-    def at(self, player: int, row: dict[str, Any] | None, ms: int) -> tuple[int, tuple[float, ...]]:
-        """The era of an instant, and the state that a player's last row before it has become by then."""
-        if row is None:
-            era = self._pool.era_at(ms)
-            return era, self._in_era(player, None, era, ms)
-        return self._pool.state_at(self.held(row), ms, partial(self._newcomer, player))
+    @cached_property
+    def stands_since_ms(self) -> int:
+        """From which place in rating order on a last row says by itself what ``now`` says: rating and who is listed.
 
+        Earlier ones belong to another era, or time alone may have changed them; ``BEGINNING`` where all stand.
+        """
+        if self.latest_ms is None:
+            return BEGINNING
+        era = self._pool.eras[self._pool.era_at(self.latest_ms)]
+        if era.scheme.at is as_it_stands:
+            return era.since_ms
+        if era.scheme.stands_from is None:
+            return max(era.since_ms, self.latest_ms)
+        since = era.scheme.stands_from(self.latest_ms / DAY_MS, era.numbers)
+        return era.since_ms if since == -inf else max(era.since_ms, int(since * DAY_MS))
 
-def idle(connection: sqlite3.Connection, pool: Pool, since_ms: int) -> list[dict[str, Any]]:
-    """The last rows of listed players without a game in the era since *since_ms*, with the rating carried into it.
-
-    Nobody stands there where the change let everybody begin anew.
-    """
-    number = pool.era_at(since_ms)
-    era, players = pool.eras[number], Players(connection, pool)
-    found = []
-    for row in queries.dictionaries(connection, queries.ROWS_BEFORE, (pool.pool, since_ms)):
-        between = pool.eras[pool.era_at(row["ended_ms"]) + 1 : number + 1]
-        if not any(passed.carry is Carry.RESTART for passed in between):
-            state = players.carried(row, number)
-            if era.scheme.listed(state, 0, era.numbers):
-                found.append({**row, "rating": state[0]})
-    return found
+    def moved_since(self) -> Iterator[PlayerState]:
+        """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
+        latest = self.latest_ms
+        if latest is not None and self.stands_since_ms > BEGINNING:
+            arguments = (self._pool.pool, self.stands_since_ms)
+            for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
+                yield from _in_force(self._standing(row["player"], row, latest))
 
 
-def at_instant(connection: sqlite3.Connection, pool: Pool, player: int, ms: int) -> tuple[float, ...]:
-    """A player's state at an instant from the last rated game on, newcomers' included."""
-    row = queries.first_row(connection, queries.LAST_ROW, (pool.pool, player))
-    return Players(connection, pool).at(player, row, ms)[1]
+def _in_force(state: PlayerState) -> Iterator[PlayerState]:
+    if state.in_force is not None:
+        yield state

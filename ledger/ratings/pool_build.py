@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
+from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import (
@@ -188,8 +189,11 @@ class PoolBuild:
             rows = keys.with_columns(column.alias(f"column {i}") for i, column in enumerate(stored))
             writer.insert(table.insert, rows)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
-        last = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
-        writer.insert(WRITE_CURRENT, last[ends])
+        last = sides[ends]
+        fields = {name: last[_STATE + name].to_numpy() for name in self._pool.state_fields}
+        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["ended_ms"].to_numpy(), fields))
+        keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
+        writer.insert(WRITE_CURRENT, keys.with_columns(listed))
 
 
 def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:

@@ -16,32 +16,44 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
+
+
+def _rows(which: str) -> str:
+    """Rows of the history in one pool, ?1, each with its place in rating order."""
+    return f"SELECT h.*, rated_ms FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
+
+
 RANKING = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND rating <> 0
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1
 ORDER BY rating DESC, player LIMIT ?3
 """
 RANKING_SINCE = """
-SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND rating <> 0 AND ended_ms >= ?4
+SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND rated_ms >= ?4
 ORDER BY rating DESC, player LIMIT ?3
 """
-RANK = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND rating > ?2"
-RATED_PLAYERS = "SELECT count(*) AS n FROM current WHERE pool = ?1"
-LAST_ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT 1"
-ROW = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n = ?3"
-ROW_AT = (
-    "SELECT h.* FROM history AS h JOIN games ON games.position = h.game "
-    "WHERE h.pool = ?1 AND player = ?2 AND rated_ms <= ?3 ORDER BY n DESC LIMIT 1"
+RANK = """
+SELECT (SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2 AND listed = 1)
+  + (SELECT count(*) FROM current WHERE pool = ?1 AND rating = ?2 AND player < ?3 AND listed = 1) AS n
+"""
+LISTED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1"
+PLAYERS = "SELECT player FROM current WHERE pool = ?1"
+LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
+ROW = _rows("player = ?2 AND n = ?3")
+ROW_AT = _rows("player = ?2 AND rated_ms <= ?3 ORDER BY n DESC LIMIT 1")
+ROW_BEFORE = _rows("player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1")
+WAITING = (
+    "SELECT max(rated_ms) AS ms FROM history AS h JOIN games ON games.position = h.game "
+    "WHERE h.pool = ?1 AND player = ?2 AND n > ?3 AND h.ended_ms <= ?4"
 )
-GRAPH = "SELECT n, ended_ms, rating, half_points FROM history WHERE pool = ?1 AND player = ?2 ORDER BY n"
+GRAPH = _rows("player = ?2 ORDER BY n")
 GAMES_OF = """
-SELECT mine.n, mine.game, games.key, games.ended_at, games.outcome, games.termination, games.tournament,
-  mine.colour, mine.half_points, mine.rating, mine.opponent, theirs.rating AS opponent_rating,
-  now.rating AS rating_now, theirs_now.rating AS opponent_rating_now
-FROM history AS mine
-JOIN games ON games.position = mine.game
+SELECT mine.*, games.key, games.ended_at, games.termination, games.tournament, games.rated_ms
+FROM history AS mine JOIN games ON games.position = mine.game
+WHERE mine.pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT ?3
+"""
+OPPOSITE_SIDES = """
+SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
-JOIN current AS now ON now.pool = mine.pool AND now.player = mine.player
-JOIN current AS theirs_now ON theirs_now.pool = mine.pool AND theirs_now.player = mine.opponent
 WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
 SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
@@ -52,10 +64,6 @@ SELECT pools.pool AS number, name AS pool, count(current.player) AS players,
   coalesce(sum(current.n), 0) / 2 AS rated_games
 FROM pools LEFT JOIN current ON current.pool = pools.pool GROUP BY pools.pool ORDER BY pools.pool
 """
-ROW_BEFORE = (
-    "SELECT h.* FROM history AS h JOIN games ON games.position = h.game "
-    "WHERE h.pool = ?1 AND player = ?2 AND (rated_ms, batch) < (?3, ?4) ORDER BY n DESC LIMIT 1"
-)
 BATCH = f"""
 SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
@@ -69,19 +77,28 @@ FROM (
 GROUP BY rated_ms, batch ORDER BY rated_ms, batch
 """
 ROWS_AT = """
-SELECT h.* FROM current JOIN history AS h ON h.pool = current.pool AND h.player = current.player AND h.n = (
+SELECT h.*, placed.rated_ms FROM current CROSS JOIN history AS h
+ON h.pool = current.pool AND h.player = current.player AND h.n = (
   SELECT n FROM history AS mine JOIN games ON games.position = mine.game
   WHERE mine.pool = current.pool AND mine.player = current.player AND games.rated_ms <= ?2 ORDER BY n DESC LIMIT 1)
+CROSS JOIN games AS placed ON placed.position = h.game
 WHERE current.pool = ?1
 """
 ROWS_BEFORE = """
-SELECT history.* FROM current JOIN history USING (pool, player, n) WHERE current.pool = ?1 AND current.ended_ms < ?2
+SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
+WHERE current.pool = ?1 AND rated_ms < ?2
 """
-LATEST_END = "SELECT max(ended_ms) AS ms FROM current WHERE pool = ?1"
+# No game is rated before it ends, so the last one to end is rated no earlier than the last end of the last batch.
+LATEST_END = """
+SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= (
+  SELECT max(ended_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = (
+    SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL))
+"""
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
-    "games of a player": GAMES_OF, "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
+    "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
+    "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
     "row before a batch": ROW_BEFORE, "batch": BATCH,
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import ProjectionError, one_line
 from ledger.ratings.folding import folding_loop
 from ledger.ratings.history import HISTORY
+from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, PlayerRows
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import Rated, sides_of
@@ -46,9 +47,19 @@ def write(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Se
         rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True))
         after.append(reached)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
-    last_sides = cols.lists([cols.take(sides[name], ends) for name in CURRENT])
+    last_sides = cols.lists([*(cols.take(sides[name], ends) for name in CURRENT), _listed(cols, pool, rated, ends)])
     rows.write_current(zip([pool.pool] * len(rated.players), rated.players, *last_sides, strict=True))
     return after
+
+
+def _listed(cols: Columns, pool: Pool, rated: Rated, ends: Column) -> Column:
+    """Whether the scheme lists each player after the last of the sides, which stands at *ends*."""
+    if pool.lists_everybody:
+        return cols.small([1] * len(ends))
+    places = cols.take(rated.order, ends)
+    ended_ms = cols.take(rated.games.ended_ms, cols.sides(places)[0])
+    fields = {name: cols.take(rated.scheme_state[name], places) for name in pool.state_fields}
+    return listed_flags(cols, pool, ended_ms, fields)
 
 
 def fold(

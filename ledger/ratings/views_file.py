@@ -4,7 +4,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each projector: a row for each side of each rated game;
-* ``current``: the last row of each player in each pool;
+* ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``: what the journal says of them;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
   written in the same transaction as the rows: views say which journal they are of.
@@ -50,11 +50,11 @@ _SCHEMA = (
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
-      PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+      listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
 )
 _INDEXES = (
     *tables.INDEXES,
-    "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)",
+    "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
 )
 
 

@@ -5,19 +5,21 @@ A scheme's module is loaded when the scheme is asked for: most answers need one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from ledger.errors import UnknownNameError
-from ledger.runtime import plugins
+import attrs
+
+from ledger.errors import LedgerError, UnknownNameError
+from ledger.facts.events import SchemeAdopted
+from ledger.runtime import arith, plugins
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
 
-_NO_SCHEMES = {"scheme"}  # what a scheme is
+_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is and has
 
 
 @cache
@@ -64,17 +66,6 @@ def package_of(name: str) -> str | None:
     return None if point is None else plugins.package_of(point)
 
 
-def settings_now(name: str, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
-    """The settings of an adoption that is made now: *given* and, where they say nothing of it, what is new.
-
-    What an adoption of earlier days left unsaid keeps its meaning (``Scheme.for_new_pools``).
-    """
-    try:
-        return {**named(name).for_new_pools, **given}
-    except UnknownNameError:  # whoever records it will say so
-        return dict(given)
-
-
 def named(name: str) -> Scheme:
     """The scheme of that name.
 
@@ -91,3 +82,18 @@ def named(name: str) -> Scheme:
     if point is not None:
         plugins.loaded(point)  # tells why not
     raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
+
+
+def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
+    """An adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
+
+    Args:
+        event: the adoption. One of a scheme that is not installed stays as it is: the rules refuse it.
+        stored: whether it stands in a journal, so that settings that it does not name are those of its time.
+    """
+    try:
+        scheme = named(event.scheme)
+    except LedgerError:
+        return event
+    settings = scheme.meant(event.settings) if stored else scheme.in_full(event.settings)
+    return attrs.evolve(event, settings=settings, scheme_version=scheme.version, arithmetic=arith.VERSION)

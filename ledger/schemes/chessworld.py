@@ -28,10 +28,9 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    numbers_of,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import numbers_of, setting
 
 FAQ = "ChessWorld rating FAQ"
 RATING, GAMES, POINTS = range(3)

@@ -19,17 +19,13 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 BCF_2004 = "BCF grading system, September 2004"
 HELP = "ECF grading help, 2018"

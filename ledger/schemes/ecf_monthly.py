@@ -21,17 +21,13 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 MONTHLY = "The calculation of ECF grades on a monthly basis"
 HELP = "ECF rating help"

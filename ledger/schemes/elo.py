@@ -29,10 +29,8 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, setting
 
 PAGE = "Chess Rating Change Calculator (ELO)"
 NEW = f"{PAGE}: 'typically used for new players or those with fewer than 30 games'"

@@ -26,7 +26,7 @@ Readings where the regulations speak of what a ledger does not know:
 
 from __future__ import annotations
 
-from math import floor
+from math import floor, inf
 from typing import Any
 
 import attrs
@@ -76,14 +76,12 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
-    EventSettings,
     Newcomer,
     Rhythm,
     Scheme,
-    numbers_of,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import EventSettings, numbers_of, setting
 
 STATE, WORK = NAMES, WORK_NAMES
 FIELDS, NOTES = len(STATE), len(WORK)
@@ -173,6 +171,11 @@ def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None
         for field in range(POOL_GAMES, DAY):
             state[p + field] = 0.0
     state[p + DAY] = max(state[p + DAY], day)
+
+
+def stands_from(day: float, numbers: Settings) -> float:
+    """Ratings stand since the rise of March 2024, once it has come; before it, all of them."""
+    return MARCH_2024 if numbers.rules_day == 0.0 and day >= MARCH_2024 else -inf
 
 
 def k_of(highest: float, games: float, birth_year: float, counted: float, day: float, numbers: Settings) -> float:
@@ -327,6 +330,7 @@ SCHEME = Scheme(
     rate_player=rate_player,
     work=WORK,
     at=at,
+    stands_from=stands_from,
     expected_score=expected_score,
     explain=explain,
     provisional=provisional,

@@ -24,16 +24,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    setting,
+    from_the_beginning,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
 PAPER = "Glickman, Example of the Glicko-2 system"
 FIELDS = 4
@@ -277,6 +275,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     expected_score=expected_score,
     explain=explain,
 )

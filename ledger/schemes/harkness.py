@@ -23,11 +23,8 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 BOOK = "Harkness, The Official Chess Handbook, 1967, 185-188"
 LIST = "Chess Life, 20 December 1953, rating list"

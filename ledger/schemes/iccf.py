@@ -30,17 +30,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
+    from_the_beginning,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"
@@ -260,6 +257,7 @@ SCHEME = Scheme(
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,
+    stands_from=from_the_beginning,
     carry=carry,
     provisional=provisional,
     listed=listed,

@@ -34,12 +34,10 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
+    from_the_beginning,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"
@@ -292,5 +290,6 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     at=at,
+    stands_from=from_the_beginning,
     provisional=provisional,
 )

@@ -20,10 +20,8 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, setting
 
 PAGE = "nothingbutchess.com, player ratings"
 RATING = 0

@@ -26,18 +26,14 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
     refuse_common,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
 PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"

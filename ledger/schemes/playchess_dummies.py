@@ -33,11 +33,8 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 FIELDS = 2
 RATING, GAMES = range(FIELDS)

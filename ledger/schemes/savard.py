@@ -23,11 +23,8 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 PAPER = "Savard, A Proposed Rating System"
 TABLE = f"{PAPER}, Preliminaries"

@@ -11,11 +11,11 @@ and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such 
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeVar, cast
+from math import inf
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -23,6 +23,7 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
+from ledger.schemes.settings import EventSettings, as_written
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
 REASONS = (
@@ -43,106 +44,6 @@ STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER = range(3)
 HALF_MOVES_UNKNOWN = -1
 
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
-
-
-def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
-    """A field of a settings class: its default, what it is, its unit, and where the rule stands."""
-    return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
-
-
-def positive(settings: object, *names: str) -> None:
-    """Refuse settings that must be above zero.
-
-    Raises:
-        ValueError: naming the first that is not.
-    """
-    for name in names:
-        if not getattr(settings, name) > 0:
-            raise ValueError(f"{name} must be above 0, got {getattr(settings, name)}")
-
-
-def not_negative(settings: object, *names: str) -> None:
-    """Refuse settings below zero.
-
-    Raises:
-        ValueError: naming the first that is.
-    """
-    for name in names:
-        if getattr(settings, name) < 0:
-            raise ValueError(f"{name} must not be negative, got {getattr(settings, name)}")
-
-
-@attrs.frozen(kw_only=True)
-class PeriodSettings:
-    """What every scheme by period lets one set; a scheme with another length gives the field its own default."""
-
-    period_days: float = setting(0.0, "length of a period in days; 0: in months", "days", "choice of the pool")
-    period_months: float = setting(1.0, "length of a period in calendar months", "months", "choice of the pool")
-    first_month: float = setting(1.0, "a month of the year in which a period begins", "month", "choice of the pool")
-    by_runs: bool = setting(False, "periods end where rating runs are closed", "switch", "choice of the pool")  # noqa: FBT003
-
-    def check_periods(self) -> None:
-        """Refuse lengths that no calendar has.
-
-        Raises:
-            ValueError: naming the first of them.
-        """
-        for name, low, high in (("period_days", 0, 3660), ("period_months", 1, 120), ("first_month", 1, 12)):
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
-
-
-@attrs.frozen(kw_only=True)
-class EventSettings(PeriodSettings):
-    """What a scheme by period lets one set that can rate tournaments whole, in the period in which they ended.
-
-    The defaults are those of ledgers that say nothing of it, which rate each game in the period in which it ended.
-    """
-
-    by_event: bool = setting(False, "tournaments are rated whole, when they are over", "switch", "choice of the pool")  # noqa: FBT003
-    event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
-    event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
-    included_until: float = setting(
-        0.0, "days before the end of a period by which a tournament must be over to be in it", "days",
-        "choice of the pool",
-    )  # fmt: skip
-    in_force_after: float = setting(
-        0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
-    )
-
-    def check_periods(self) -> None:
-        """Refuse lengths that no calendar and no tournament has.
-
-        Raises:
-            ValueError: naming the first of them.
-        """
-        super().check_periods()
-        for name, low, high in (
-            ("event_gap", 1, 366), ("event_days", 1, 366), ("included_until", 0, 366), ("in_force_after", 0, 366),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if not low <= value <= high or value % 1:
-                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
-
-
-S = TypeVar("S")
-
-
-def numbers_of(settings: type[S]) -> Callable[..., S]:
-    """The named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
-
-    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. It must stand
-    under the name ``Numbers`` in the module of the settings: compiled code that is kept on disk refers to it so.
-    """
-    fields = [field.name for field in attrs.fields(settings)]  # type: ignore[arg-type]
-    make: Any = namedtuple
-    return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
-
-
-def with_settings(numbers: S, **given: float | bool) -> S:
-    """*numbers* with some settings given otherwise, unchecked: for trying out."""
-    return cast("S", cast("Any", numbers)._replace(**given))
 
 
 class Rhythm(StrEnum):
@@ -246,6 +147,11 @@ def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) ->
     """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
 
+def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
+    """``stands_from`` of a scheme in which time alone changes neither a rating nor who is listed."""
+    return -inf
+
+
 def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``provisional`` of a scheme that has no provisional ratings."""
     return False
@@ -296,6 +202,9 @@ class Scheme:
         work: names of the work numbers.
         at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
+        stands_from: ``(day, numbers) -> day``: who was rated from that day on has at *day* the rating given then, and
+            is listed or not as then, whatever else ``at`` changes; -inf for everybody. None: nobody knows, so that
+            rankings bring every player to their day (in a scheme without an ``at`` every rating stands).
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
@@ -322,6 +231,7 @@ class Scheme:
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
+    stands_from: Callable[[float, Any], float] | None = None
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always
@@ -349,8 +259,16 @@ class Scheme:
             return self.enter(newcomer._replace(declared=rating), numbers)
         return self.carry(rating, games, newcomer, numbers)
 
+    def in_full(self, given: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+        """Every setting by name, as an adoption made now states it: those given, and what new pools begin with."""
+        return self.meant({**self.for_new_pools, **given})
+
+    def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+        """Every setting of an adoption that stands in a journal; one that it does not name has its default."""
+        return {**{field.name: as_written(field.default) for field in attrs.fields(self.settings)}, **stored}
+
     def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
-        """The settings of a ``scheme-adopted`` event as the kernels take them; the rest keeps its defaults.
+        """The settings of an adoption as the kernels take them; those that it does not name have their defaults.
 
         Raises:
             MalformedError: a setting that the scheme does not have, or of the wrong type, or out of its range.

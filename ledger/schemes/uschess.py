@@ -47,11 +47,9 @@ from ledger.schemes.scheme import (
     Side,
     Term,
     When,
-    not_negative,
-    numbers_of,
-    positive,
-    setting,
+    from_the_beginning,
 )
+from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
 RATING, GAMES, RECORD, FLOOR, PEAK, BIRTH_YEAR, START = range(7)
@@ -365,6 +363,7 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     at=at,
+    stands_from=from_the_beginning,
     carry=carry,
     provisional=provisional,
     listed=listed,

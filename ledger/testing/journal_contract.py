@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ledger.facts import codec
+from ledger.facts.canonical import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
 from ledger.testing.expect import refused
 
@@ -33,7 +34,7 @@ class _GivenUpError(Exception):
 def sealed(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> Sealed:
     """An entry for *position*; its body is canonical, with text that is not ASCII."""
     key = f"{word}:{position}"
-    facts = codec.canonical({"text": f"é {word} {position}"})
+    facts = canonical({"text": f"é {word} {position}"})
     return Sealed("test/1", key, codec.assemble(position, recorded_at, "contract", "test/1", key, facts))
 
 

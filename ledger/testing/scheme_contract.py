@@ -20,7 +20,18 @@ from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Rhythm, Scheme, Side, When
+from ledger.schemes.scheme import (
+    HALF_MOVES_UNKNOWN,
+    REASONS,
+    Meeting,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    Side,
+    When,
+    as_it_stands,
+    brought,
+)
 from ledger.testing.expect import bits, refused
 from ledger.testing.formulas import evaluated
 
@@ -173,6 +184,16 @@ class SchemeContract:
                 for kernel in (scheme.provisional, scheme.listed):
                     assert bool(compiled(kernel)(arrays, 0, numbers)) == kernel(both, 0, numbers)
 
+    def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
+        scheme = self.make()
+        for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
+            for case in itertools.islice(self._cases(numbers), 60):
+                when = When(case.when.period + later // 30.0, case.when.day + later)
+                if _stands(scheme, case.when.day, when.day, numbers):
+                    state = brought(scheme, numbers, case.side.after, when)
+                    assert bits([state[0]]) == bits([case.side.after[0]])
+                    assert scheme.listed(state, 0, numbers) == scheme.listed(case.side.after, 0, numbers)
+
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
@@ -307,6 +328,13 @@ class Case(NamedTuple):
     side: Side
     meetings: tuple[Meeting, ...]
     when: When
+
+
+def _stands(scheme: Scheme, rated: float, day: float, numbers: Any) -> bool:
+    """Whether the scheme says that what was rated on one day still stands on another."""
+    if scheme.at is as_it_stands:
+        return True
+    return scheme.stands_from is not None and scheme.stands_from(day, numbers) <= rated
 
 
 def _part(games: Rateable, first: int, last: int) -> Rateable:

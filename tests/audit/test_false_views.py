@@ -40,10 +40,10 @@ RECREATE = (
     "INSERT INTO current SELECT * FROM old",
     "DROP TABLE old",
 )
-RANKED = "CREATE INDEX current_by_rating ON current(pool, rating DESC, player)"
+RANKED = "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)"
 CURRENT = "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, " \
     "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, " \
-    "PRIMARY KEY(pool, player)"  # fmt: skip
+    "listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)"  # fmt: skip
 
 VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "edited rating": (
@@ -58,8 +58,12 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         "birth_year is 1970, the journal gives None",
     ),
     "extra row at the end": (
-        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0, 0)",),
+        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0, 0, 1)",),
         "current", "pool 1, player 99", "the row does not follow from any entry",
+    ),
+    "edited word on who is listed": (
+        ("UPDATE current SET listed = 0 WHERE player = 6",),
+        "current", "pool 1, player 6", "listed is 0, the journal gives 1",
     ),
     "extra row in the middle": (
         ("INSERT INTO players VALUES (0, '2020', 'full', NULL, NULL)",),
@@ -111,7 +115,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         ("DROP INDEX games_in_rating_order",), "views schema", "index games_in_rating_order", "is missing",
     ),
     "index of another order": (
-        ("DROP INDEX current_by_rating", "CREATE INDEX current_by_rating ON current(pool, rating, player)"),
+        ("DROP INDEX current_by_rating", "CREATE INDEX current_by_rating ON current(pool, listed, rating, player)"),
         "views schema", "index current_by_rating", "is 'rating, player)' where 'rating DESC, player)' should stand",
     ),
     "foreign trigger": (

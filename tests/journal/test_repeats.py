@@ -180,7 +180,7 @@ def test_a_conflict_names_the_first_field_that_differs_and_both_values(club_of_t
             later(carry=Carry.CONVERT, conversion=(ConversionRange(factor="0.7", offset="800"),)),
             "conversion", [{"factor": "0.6", "offset": "800"}], [{"factor": "0.7", "offset": "800"}],
         ),
-        (later(), later(settings={"initial": 1500}), "settings", {}, {"initial": 1500}),
+        (later(), later(settings={"initial": 1500}), "settings", {"initial": 1400}, {"initial": 1500}),
     ],
 )  # fmt: skip
 def test_a_change_of_scheme_may_not_be_told_in_two_ways(

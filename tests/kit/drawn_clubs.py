@@ -117,13 +117,20 @@ def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
     return st.sampled_from((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS)
 
 
+def every_scheme() -> st.SearchStrategy[tuple[str, Settings]]:
+    """A scheme with its settings, each as often as the others."""
+    return st.sampled_from(CHESSWORLD + OTHERS)
+
+
 @st.composite
-def adoptions(draw: st.DrawFn) -> list[SchemeAdopted]:
+def adoptions(
+    draw: st.DrawFn, rated_by: st.SearchStrategy[tuple[str, Settings]]
+) -> list[SchemeAdopted]:
     """Changes of a pool's scheme from a date on."""
     when = st.tuples(st.sampled_from(POOLS), st.sampled_from(MOMENTS))
     found = []
     for pool, moment in draw(st.lists(when, max_size=2, unique=True)):
-        name, given = draw(schemes())
+        name, given = draw(rated_by)
         carry = draw(st.sampled_from((None, *Carry)))
         maps = CONVERSION if carry is Carry.CONVERT else None
         found.append(
@@ -184,15 +191,22 @@ def clubs() -> st.SearchStrategy[list[Event]]:
 
 
 @st.composite
-def mixed_clubs(draw: st.DrawFn) -> list[Event]:
-    """A club's facts with schemes of every kind."""
+def mixed_clubs(
+    draw: st.DrawFn, first: st.SearchStrategy[tuple[str, Settings]] | None = None,
+    later: st.SearchStrategy[tuple[str, Settings]] | None = None,
+) -> list[Event]:  # fmt: skip
+    """A club's facts with schemes of every kind.
+
+    *first* draws the schemes that the pools begin with, *later* those that they change to; by default ``schemes``.
+    """
+    first, later = (schemes() if drawn is None else drawn for drawn in (first, later))
     adopted = [SchemeAdopted(pool=pool, scheme=name, settings=given) for pool, (name, given) in zip(
-        POOLS, draw(st.tuples(schemes(), schemes())), strict=True
+        POOLS, draw(st.tuples(first, first)), strict=True
     )]
     count = draw(st.integers(0, 24))
     played: list[Event] = [draw(games(i)) for i in range(count)]
-    later = [*played, *draw(changes()), *draw(adoptions()), *draw(closings())]
-    return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
+    others = [*played, *draw(changes()), *draw(adoptions(later)), *draw(closings())]
+    return [*adopted, *draw(registrations()), *draw(st.permutations(others))]
 
 
 def is_first(event: Event) -> bool:

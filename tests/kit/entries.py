@@ -52,7 +52,7 @@ def game_body(**changes: Any) -> bytes:
 
 def adoption_body(given_settings: object) -> bytes:
     return body(
-        kind="scheme-adopted/1",
+        kind="scheme-adopted/2",
         key="scheme:standard@start",
         facts={**ADOPTED, "settings": given_settings},
     )
@@ -62,7 +62,7 @@ def change_body(**changes: object) -> bytes:
     """A scheme adopted from 2020 on, with these facts instead; ``...`` leaves one out."""
     facts_given = {**ADOPTED, "effective_from": "2020", **changes}
     given = {name: value for name, value in facts_given.items() if value is not ...}
-    return body(kind="scheme-adopted/1", key="scheme:standard@2020", facts=given)
+    return body(kind="scheme-adopted/2", key="scheme:standard@2020", facts=given)
 
 
 def conversion_body(*ranges: object) -> bytes:

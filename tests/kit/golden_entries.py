@@ -34,11 +34,13 @@ class Golden(NamedTuple):
     recorded_at: str
     actor: str
     event: Event
+    old_kind: str = ""  # where it is of a kind that is no longer written
 
     def body(self) -> bytes:
-        """Its bytes as the codec writes them."""
+        """Its bytes as the codec writes them, or wrote them."""
         event = self.event
-        return assemble(self.position, self.recorded_at, self.actor, event.KIND, event.key, facts(event))
+        kind = self.old_kind or event.KIND
+        return assemble(self.position, self.recorded_at, self.actor, kind, event.key, facts(event))
 
 
 # By file name without ".json".
@@ -48,6 +50,7 @@ GOLDEN: dict[str, Golden] = {
         "2026-11-21T03:15:13.000Z",
         "ledger",
         SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
+        "scheme-adopted/1",
     ),
     "scheme-adopted-1.from-a-date": Golden(
         2,
@@ -59,6 +62,7 @@ GOLDEN: dict[str, Golden] = {
             settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
             effective_from="2013-06",
         ),
+        "scheme-adopted/1",
     ),
     "scheme-adopted-1.full": Golden(
         8,
@@ -76,12 +80,35 @@ GOLDEN: dict[str, Golden] = {
                 ConversionRange(from_rating="2400.5", factor="-1.000000000001", offset="999999999999.5"),
             ),
         ),
+        "scheme-adopted/1",
     ),
     "scheme-adopted-1.keeping": Golden(
         9,
         "2026-11-21T03:15:15.001Z",
         "admin:eve",
         SchemeAdopted(pool="blitz", scheme="chessworld", settings={}, effective_from="2025", carry=Carry.KEEP),
+        "scheme-adopted/1",
+    ),
+    "scheme-adopted-2.minimal": Golden(
+        1,
+        "2026-11-21T03:15:13.000Z",
+        "ledger",
+        SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
+    ),
+    "scheme-adopted-2.full": Golden(
+        8,
+        "2026-11-21T03:15:15.000Z",
+        "admin:eve",
+        SchemeAdopted(
+            pool="blitz",
+            scheme="chessworld",
+            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            scheme_version=3,
+            arithmetic=2**53 - 1,
+            effective_from="2024-03-01T00:00:00.001Z",
+            carry=Carry.CONVERT,
+            conversion=(ConversionRange(factor="0.6", offset="800"),),
+        ),
     ),
     "player-registered-1.minimal": Golden(
         3,

@@ -17,14 +17,12 @@ from ledger.schemes.scheme import (
     Explanation,
     Meeting,
     Newcomer,
-    PeriodSettings,
     Rhythm,
     Scheme,
     Side,
     When,
-    numbers_of,
-    setting,
 )
+from ledger.schemes.settings import PeriodSettings, numbers_of, setting
 
 
 @attrs.frozen(kw_only=True)

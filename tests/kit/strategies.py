@@ -146,12 +146,14 @@ def games() -> st.SearchStrategy[GameRecorded]:
 
 
 def adoptions() -> st.SearchStrategy[SchemeAdopted]:
-    """``scheme-adopted/1``."""
+    """``scheme-adopted/2``."""
     return st.builds(
         SchemeAdopted,
         pool=names(),
         scheme=names(),
         settings=settings(),
+        scheme_version=_or_none(st.integers(1, limits.MAX_WHOLE)),
+        arithmetic=_or_none(st.integers(1, limits.MAX_WHOLE)),
         effective_from=_or_none(instants()),
         carry=_or_none(st.sampled_from(Carry)),
         conversion=_or_none(conversions()),

@@ -9,7 +9,8 @@ from typing import Any
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.schemes import uschess
-from ledger.schemes.scheme import Newcomer, with_settings
+from ledger.schemes.scheme import Newcomer
+from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, FIELDS, SCHEME
 
 DAY = 20_600.0  # in 2026

@@ -8,7 +8,8 @@ import pytest
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, time_control_class
 from ledger.schemes.formulas.fide_initial import initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.formulas.fide_rules import compressed
-from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer, with_settings
+from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
+from ledger.schemes.settings import with_settings
 from tests.kit.fide_periods import brought, day, explained, play, play_state, player
 
 # --- initial ratings --------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ from ledger.schemes.glicko import (
     interval,
     rate_period,
 )
-from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
+from ledger.schemes.scheme import Newcomer, Scheme, When
+from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable
 

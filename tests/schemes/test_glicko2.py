@@ -16,7 +16,8 @@ from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
 from ledger.schemes.formulas.glicko2_volatility import exponential, new_volatilities, new_volatility
 from ledger.schemes.glicko2 import DEFAULT, NEVER, SCHEME, enter, grown, rate_internal, rate_period
-from ledger.schemes.scheme import Newcomer, Scheme, When, with_settings
+from ledger.schemes.scheme import Newcomer, Scheme, When
+from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable, reference_volatility
 

@@ -28,7 +28,8 @@ from ledger.schemes.iccf import (
     own_rating,
     performance,
 )
-from ledger.schemes.scheme import Newcomer, Scheme, with_settings
+from ledger.schemes.scheme import Newcomer, Scheme
+from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 
 EXACT = 1e-9

@@ -39,8 +39,8 @@ from ledger.schemes.scheme import (
     Scheme,
     Side,
     When,
-    with_settings,
 )
+from ledger.schemes.settings import with_settings
 from ledger.testing.formulas import evaluated
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import reference_volatility

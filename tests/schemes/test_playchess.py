@@ -29,7 +29,16 @@ from ledger.schemes.playchess import (
     rating_difference,
     refuse,
 )
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Meeting, Newcomer, Scheme, Side, When, with_settings
+from ledger.schemes.scheme import (
+    HALF_MOVES_UNKNOWN,
+    REASONS,
+    Meeting,
+    Newcomer,
+    Scheme,
+    Side,
+    When,
+)
+from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 from ledger.testing.formulas import evaluated
 from tools.vectors.playchess import FUNCTIONS

@@ -9,7 +9,8 @@ import pytest
 
 from ledger.errors import MalformedError
 from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Settings, enter, mean_with, performance, rate_game
-from ledger.schemes.scheme import Newcomer, Scheme, with_settings
+from ledger.schemes.scheme import Newcomer, Scheme
+from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 
 State = tuple[float, float]

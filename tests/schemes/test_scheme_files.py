@@ -12,7 +12,8 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.scheme import Scheme, numbers_of, setting, with_settings
+from ledger.schemes.scheme import Scheme
+from ledger.schemes.settings import numbers_of, setting, with_settings
 from tests.kit.places import ROOT
 
 COMPILE = """

@@ -6,7 +6,8 @@ import pytest
 
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import Newcomer, with_settings
+from ledger.schemes.scheme import Newcomer
+from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
 from tests.kit.uschess_events import DAY, STRANGER, day_of, player, section
 

@@ -89,6 +89,7 @@ def test_explain_gives_the_change_that_the_history_shows(sample_club: Path, run:
     last, before = json.loads(run("games", sample_club, "ann", "--limit", "2").out)
     told = json.loads(run("explain", sample_club, "ann", last["game"]).out)
     assert (told["before"], told["after"]) == (before["rating"], last["rating"])
+    assert told["before"] == last["rating_before"]
     assert told["change"] == told["after"] - told["before"]
     assert (told["rated_with"], told["games"], told["unrounded"]) == ("this game", 1, told["after"])
     assert list(told) == [

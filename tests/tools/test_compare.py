@@ -17,6 +17,7 @@ from ledger.ledger import Ledger
 from ledger.runtime.sqlite import connect
 from tests.kit.commands import Run
 from tests.kit.packages import Missing
+from tests.kit.places import SAMPLE
 from tools import pictures
 from tools.commands import REFUSED, USAGE
 
@@ -156,3 +157,34 @@ def test_the_views_stay_as_they_are_to_the_byte(sample_club: Path, run: Run) -> 
     before = {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")}
     assert run("compare", sample_club, "--schemes", "chessworld,glicko2,uschess", "--established", "-t").code == 0
     assert {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")} == before
+
+
+@pytest.fixture(name="fide_club")
+def _fide_club(tmp_path: Path, run: Run) -> Path:
+    """The sample's games in a FIDE pool in which everybody begins with 1800."""
+    path = tmp_path / "fide.db"
+    assert run("init", path, "--scheme", "fide", "--set", "start=1800", "--set", "floor=1000").code == 0
+    assert run("import", path, SAMPLE).code == 0
+    return path
+
+
+def test_a_scheme_that_the_pool_uses_has_the_settings_of_the_pool(fide_club: Path, run: Run) -> None:
+    done = run("compare", fide_club, "--schemes", "fide,elo")
+    fide, elo = json.loads(done.out)["schemes"]
+    assert (fide["settings"], elo["settings"]) == ({"start": "1800", "floor": "1000"}, {})
+    assert fide["players"] == 16
+    assert fide["log_loss"] < 0.69
+    note = "note: fide with the pool's own settings: floor=1000, start=1800; without: --defaults\n"
+    assert note in done.err
+    listed = {row["name"]: row["rating"] for row in json.loads(run("ratings", fide_club).out)}
+    assert fide["mean"] == pytest.approx(sum(listed.values()) / len(listed))
+
+
+def test_settings_of_the_pool_give_way_to_those_given_and_to_the_defaults(fide_club: Path, run: Run) -> None:
+    given = json.loads(run("compare", fide_club, "--schemes", "fide", "--set", "fide.start=1900").out)["schemes"][0]
+    assert given["settings"] == {"start": "1900", "floor": "1000"}
+    assert given["mean"] > 1850
+    done = run("compare", fide_club, "--schemes", "fide", "--defaults")
+    plain = json.loads(done.out)["schemes"][0]
+    assert (plain["settings"], plain["players"]) == ({}, 0)
+    assert "pool's own settings" not in done.err

@@ -13,7 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from ledger.answers import pools
 from ledger.ledger import Ledger
+from ledger.schemes import chessworld
 from tests.kit.commands import Run, latest_game
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
@@ -29,7 +31,10 @@ def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) ->
     assert done.out == ""
     assert {"a.db", "a.people.db", "a.views.db"} <= {path.name for path in tmp_path.iterdir()}
     with Ledger.open(tmp_path / "a.db") as ledger:
-        assert dict(ledger.first_scheme().settings) == {"include_initial": True, "initial": "1200.5"}
+        adopted = ledger.first_scheme()
+        assert adopted.settings.items() >= {"include_initial": True, "initial": "1200.5"}.items()
+        assert adopted.settings.keys() == set(chessworld.SCHEME.numbers_from({})._fields)
+        assert pools.pools(ledger)[0]["settings"] == {"include_initial": True, "initial": "1200.5"}
         assert ledger.pool().numbers.initial == 1200.5
 
 

@@ -101,10 +101,16 @@ def test_columns_rise_with_the_rating_and_show_the_mean_of_their_games() -> None
     rising = draw([float(rating) for rating in range(1000, 2000)], width=10, height=4).splitlines()
     heights = [sum(EIGHTHS.index(line.partition("│")[2][i]) for line in rising[:4]) for i in range(10)]
     assert heights == sorted(heights)
-    assert (heights[0], heights[-1]) == (1, 32)
-    assert draw([1000.0, 2000.0, 1400.0, 1600.0], width=2) == draw([1500.0, 1500.0], width=2).replace(
-        "game 2", "game 4"
-    )
+    assert (heights[0], heights[-1]) == (3, 30), "means of a hundred games each, on a scale from 1000 to 1999"
+    halves = draw([1000.0, 2000.0, 1400.0, 1600.0], width=2).splitlines()
+    assert halves[3].endswith("│" + 2 * EIGHTHS[1]), "1500 both, the middle of a scale from 1000 to 2000"
+    assert [line.split("│")[1].strip() for line in halves[:3]] == [""] * 3
+
+
+def test_the_scale_ends_with_the_lowest_and_the_highest_rating() -> None:
+    lines = draw([1500.0, 1800.0, 1310.0, 1600.0], width=2).splitlines()
+    assert (lines[0].split()[0], lines[7].split()[0]) == ("1800", "1310")
+    assert not any(line.split("│")[0].strip() for line in lines[1:7])
 
 
 def test_names_in_bars_are_shown_harmless(monkeypatch: pytest.MonkeyPatch) -> None:

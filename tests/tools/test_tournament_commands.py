@@ -36,9 +36,8 @@ def lists(run: Run, path: Path) -> list[tuple[str, int]]:
 def test_a_pool_that_adopts_fide_now_rates_tournaments_whole(federation: Path, run: Run) -> None:
     assert lists(run, federation) == [("2025-09-30", 3)]
     with Ledger.open(federation) as ledger:
-        assert ledger.first_scheme().settings == {
-            "by_event": True, "included_until": 2, "start": "1800", "floor": "1000",
-        }  # fmt: skip
+        chosen = {"by_event": True, "included_until": 2, "start": "1800", "floor": "1000"}
+        assert ledger.first_scheme().settings.items() >= chosen.items()
 
 
 def test_a_pool_may_rate_each_game_in_its_month_still(federation: Path, run: Run) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -11,11 +11,13 @@ import click
 
 from ledger.answers.comparing import comparison
 from ledger.answers.comparing.comparison import Comparison, Figures, Switch
+from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 
 from .. import output, pictures
 from . import DB, POOL, level, settings_given
 
+Settings = dict[str, int | bool | str]
 WIDEST = 5  # schemes side by side in a table that people can still read
 
 
@@ -31,19 +33,22 @@ WIDEST = 5  # schemes side by side in a table that people can still read
     "--min-games", default=30, show_default=True, type=click.IntRange(1), help="Rank only players with so many games."
 )
 @click.option("--set", "settings", multiple=True, metavar="SCHEME.NAME=VALUE", help="A setting; repeatable.")
+@click.option("--defaults", is_flag=True, help="Leave the pool's own settings of its schemes aside.")
 @click.option("--movers", default=10, show_default=True, type=click.IntRange(0), help="How many winners and losers.")
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
 @output.format_options
 def compare(
     db_path: str, given: str, pool: str | None, since: str | None, until: str | None, from_shown: bool,
-    established: bool, min_games: int, settings: Sequence[str], movers: int, picture: Path | None, fmt: str | None,
+    established: bool, min_games: int, settings: Sequence[str], defaults: bool, movers: int, picture: Path | None,
+    fmt: str | None,
 ) -> None:  # fmt: skip
     """Rate the same games by several schemes, in memory, and see which one predicts them best.
 
     Every scheme starts from nothing with the pool's first game and predicts each game before it is rated (one that
     rates by period or event, all games of a batch from the ratings before it). All games up to --to are replayed;
     predictions count from --from on. Nothing is written. Mean, spread and places are those of players active in the
-    365 days before the last game; seconds are of one processor.
+    365 days before the last game; seconds are of one processor. A scheme that the pool uses has the pool's own
+    settings, others have their defaults; --set changes one setting of either.
 
     \b
     Example:
@@ -56,8 +61,9 @@ def compare(
         if picture.suffix not in pictures.KINDS:
             raise click.UsageError(f"--picture: a name that ends in .svg or .png, got {str(picture)!r}")
         pictures.check_available()
-    candidates = _candidates(given, settings)
+    chosen = _chosen(given, settings)
     with level(db_path) as ledger:
+        candidates = _candidates(None if defaults else ledger.pool(pool), chosen)
         compared = comparison.compare(
             ledger, candidates, pool, timer=time.thread_time, since=since, until=until, established=established,
             min_games=min_games, movers=movers, from_shown=from_shown,
@@ -90,9 +96,26 @@ def _check_window(since: str | None, until: str | None) -> None:
         raise click.UsageError(f"--from {since} is after --to {until}")
 
 
-def _candidates(given: str, settings: Sequence[str]) -> list[comparison.Candidate]:
+def _candidates(pool: Pool | None, chosen: Mapping[str, Settings]) -> list[comparison.Candidate]:
+    """The schemes with their settings, a pool's own under those that were given; a word on the pool's own."""
+    if pool is None:
+        return [comparison.candidate(name, given) for name, given in chosen.items()]
+    candidates = [comparison.pool_candidate(pool, name, given) for name, given in chosen.items()]
+    for candidate in candidates:
+        own = candidate.settings.keys() - chosen[candidate.scheme.name].keys()
+        if own:
+            words = ", ".join(f"{name}={_word(candidate.settings[name])}" for name in sorted(own))
+            output.remark(f"note: {candidate.scheme.name} with the pool's own settings: {words}; without: --defaults")
+    return candidates
+
+
+def _word(value: int | bool | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _chosen(given: str, settings: Sequence[str]) -> dict[str, Settings]:
     """The schemes of ``--schemes`` with the settings of ``--set``."""
-    chosen: dict[str, dict[str, int | bool | str]] = {}
+    chosen: dict[str, Settings] = {}
     for name in given.split(","):
         if name.strip() in chosen:
             raise click.UsageError(f"--schemes names {name.strip()!r} twice")
@@ -104,7 +127,7 @@ def _candidates(given: str, settings: Sequence[str]) -> list[comparison.Candidat
         if name not in chosen:
             raise click.UsageError(f"--set {word}: scheme {name!r} is not among --schemes")
         chosen[name][setting] = value
-    return [comparison.candidate(name, chosen_settings) for name, chosen_settings in chosen.items()]
+    return chosen
 
 
 def _row(figures: Figures) -> output.Row:

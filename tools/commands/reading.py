@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import nan
 
 import click
 
@@ -99,7 +100,10 @@ def _instant(text: str | None) -> str | None:
 @VERIFY
 @output.format_options
 def games(db_path: str, player: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
-    """A player's rated games: both ratings at the end of each, the current ones in brackets.
+    """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
+
+    Where the scheme rates by period or event, "before" was in force when the game was played, and "after" is what its
+    period or event led to.
 
     \b
     Example:
@@ -118,11 +122,17 @@ def _with_brackets(row: output.Row) -> output.Row:
         "ended": row["ended_at"][:10],
         "colour": row["colour"],
         "result": row["result"] + (" on time" if row["termination"] == "time" and row["result"] != "draw" else ""),
-        "rating": f"{row['rating']:.0f} ({row['rating_now']:.0f})",
+        "before": _points(row["rating_before"]),
+        "after": f"{_points(row['rating'])} ({_points(row['rating_now'])})",
         "opponent": row["opponent"],
-        "opponent rating": f"{row['opponent_rating']:.0f} ({row['opponent_rating_now']:.0f})",
+        "opponent before": _points(row["opponent_rating_before"]),
+        "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
         "game": row["game"],
     }
+
+
+def _points(rating: float | None) -> str:
+    return "-" if rating is None else f"{rating:.0f}"
 
 
 @click.command()
@@ -143,7 +153,8 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
         output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
         in_ascii = not output.can_write(DRAWN)
-        output.answer_lines(draw([row["rating"] for row in rows], changes=changes, in_ascii=in_ascii))
+        ratings = [nan if row["rating"] is None else row["rating"] for row in rows]
+        output.answer_lines(draw(ratings, changes=changes, in_ascii=in_ascii))
         mark = ASCII[CHANGE] if in_ascii else CHANGE
         for place in changes:
             row = rows[place]
@@ -171,8 +182,14 @@ def predict(
         prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
-            prediction |= {word: f"{state['rating']:.2f} ({state['change']:+.2f})" for word, state in after.items()}
+            prediction |= {word: _with_change(**state) for word, state in after.items()}
         output.write_one(prediction, fmt)
+
+
+def _with_change(rating: float | None, change: float | None) -> str | None:
+    if rating is None:
+        return None
+    return f"{rating:.2f}" if change is None else f"{rating:.2f} ({change:+.2f})"
 
 
 @click.command()

@@ -10,10 +10,11 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
+from ledger.book.timeline import Era
+from ledger.errors import MalformedError
 from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
-from ledger.journal.rules import facts_of
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm, Scheme
 
@@ -171,7 +172,7 @@ def adopt(
             event = SchemeAdopted(
                 pool=pool or ledger.first_scheme().pool,
                 scheme=name,
-                settings=_settings_now(ledger, pool, name, since, settings_given(settings)),
+                settings=settings_given(settings),
                 effective_from=since,
                 carry=None if carry is None else Carry(carry),
                 conversion=tuple(_range(word) for word in maps) or None,
@@ -192,17 +193,15 @@ def adopt(
             output.remark(f"note: {since} is in the future: games that end before then go on by {before.scheme.name!r}")
 
 
-def _settings_now(
-    ledger: Ledger, pool: str | None, name: str, since: str | None, given: dict[str, int | bool | str]
-) -> dict[str, int | bool | str]:
-    """The settings of an adoption: as given and, unless that stands in the journal, with what is new in the scheme."""
-    key = SchemeAdopted(
-        pool=pool or ledger.first_scheme().pool, scheme=name, settings={}, effective_from=since
-    ).key
-    stored = ledger.journal.find([key]).get(key)
-    if stored is not None and facts_of(stored)["settings"] == given:
-        return given
-    return known.settings_now(name, given)
+def _is_of(event: SchemeAdopted, era: Era) -> bool:
+    """Whether an adoption says what one that stands already says, but for its date."""
+    if event.scheme != era.scheme.name:
+        return False
+    tellings = event.settings, era.scheme.in_full(event.settings)  # as it would have been meant then, and now
+    try:
+        return era.numbers in [era.scheme.numbers_from(settings) for settings in tellings]
+    except MalformedError:  # the rules say what is wrong with them
+        return True
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
@@ -211,7 +210,7 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:
-        if eras and (event.scheme, dict(event.settings)) != (eras[0].scheme.name, dict(eras[0].settings)):
+        if eras and not _is_of(event, eras[0]):
             raise click.UsageError(
                 f"pool {event.pool!r} is rated by {eras[0].scheme.name!r} from the beginning: add --from DATE"
             )

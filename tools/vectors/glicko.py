@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ledger.schemes import glicko, glicko2
-from ledger.schemes.scheme import with_settings
+from ledger.schemes.settings import with_settings
 
 Inputs = Mapping[str, Any]
 Games = list[tuple[float, float, float]]

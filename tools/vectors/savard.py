@@ -18,7 +18,7 @@ from ledger.schemes.savard import (
     undecided,
     updated,
 )
-from ledger.schemes.scheme import with_settings
+from ledger.schemes.settings import with_settings
 
 
 def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:

@@ -10,7 +10,8 @@ from typing import Any
 from ledger.ratings.engine import Rateable, rate_one_batch
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import Newcomer, with_settings
+from ledger.schemes.scheme import Newcomer
+from ledger.schemes.settings import with_settings
 
 ESTABLISHED = 1000.0  # games of who is shown without a number: established
 CLOSING = 20_600.0  # when the sections ended, days since 1970: in 2026

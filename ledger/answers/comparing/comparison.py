@@ -14,7 +14,7 @@ import attrs
 
 from ledger.answers.comparing import accuracy, replaying
 from ledger.answers.comparing.accuracy import Bin
-from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate
+from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
 from ledger.answers.wording import day, names
 from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
@@ -23,7 +23,7 @@ from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import np
 
-__all__ = ["Candidate", "Comparison", "candidate", "compare"]
+__all__ = ["Candidate", "Comparison", "candidate", "compare", "pool_candidate"]
 
 ACTIVE_MS = 365 * DAY_MS  # who played so shortly before the last game is active
 THREADS = 2
@@ -37,7 +37,7 @@ class Figures:
         scheme: its name.
         title: for people.
         rates: how many games it rates together.
-        settings: those that were given.
+        settings: those that differ from the scheme's defaults: given, or the pool's own.
         games: predictions that counted.
         log_loss: see ``accuracy.log_loss``.
         brier: see ``accuracy.brier``.

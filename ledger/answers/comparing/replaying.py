@@ -63,6 +63,19 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
     return Candidate(scheme, scheme.numbers_from(given), given)
 
 
+def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
+    """The scheme of that name as the pool uses it: with the settings of its latest adoption, and *settings* over them.
+
+    A scheme that the pool does not use has its defaults.
+
+    Raises:
+        UnknownNameError: there is no such scheme.
+        MalformedError: settings that it cannot work with.
+    """
+    used = next((era.settings for era in reversed(pool.eras) if era.scheme.name == name), {})
+    return candidate(name, {**used, **(settings or {})})
+
+
 @attrs.frozen
 class Year:
     """The ratings of one calendar year (UTC).

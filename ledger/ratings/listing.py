@@ -1,0 +1,86 @@
+"""Who a rating list shows: the scheme's own answer, for one state or for many. No other place decides it.
+
+The answer for each player's last state is stored with the current ratings, so that a ranking is one look at an index.
+What time or a later scheme makes of a state is the business of ``player_states``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ledger.book.timeline import Era, Pool
+from ledger.ratings import engine
+from ledger.runtime.columns import FEW, Column, Columns
+from ledger.runtime.kernels import compiled
+from ledger.runtime.lazy import np
+from ledger.schemes.scheme import Scheme, always
+
+# Names that ``scheme_loop`` gives to the loop below, each time to something else.
+FIELDS = 0
+listed: Callable[..., bool]
+
+
+def is_listed(era: Era, state: Sequence[float]) -> bool:
+    """Whether the scheme of an era lists a player with this state; who is not listed has no rating to show."""
+    return era.scheme.listed is always or bool(era.scheme.listed(state, 0, era.numbers))
+
+
+def mark(state: Any, flags: Any, numbers: Any) -> None:
+    """Flag the players whom a scheme lists.
+
+    Args:
+        state: flat, FIELDS numbers a player.
+        flags: by player; filled with 1 or 0.
+        numbers: the scheme's settings.
+    """
+    for player in range(len(flags)):
+        if listed(state, player * FIELDS, numbers):  # noqa: F821
+            flags[player] = 1
+        else:
+            flags[player] = 0
+
+
+@cache
+def _marking_loop(scheme: Scheme) -> Callable[..., None]:
+    return engine.scheme_loop(mark, scheme)
+
+
+def listed_flags(cols: Columns, pool: Pool, ended_ms: Column, fields: Mapping[str, Column]) -> Column:
+    """1 for each state that its scheme lists, else 0.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        ended_ms: when the last game of each state ended, which says by which scheme it was rated.
+        fields: the columns of ``pool.state_fields``.
+    """
+    if pool.lists_everybody:
+        return cols.small([1] * len(ended_ms))
+    if cols is FEW:
+        return [_flag(pool, ms, {name: column[i] for name, column in fields.items()}) for i, ms in enumerate(ended_ms)]
+    flags, eras = np.ones(len(ended_ms), np.int32), pool.eras_at(ended_ms)
+    for number, era in enumerate(pool.eras):
+        players = np.flatnonzero(eras == number)
+        if len(players) and era.scheme.listed is not always:
+            state = np.stack([fields[name][players] for name in era.scheme.state], axis=1).reshape(-1)
+            flags[players] = _marked(cols, era, state, len(players))
+    return flags
+
+
+def _flag(pool: Pool, ms: int, fields: Mapping[str, float]) -> int:
+    era = pool.eras[pool.era_at(ms)]
+    return int(is_listed(era, [fields[name] for name in era.scheme.state]))
+
+
+def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
+    """The flags of so many players of one era; interpreted where compiling would not pay."""
+    loop = _marking_loop(era.scheme)
+    if players < engine.COMPILE_FROM:
+        found = [0] * players
+        loop(state.tolist(), found, era.numbers)
+        return found
+    flags = cols.zeros(players)
+    compiled(loop)(state, flags, era.numbers)
+    return flags

@@ -1,0 +1,125 @@
+"""The settings of schemes: how a setting is said, those of schemes by period, and the same as kernels take them.
+
+A setting is a field of an attrs class with its default, what it is, its unit, and where the rule stands. What a scheme
+is says ``scheme``; no scheme's own settings here.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, TypeVar, cast
+
+import attrs
+
+
+def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
+    """A field of a settings class: its default, what it is, its unit, and where the rule stands.
+
+    The default is what an adoption means that does not name the setting, so it never changes once released; what a pool
+    that begins now should have instead stands in ``Scheme.for_new_pools``.
+    """
+    return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
+
+
+def positive(settings: object, *names: str) -> None:
+    """Refuse settings that must be above zero.
+
+    Raises:
+        ValueError: naming the first that is not.
+    """
+    for name in names:
+        if not getattr(settings, name) > 0:
+            raise ValueError(f"{name} must be above 0, got {getattr(settings, name)}")
+
+
+def not_negative(settings: object, *names: str) -> None:
+    """Refuse settings below zero.
+
+    Raises:
+        ValueError: naming the first that is.
+    """
+    for name in names:
+        if getattr(settings, name) < 0:
+            raise ValueError(f"{name} must not be negative, got {getattr(settings, name)}")
+
+
+@attrs.frozen(kw_only=True)
+class PeriodSettings:
+    """What every scheme by period lets one set; a scheme with another length gives the field its own default."""
+
+    period_days: float = setting(0.0, "length of a period in days; 0: in months", "days", "choice of the pool")
+    period_months: float = setting(1.0, "length of a period in calendar months", "months", "choice of the pool")
+    first_month: float = setting(1.0, "a month of the year in which a period begins", "month", "choice of the pool")
+    by_runs: bool = setting(False, "periods end where rating runs are closed", "switch", "choice of the pool")  # noqa: FBT003
+
+    def check_periods(self) -> None:
+        """Refuse lengths that no calendar has.
+
+        Raises:
+            ValueError: naming the first of them.
+        """
+        for name, low, high in (("period_days", 0, 3660), ("period_months", 1, 120), ("first_month", 1, 12)):
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+@attrs.frozen(kw_only=True)
+class EventSettings(PeriodSettings):
+    """What a scheme by period lets one set that can rate tournaments whole, in the period in which they ended.
+
+    The defaults are those of ledgers that say nothing of it, which rate each game in the period in which it ended.
+    """
+
+    by_event: bool = setting(False, "tournaments are rated whole, when they are over", "switch", "choice of the pool")  # noqa: FBT003
+    event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
+    event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
+    included_until: float = setting(
+        0.0, "days before the end of a period by which a tournament must be over to be in it", "days",
+        "choice of the pool",
+    )  # fmt: skip
+    in_force_after: float = setting(
+        0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
+    )
+
+    def check_periods(self) -> None:
+        """Refuse lengths that no calendar and no tournament has.
+
+        Raises:
+            ValueError: naming the first of them.
+        """
+        super().check_periods()
+        for name, low, high in (
+            ("event_gap", 1, 366), ("event_days", 1, 366), ("included_until", 0, 366), ("in_force_after", 0, 366),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not low <= value <= high or value % 1:
+                raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value}")
+
+
+def as_written(value: float | bool) -> int | bool | str:
+    """A setting's value as events write it: a switch, a whole number, or a decimal as text."""
+    if isinstance(value, bool):
+        return value
+    return int(value) if value == int(value) else format(Decimal(repr(value)), "f")
+
+
+S = TypeVar("S")
+
+
+def numbers_of(settings: type[S]) -> Callable[..., S]:
+    """The named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
+
+    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. It must stand
+    under the name ``Numbers`` in the module of the settings: compiled code that is kept on disk refers to it so.
+    """
+    fields = [field.name for field in attrs.fields(settings)]  # type: ignore[arg-type]
+    make: Any = namedtuple
+    return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
+
+
+def with_settings(numbers: S, **given: float | bool) -> S:
+    """*numbers* with some settings given otherwise, unchecked: for trying out."""
+    return cast("S", cast("Any", numbers)._replace(**given))

@@ -1,0 +1,199 @@
+"""What was in force on a day: predictions by the scheme of that day, ratings before a closing, who is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers.wording import day
+from ledger.facts.words import Carry, Outcome
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.schemes import built_in_names
+from tests.kit.games import game_recorded, run_closed, scheme_adopted, tournament_closed
+
+NOW = datetime(2022, 1, 1, tzinfo=UTC)
+Made = Callable[..., Ledger]
+
+
+@pytest.fixture(name="make")
+def _make(tmp_path: Path) -> Iterator[Made]:
+    opened: list[Ledger] = []
+
+    def make(scheme: str, settings: dict[str, Any] | None = None, declared: tuple[int | None, ...] = ()) -> Ledger:
+        path = tmp_path / f"{len(opened)}.db"
+        ledger = Ledger.create(path, scheme=scheme, settings=settings, clock=lambda: NOW)
+        opened.append(ledger)
+        for name, rating in zip(("Ann", "Bob"), declared or (None, None), strict=True):
+            ledger.register(f"name:{name}", name, declared_rating=rating)
+        return ledger
+
+    yield make
+    for ledger in opened:
+        ledger.close()
+
+
+def play(ledger: Ledger, *days: str, outcome: Outcome = Outcome.WHITE, tournament: str | None = None) -> None:
+    """Ann against Bob, one game a day."""
+    ledger.append_many(
+        [
+            game_recorded(f"g{at}", outcome=outcome, ended_at=at, tournament=tournament, half_moves=60)
+            for at in days
+        ]
+    )
+    ledger.catch_up()
+
+
+def both(ledger: Ledger) -> tuple[Person, Person]:
+    return ledger.player("Ann"), ledger.player("Bob")
+
+
+# --- a day has its scheme and its ratings -----------------------------------------------------------------------
+
+
+def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make: Made) -> None:
+    early = ("2018-11-01", "2018-12-01", "2018-12-19")
+    full, ended = make("chessworld"), make("chessworld")
+    for ledger in (full, ended):
+        play(ledger, *early)
+    full.append(scheme_adopted("glicko2", effective_from="2019-01-01", carry=Carry.KEEP))
+    play(full, "2019-01-02", "2019-01-20", "2019-02-03")
+    told = predictions.predict(full, *both(full), at="2018-12-20")
+    assert told == predictions.predict(ended, *both(ended), at="2018-12-20")
+    assert told["scheme"] == "chessworld"
+    assert told["rating"] == players.summary(full, both(full)[0], at="2018-12-20")["rating_then"]
+    assert told["rating"] == players.games(ended, both(ended)[0])[0]["rating"]
+    assert told["win"]["change"] > 0 > told["loss"]["change"]
+    later = predictions.predict(full, *both(full), at="2019-01-31")
+    assert later["scheme"] == "glicko2"
+    assert later["rating"] == {row["name"]: row["rating"] for row in rating_lists.list_on(full, "2019-01-31")}["Ann"]
+
+
+def test_then_is_the_same_with_and_without_the_day_being_asked_for(make: Made) -> None:
+    ledger = make("elo")
+    play(ledger, "2020-01-05", "2020-02-05")
+    ann = both(ledger)[0]
+    summary = players.summary(ledger, ann)
+    assert summary["then"] == "2020-01-05"
+    assert summary == players.summary(ledger, ann, at="2020-01-05")
+    assert "rating_after_period" not in summary
+
+
+# --- lists: in force, and after the period ----------------------------------------------------------------------
+
+
+def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_is_named_apart(make: Made) -> None:
+    ledger = make("uschess", declared=(2845, 2700))
+    play(ledger, "2019-01-03", "2019-01-04", "2019-01-05", tournament="Cup")
+    ledger.append(tournament_closed("2019-02-15", tournament="Cup"))
+    ledger.catch_up()
+    ann, bob = both(ledger)
+    after = {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-02-15")}
+    assert after["Ann"] != 2845
+    for at in (None, "2019-01-03", "2019-01-05", "2019-02-14"):
+        summary = players.summary(ledger, ann, at=at)
+        assert (summary["rating_then"], summary["rating_after_period"]) == (2845, after["Ann"]), at
+        assert summary["period_closes"] == "2019-02-15"
+    closed = players.summary(ledger, ann, at="2019-02-15")
+    assert (closed["rating_then"], closed["rating_after_period"], closed["period_closes"]) == (after["Ann"], None, None)
+    assert {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-01-31")} == {
+        "Ann": 2845, "Bob": 2700
+    }  # fmt: skip
+    for game in players.games(ledger, ann):
+        assert (game["rating_before"], game["rating"], game["in_force"]) == (2845, after["Ann"], "2019-02-15")
+        assert (game["opponent_rating_before"], game["opponent_rating"]) == (2700, after["Bob"])
+    assert {point["in_force"] for point in players.graph(ledger, bob)} == {"2019-02-15"}
+
+
+def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first_closing(make: Made) -> None:
+    ledger = make("glicko2")
+    play(ledger, "2020-03-02", "2020-03-20", "2020-04-02")
+    newest, second, first = players.games(ledger, both(ledger)[0])
+    assert (first["rating_before"], second["rating_before"]) == (None, None)
+    assert first["rating"] == second["rating"] == newest["rating_before"]
+    assert players.summary(ledger, both(ledger)[0], at="2020-03-20")["rating_then"] is None
+    assert rating_lists.list_on(ledger, "2020-03-30") == []
+    assert predictions.predict(ledger, *both(ledger), at="2020-03-20")["rating"] == 1500.0
+
+
+def test_games_of_a_run_that_is_open_wait_without_a_day(make: Made) -> None:
+    ledger = make("glicko2", {"by_runs": True})
+    play(ledger, "2020-03-02")
+    summary = players.summary(ledger, both(ledger)[0])
+    assert (summary["rating_then"], summary["period_closes"]) == (None, None)
+    assert summary["rating_after_period"] == summary["rating_now"] > 1500.0
+    assert players.games(ledger, both(ledger)[0])[0]["in_force"] is None
+
+
+def test_a_hera_dates_from_the_day_on_which_it_came_into_force(make: Made) -> None:
+    ledger = make("glicko2", {"by_runs": True})
+    first = datetime(2020, 1, 1, tzinfo=UTC)
+    play(ledger, *(str((first + timedelta(days=i)).date()) for i in range(50)))
+    assert players.summary(ledger, both(ledger)[0])["hera_date"] is None
+    ledger.append(run_closed("2020-06-30"))
+    ledger.catch_up()
+    summary = players.summary(ledger, both(ledger)[0])
+    assert (summary["hera"], summary["hera_date"]) == (summary["rating_now"], "2020-06-30")
+
+
+# --- who is listed ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("games", [1, 3, 12, 31])
+@pytest.mark.parametrize("scheme", built_in_names())
+def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> None:
+    ledger = make(scheme)
+    first = datetime(2020, 1, 1, tzinfo=UTC)
+    outcomes = (Outcome.WHITE, Outcome.BLACK, Outcome.DRAW)
+    for i in range(games):
+        play(ledger, str((first + timedelta(days=i)).date()), outcome=outcomes[i % 3])
+    era, ann = ledger.pool().eras[0], both(ledger)[0]
+    rows = list(ledger.rows("history", "player = 1 ORDER BY n"))
+    listed = [bool(era.scheme.listed([row[name] for name in era.scheme.state], 0, era.numbers)) for row in rows]
+    (current,) = ledger.rows("current", "player = 1")
+    assert current["listed"] == listed[-1]
+    ranked = {row["player"]: (row["rank"], row["rating"]) for row in rankings.ranking(ledger)}
+    closing = "2022"  # every period is over, and no list has been without them yet
+    on_the_list = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, closing)}
+    summary = players.summary(ledger, ann)
+    told = predictions.predict(ledger, *both(ledger))
+    graph = [point["rating"] for point in players.graph(ledger, ann)]
+    assert (1 in ranked) == listed[-1]
+    assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
+    assert summary["rated_players"] == len(ranked)
+    assert told["rating"] == summary["rating_now"]
+    assert graph == [row["rating"] if shown else None for row, shown in zip(rows, listed, strict=True)]
+    assert [game["rating"] for game in players.games(ledger, ann)] == graph[::-1]
+    if era.scheme.name not in {"chessmetrics", "ecf-grade"}:  # in which time alone moves ratings or takes them away
+        assert on_the_list == {player: rating for player, (_, rating) in ranked.items()}
+    explained = explanations.explain(ledger, ann, f"g{day(rows[-1]['ended_ms'])}")
+    assert explained["after"] == graph[-1]
+
+
+def test_equal_ratings_have_the_same_places_in_a_ranking_and_a_summary(make: Made) -> None:
+    ledger = make("elo", declared=(1500, 1500))
+    play(ledger, "2020-01-01", outcome=Outcome.DRAW)
+    assert [row["rating"] for row in rankings.ranking(ledger)] == [1500.0, 1500.0]
+    assert [players.summary(ledger, who)["rank"] for who in both(ledger)] == [1, 2]
+
+
+def test_the_rank_of_who_lapses_by_time_alone_is_taken_away(make: Made) -> None:
+    """ECF: a rating lapses after 36 months without a result; the pool's last game says what the time is."""
+    ledger = make("ecf-monthly", declared=(1500, 1600))
+    play(ledger, "2015-01-01")
+    assert len(rankings.ranking(ledger)) == 2
+    for number, name in ((3, "Cleo"), (4, "Dan")):
+        assert ledger.register(f"name:{name}", name, declared_rating=1700) == number
+    late = game_recorded("late", white=3, black=4, outcome=Outcome.DRAW, half_moves=60, ended_at="2021-01-01")
+    ledger.append(late)
+    ledger.catch_up()
+    assert {row["player"] for row in rankings.ranking(ledger)} == {3, 4}
+    assert {row["player"] for row in rating_lists.list_on(ledger, "2021-01-31")} == {3, 4}
+    summary = players.summary(ledger, both(ledger)[0])
+    assert (summary["rating_now"], summary["rank"], summary["rated_players"]) == (None, None, 2)
+    assert predictions.predict(ledger, *both(ledger))["rating"] is None

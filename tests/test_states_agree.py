@@ -1,0 +1,203 @@
+"""Every door to a player's rating gives one answer, over random histories of every scheme and change of scheme.
+
+The doors: a summary on a day, a list on a day, a prediction on a day, a player's games, the graph, an explanation,
+the ranking. Each is compared with what the rows of the history say by the rule itself, worked out here without the
+module that all of them ask. LEDGER_EXAMPLES sets how many histories are tried for each scheme; 2 by default.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.book.timeline import Held, Pool
+from ledger.facts.events import Event
+from ledger.facts.instants import instant_end_ms
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry
+from ledger.ledger import Ledger
+from ledger.schemes.scheme import Newcomer, Rhythm, brought
+from tests.kit.drawn_clubs import (
+    CHESSWORLD,
+    DAYS_OF_A_WINTER,
+    MOMENTS,
+    OTHERS,
+    PLAYERS,
+    POOLS,
+    clubs_of_a_winter,
+    every_scheme,
+    mixed_clubs,
+)
+
+NOW = datetime(2022, 1, 1, tzinfo=UTC)
+DAYS = (*MOMENTS, "2020-02", "2020-03-31", "2021-07-01", "2025")
+Row = dict[str, Any]
+
+EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "2"))
+examples = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+class Rule:
+    """What is in force, by the rule: the last row that had its place by then, carried and brought to the instant."""
+
+    def __init__(self, ledger: Ledger, pool: Pool) -> None:
+        self.pool = pool
+        placed = {row["position"]: row["rated_ms"] for row in ledger.rows("games")}
+        self.rows: dict[int, list[Row]] = {}
+        for row in ledger.rows("history", "pool = ? ORDER BY player, n", (pool.pool,)):
+            self.rows.setdefault(row["player"], []).append({**row, "rated_ms": placed[row["game"]]})
+        self._declared = {row["player"]: row for row in ledger.rows("players")}
+        self._changes = list(ledger.rows("changes", "1 ORDER BY effective_ms, effective_at"))
+
+    def who(self, player: int, ms: int) -> Newcomer:
+        known = self._declared[player]
+        rating = known["declared_rating"]
+        for change in self._changes:
+            if change["player"] == player and change["effective_ms"] <= ms and change["declared_rating"] is not None:
+                rating = change["declared_rating"]
+        return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS)
+
+    def rating(self, player: int, ms: int, *, last: Row | None) -> tuple[float | None, float | None]:
+        """From *last* on, what formulas go on from at an instant, and what a list shows; None where nothing is."""
+        number = self.pool.era_at(ms)
+        era = self.pool.eras[number]
+        if last is None:
+            newcomer: Newcomer | None = self.who(player, ms)
+            state = era.scheme.enter(self.who(player, ms), era.numbers)
+        else:
+            state, newcomer = self._carried(player, last, number)
+        if last is None or last["rated_ms"] < ms:
+            state = brought(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
+        listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
+        return listed, listed if newcomer is None or newcomer.declared is not None else None
+
+    def _carried(self, player: int, last: Row, number: int) -> tuple[tuple[float, ...], Newcomer | None]:
+        first = self.pool.era_at(last["ended_ms"])
+        state, newcomer = tuple(last[name] for name in self.pool.eras[first].scheme.state), None
+        for to in range(first + 1, number + 1):
+            old, new = self.pool.eras[to - 1], self.pool.eras[to]
+            end = new.since_ms - 1
+            until = brought(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
+            state = self.pool.carried(Held(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
+            same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
+            if new.carry is Carry.RESTART or not (same or old.scheme.listed(until, 0, old.numbers)):
+                newcomer = self.who(player, new.since_ms)
+        return state, newcomer
+
+    def at(self, player: int, ms: int, *, before: bool = False) -> tuple[float | None, float | None]:
+        by_then = [row for row in self.rows.get(player, []) if row["rated_ms"] < ms + (not before)]
+        return self.rating(player, ms, last=by_then[-1] if by_then else None)
+
+    def before_game(self, row: Row) -> float | None:
+        era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
+        if era.scheme.rhythm is not Rhythm.GAME:
+            return self.at(row["player"], row["ended_ms"], before=True)[1]
+        earlier = self.rows[row["player"]][: row["n"] - 1]
+        return self.rating(row["player"], row["ended_ms"], last=earlier[-1] if earlier else None)[1]
+
+    def after_game(self, row: Row) -> float | None:
+        era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
+        state = [row[name] for name in era.scheme.state]
+        return state[0] if era.scheme.listed(state, 0, era.numbers) else None
+
+
+def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
+    ms, pool = instant_end_ms(at), rule.pool
+    expected = {player: rule.at(player, ms) for player in range(1, PLAYERS + 1)}
+    shown = {player: expected[player][1] for player in rule.rows}
+    for player, rating in shown.items():
+        summary = players.summary(ledger, ledger.player(str(player)), pool.name, at)
+        assert (summary["rating_then"], summary["then"]) == (rating, at)
+    on_the_list = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, at, pool.name)}
+    assert on_the_list == {player: rating for player, rating in shown.items() if rating is not None}
+    for player in range(1, PLAYERS + 1):
+        opponent = player % PLAYERS + 1
+        who = ledger.player(str(player)), ledger.player(str(opponent))
+        told = predictions.predict(ledger, *who, pool.name, at)
+        assert (told["rating"], told["opponent_rating"]) == (expected[player][0], expected[opponent][0])
+        assert told["scheme"] == pool.eras[pool.era_at(ms)].scheme.name
+        assert 0.0 <= told["expected_score"] <= 1.0
+
+
+def check_games(ledger: Ledger, rule: Rule) -> None:
+    keys = {row["position"]: row["key"] for row in ledger.rows("games")}
+    seen: dict[tuple[str, int], tuple[Any, ...]] = {}
+    for player, rows in rule.rows.items():
+        person = ledger.player(str(player))
+        told = players.games(ledger, person, rule.pool.name, last=1000)[::-1]
+        drawn = players.graph(ledger, person, rule.pool.name)
+        assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
+        assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
+        for row, game in zip(rows, told, strict=True):
+            assert (game["n"], game["game"]) == (row["n"], keys[row["game"]])
+            assert (game["rating_before"], game["rating"]) == (rule.before_game(row), rule.after_game(row))
+            seen[game["game"], player] = (game["rating_before"], game["rating"], game["rating_now"])
+            theirs = game["opponent_rating_before"], game["opponent_rating"], game["opponent_rating_now"]
+            assert seen.get((game["game"], row["opponent"]), theirs) == theirs
+            explained = explanations.explain(ledger, person, game["game"])
+            assert explained["after"] == game["rating"]
+            assert explained["before"] in {None, row["rating_before"]}
+            if explained["rated_with"] == "this game" and game["rating_before"] is not None:
+                assert explained["before"] == game["rating_before"]
+
+
+def check_now(ledger: Ledger, rule: Rule) -> None:
+    ranking = rankings.ranking(ledger, rule.pool.name, limit=1000)
+    latest = max((row["ended_ms"] for rows in rule.rows.values() for row in rows), default=0)
+    now = {player: rule.rating(player, latest, last=rows[-1]) for player, rows in rule.rows.items()}
+    assert {row["player"]: row["rating"] for row in ranking} == {
+        player: rating for player, (_, rating) in now.items() if rating is not None
+    }
+    places = {row["player"]: row["rank"] for row in ranking}
+    for player in rule.rows:
+        summary = players.summary(ledger, ledger.player(str(player)), rule.pool.name)
+        assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
+        assert summary["rated_players"] == len(ranking)
+        on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
+        assert on_that_day == summary
+        other = ledger.player(str(player % PLAYERS + 1))
+        told = predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name)
+        assert told["rating"] == now[player][0]
+
+
+def check_every_door(club: list[Event], days: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "club.db"
+        Ledger.create(path, pool="unused", clock=lambda: NOW).close()
+        with Ledger.open(path, projectors=(), clock=lambda: NOW) as ledger:
+            ledger.append_many(club)
+            ledger.catch_up()
+            for name in POOLS:
+                rule = Rule(ledger, ledger.pool(name))
+                for at in days:
+                    check_an_instant(ledger, rule, at)
+                check_games(ledger, rule)
+                check_now(ledger, rule)
+
+
+@pytest.mark.parametrize("rated_by", [*CHESSWORLD, *OTHERS], ids=lambda pair: "-".join([pair[0], *pair[1]]))
+def test_every_door_gives_the_same_answer(rated_by: Any) -> None:
+    @examples
+    @given(mixed_clubs(st.just(rated_by), every_scheme()), st.lists(st.sampled_from(DAYS), min_size=2, max_size=3))
+    def agree(club: list[Event], days: list[str]) -> None:
+        check_every_door(club, days)
+
+    agree()
+
+
+@settings(examples, max_examples=4 * EXAMPLES)
+@given(clubs_of_a_winter(), st.lists(st.sampled_from(DAYS_OF_A_WINTER), min_size=2, max_size=3))
+def test_every_door_gives_the_same_answer_where_tournaments_are_rated_whole(club: list[Event], days: list[str]) -> None:
+    check_every_door(club, days)
