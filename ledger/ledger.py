@@ -28,7 +28,7 @@ from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person, commitment
 from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
-from ledger.journal.sealed_names import SealedNames
+from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
 from ledger.ratings.projector import Projector
@@ -188,7 +188,7 @@ class Ledger:
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         recorded = self._recorder.append_many(batch, actor)
-        placed = zip(recorded.receipts, recorded.events, strict=True)
+        placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return recorded.receipts
 
@@ -196,22 +196,19 @@ class Ledger:
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
         birth_year: int | None = None, actor: str = DEFAULT_ACTOR,
     ) -> int:  # fmt: skip
-        """Register a player and return the player number; one who is registered already keeps it, and the first name.
+        """Register a player and return the player number; one who is registered already keeps it.
 
         Raises:
-            RejectedError: the identity was registered with another standing, declared rating or year of birth.
+            RejectedError: the identity was registered with another name, standing, declared rating or year of birth.
             StorageError: the people file and the journal do not belong together.
         """
-        joined_at = instant_text(self.now_ms())
-        person = self._names.number({identity: name}, joined_at, self.journal.find).persons[identity]
+        now = instant_text(self.now_ms())
+        person = self._names.number({identity: name}, now, self.journal.find).persons[identity]
+        check_name(person, name)
         event = PlayerRegistered(
-            player=person.player,
-            joined_at=person.joined_at,
-            standing=standing,
-            declared_rating=declared_rating,
-            birth_year=birth_year,
-            commitment=commitment(person.salt or b"", identity, person.name or ""),
-        )
+            player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
+            birth_year=birth_year, commitment=commitment(person.salt or b"", person.identity or "", person.name or ""),
+        )  # fmt: skip
         self._append([event], actor)
         return person.player
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from ledger.answers.joining import joined
 from ledger.answers.rankings import place
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Pool
@@ -49,7 +50,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "player": person.player,
         "name": shown(person),
         "identity": person.identity,
-        "joined": person.joined_at[:10],
+        "joined": joined(ledger, person),
         "pool": rated_by.name,
         "scheme": now.era.scheme.name,
         **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.facts.identities import spelt
 from ledger.journal.guard import Guard
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
@@ -52,7 +53,13 @@ _OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY 
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _ALL_NUMBERS = 2**62
+# What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
+_OTHERWISE_SPELT = (
+    "SELECT identity FROM people NOT INDEXED "
+    "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
+)
 # Names and identities that may be meant by a word that nobody bears.
 _SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL LIMIT ?"
 _NAMES_LIKE = (
@@ -102,6 +109,7 @@ class People:
         self._connection = _connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
         self._guard = Guard(path, _SCHEMA)
+        self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
 
@@ -163,10 +171,14 @@ class People:
                     found = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in found]
                 first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
-                persons = _newcomers(first, {identity: named[identity] for identity in fresh}, joined_at)
+                names: dict[str, str] = {}
+                for identity in fresh:
+                    names.setdefault(spelt(identity), named[identity])
+                persons = _newcomers(first, names, joined_at)
                 confirm(persons)
                 self._insert(persons)
-            found.update((person.identity or "", person) for person in persons)
+            made = {person.identity: person for person in persons}
+            found.update((identity, made[spelt(identity)]) for identity in fresh)
         return found
 
     def add_nameless(self, players: Mapping[int, str]) -> None:
@@ -257,7 +269,7 @@ class People:
     def names(self) -> list[tuple[int, str]]:
         """Number and name of everybody who was not erased."""
         with sqlite.storage_errors(self.path):
-            return self._connection.execute("SELECT player, name FROM people WHERE name IS NOT NULL").fetchall()
+            return self._connection.execute(_NAMES).fetchall()
 
     def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
@@ -268,9 +280,33 @@ class People:
             last, size = persons[-1].player, min(size * 8, 4_096)
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
-        """Those of these identities that are known."""
+        """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
+        found = self._spelt_so({*identities, *map(spelt, identities)})
+        missing = [identity for identity in identities if identity not in found and spelt(identity) not in found]
+        older = self._older_spellings() if missing else {}
+        further = {identity: older[spelt(identity)] for identity in missing if spelt(identity) in older}
+        if further:
+            found.update(self._spelt_so(set(further.values())))
+        known = {
+            identity: found.get(identity) or found.get(further.get(identity, spelt(identity)))
+            for identity in identities
+        }
+        return {identity: person for identity, person in known.items() if person is not None}
+
+    def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
         query = f"SELECT {_COLUMNS} FROM people WHERE identity IN (SELECT value FROM json_each(?))"
         return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
+
+    def _older_spellings(self) -> Mapping[str, str]:
+        """Identities that were recorded before there was a rule: as it spells them, and as they stand."""
+        if self._older is None:
+            older: dict[str, str] = {}
+            with sqlite.storage_errors(self.path):
+                for (identity,) in self._connection.execute(_OTHERWISE_SPELT):
+                    if spelt(identity) != identity:
+                        older.setdefault(spelt(identity), identity)
+            self._older = older
+        return self._older
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Those of these players that are known."""

@@ -241,7 +241,7 @@ class GameImport:
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
         """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
         persons, registered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
-        unknown = sorted(person for person in persons.values() if person.player not in registered)
+        unknown = sorted({person for person in persons.values() if person.player not in registered})
         kind, first = PlayerRegistered.KIND, writer.size + 1
         keys = [f"player:{person.player}" for person in unknown]
         bodies = [

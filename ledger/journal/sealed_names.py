@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ledger.errors import StorageError
+from ledger.errors import ConflictError, StorageError
 from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered
+from ledger.facts.identities import spelt
 from ledger.journal import Journal, Stored
 from ledger.journal.people import People, Person, commitment
 from ledger.runtime import sqlite
@@ -173,6 +174,16 @@ class SealedNames:
                 f"place; where there is none, 'rating-ledger erase DB {person.player}' goes on without this name or, "
                 "with this file moved aside, 'rating-ledger accept-lost-names DB' without any",
             )
+
+
+def check_name(person: Person, name: str) -> None:
+    """Who is registered already is registered by the same name, but for the case of its letters.
+
+    Raises:
+        ConflictError: naming both.
+    """
+    if person.name is not None and spelt(f"name:{person.name}") != spelt(f"name:{name}"):
+        raise ConflictError(_key(person.player), "name", person.name, name)
 
 
 def is_sealed(person: Person, entry: Stored) -> bool:

@@ -57,6 +57,7 @@ def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09", rounds=9
                 ),
                 SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
+                TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
             ]
         )
         ledger.catch_up()

@@ -1,0 +1,21 @@
+"""How identities of players are spelt: one rule for every source, so that nobody becomes two by the case of a letter.
+
+What stands before the colon says who gave the identity. Names and the user names of servers are without regard to
+case; of all others, which may be any code, each spelling is another player. No I/O.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+WITHOUT_CASE = frozenset({"chesscom", "fics", "lichess", "name"})
+
+
+def spelt(identity: str) -> str:
+    """The identity as it is recorded: of a name, Unicode NFC with single blanks, case folded."""
+    if identity.isascii() and identity.islower() and "  " not in identity:  # nearly all are
+        return identity
+    namespace, colon, own = identity.partition(":")
+    if namespace.lower() not in WITHOUT_CASE or not colon:
+        return identity
+    return f"{namespace.lower()}:{' '.join(unicodedata.normalize('NFC', own).split()).casefold()}"

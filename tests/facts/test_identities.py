@@ -1,0 +1,35 @@
+"""One spelling of an identity, whoever gives it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ledger.facts.identities import spelt
+from ledger.imports.reading import name_identity
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("name:Ann", "name:ann"),
+        ("name:ann", "name:ann"),
+        ("NAME:Ann  Lee ", "name:ann lee"),
+        ("name:Stra\u00dfe", "name:strasse"),
+        ("name:E\u0301mile", "name:\u00e9mile"),
+        ("lichess:Ann", "lichess:ann"),
+        ("fics:ANN", "fics:ann"),
+        ("chesscom:Ann", "chesscom:ann"),
+        ("fide:1503014", "fide:1503014"),
+        ("club:Ann", "club:Ann"),  # a code, of which every letter may count
+        ("id:A7", "id:A7"),
+        ("Ann", "Ann"),
+    ],
+)
+def test_names_and_users_of_servers_are_without_case(given: str, expected: str) -> None:
+    assert spelt(given) == expected
+    assert spelt(expected) == expected
+
+
+@pytest.mark.parametrize("name", ["Ann", "  ann lee", "\u00c9MILE", "Stra\u00dfe"])
+def test_a_name_gives_the_identity_that_the_rule_spells(name: str) -> None:
+    assert name_identity(name) == spelt(name_identity(name)) == spelt(f"name:{name}")
