@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 import zipfile
 from pathlib import Path
@@ -102,15 +103,21 @@ def ran(command: list[str | Path], folder: Path, code: int = 0) -> str:
     return told
 
 
+def copy_source(folder: Path) -> None:
+    """What the package is built from, without what earlier builds left."""
+    folder.mkdir()
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy, so that nothing left over from earlier builds gets in."""
-    source = tmp_path_factory.mktemp("source")
-    for name in BUILT_FROM:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name)
-        else:
-            shutil.copy(ROOT / name, source / name)
+    source = tmp_path_factory.mktemp("built") / "source"
+    copy_source(source)
     words = ran([sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "-v", "-w", "made"], source)
     assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
     (made,) = (source / "made").iterdir()
@@ -182,7 +189,28 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     assert "FALSE elo.db win_streaks pool 1, player 1, n 5: longest is " in verdict
 
 
+def test_a_type_checker_finds_the_library_in_a_development_install(tmp_path: Path) -> None:
+    source, environment, away = tmp_path / "source", tmp_path / "venv", tmp_path / "away"
+    away.mkdir()
+    copy_source(source)
+    ran([sys.executable, "-m", "venv", environment], tmp_path)
+    python = environment / "bin" / "python"
+    ran([python, "-m", "pip", "install", "--quiet", "--no-deps", "-e", source], tmp_path)
+    user = away / "user.py"
+    user.write_text("from ledger import Ledger\n\nreveal_type(Ledger.open)\nnumber: int = Ledger.open('club.db')\n")
+    told = ran([sys.executable, "-m", "mypy", "--strict", "--python-executable", python, user], away, code=1)
+    assert "import-untyped" not in told
+    assert 'Incompatible types in assignment (expression has type "Ledger", variable has type "int")' in told
+    found = (
+        f"import sys; sys.path.append({sysconfig.get_path('purelib')!r}); import ledger, ledger.tools, ledger.schemas; "
+        "print(ledger.__path__[0], ledger.tools.__path__[0])"
+    )  # the packages that it needs are those of these tests
+    assert ran([python, "-c", found], away).split() == [str(source / "ledger"), str(source / "tools")]
+    ran([python, "-m", "pip", "uninstall", "--quiet", "--yes", "rating-ledger"], away)
+    assert list(environment.rglob("*checkout*.pth")) == []
+
+
 def last_game(command: Path, folder: Path) -> str:
     """The key of ann's latest game."""
-    told = ran([command, "games", "elo.db", "ann", "--limit", "1"], folder)  # below the answer: that there are more
-    return str(json.JSONDecoder().raw_decode(told)[0][0]["game"])
+    told = ran([command, "games", "elo.db", "ann", "--limit", "1", "--nl"], folder)
+    return str(json.loads(told.splitlines()[0])["game"])
