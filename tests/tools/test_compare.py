@@ -177,8 +177,8 @@ def test_a_scheme_that_the_pool_uses_has_the_settings_of_the_pool(fide_club: Pat
     assert (fide["settings"], elo["settings"]) == ({**POOL_OF_TODAY, "start": "1800", "floor": "1000"}, {})
     assert fide["players"] == 16
     assert fide["log_loss"] < 0.69
-    note = "with the pool's own settings: by_event=true, floor=1000, included_until=2, start=1800; without: --defaults\n"
-    assert note in done.err
+    words = "by_event=true, floor=1000, included_until=2, start=1800"
+    assert f"note: fide with the pool's own settings: {words}; without: --defaults\n" in done.err
     listed = {row["name"]: row["rating"] for row in json.loads(run("ratings", fide_club).out)}
     assert fide["mean"] == pytest.approx(sum(listed.values()) / len(listed))
 
