@@ -110,7 +110,7 @@ class Registry:
         check_name(person, name)
         event = PlayerRegistered(
             player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
-            birth_year=birth_year, commitment=commitment(person.salt or b"", identity, person.name or ""),
+            birth_year=birth_year, commitment=commitment(person.salt or b"", person.identity or "", person.name or ""),
         )  # fmt: skip
         seeds = [] if past is None else [past.seed(person.player, self.first_pool())]
         receipts = self.append([event, *seeds], actor)
