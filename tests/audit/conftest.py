@@ -11,6 +11,7 @@ from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.ledger import Ledger
 from ledger.testing import games
@@ -39,7 +40,7 @@ def six_hundred_games(tmp_path: Path) -> Path:
 def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces.
 
-    A run and a tournament are closed, which touches no rating of a scheme by game.
+    A run and a tournament are closed, and it was opened, which touches no rating of a scheme by game.
     """
     folder = tmp_path_factory.mktemp("audit")
     with Ledger.create(folder / "club.db") as ledger:
@@ -50,7 +51,8 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.append_many(facts[start : start + 70])
             ledger.catch_up()
         closed = TournamentClosed(pool="standard", tournament="Café Kök", ended_at="2021-12-31")
-        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), closed])
+        opened = TournamentOpened(pool="standard", tournament="Café Kök", starts_at="2021-12", ends_at="2021-12-30")
+        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), opened, closed])
         ledger.catch_up()
     return folder
 

@@ -53,6 +53,7 @@ def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
+                TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
                 SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
             ]

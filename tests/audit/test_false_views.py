@@ -17,6 +17,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
+    TournamentOpened,
 )
 from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
@@ -234,7 +235,12 @@ def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_it
     with Ledger.open(club_of_300_games) as ledger:
         ledger.append(RatingRunClosed(pool="standard", as_of="2021-03"))
         ledger.append(TournamentClosed(pool="standard", tournament="club:autumn", ended_at="2021-12"))
+        ledger.append(
+            TournamentOpened(pool="standard", tournament="club:autumn", starts_at="2021-09", ends_at="2021-11")
+        )
         ledger.catch_up()
     verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
-    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"runs", "tournaments"}
+    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {
+        "openings", "runs", "tournaments",
+    }  # fmt: skip

@@ -149,7 +149,10 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
 # --- tables that are not as this program makes them ------------------------------------------------------------
 
 
-OBJECTS = ("progress", "projections", "pools", "eras", "runs", "tournaments", "players", "changes", "games", "current")
+OBJECTS = (
+    "progress", "projections", "pools", "eras", "runs", "tournaments", "openings", "players", "changes", "games",
+    "current",
+)  # fmt: skip
 SPOILS = {
     **{f"no {name}": (f"DROP TABLE {name}",) for name in (*OBJECTS, "history")},
     "no index": ("DROP INDEX current_by_rating",),

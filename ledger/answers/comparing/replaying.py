@@ -16,6 +16,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
+from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, Pool
@@ -72,7 +73,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
-    used = next((era.settings for era in reversed(pool.eras) if era.scheme.name == name), {})
+    used = next((chosen(era) for era in reversed(pool.eras) if era.scheme.name == name), {})
     return candidate(name, {**used, **(settings or {})})
 
 
