@@ -40,7 +40,7 @@ class Told:
                     self._registered(event, _row(path, event.player, ledger))
                 elif isinstance(event, GameRecorded):
                     white, black, _ = event.game.removeprefix("made:").split("-")
-                    names = {event.white: f"name:{white}", event.black: f"name:{black}"}
+                    names = {event.white: f"name:{white.lower()}", event.black: f"name:{black.lower()}"}
                     assert {number: self.truth.get(number) for number in names} == names, orjson.loads(body)
         finally:
             journal.close()

@@ -14,6 +14,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
+from ..wording import counted
 from . import DB, FALSE, REFUSED, tell_falsehoods
 
 
@@ -56,7 +57,7 @@ def _tell(db_path: str, verdict: Verdict) -> None:
     """The verdict in words, and what it says nothing of."""
     tell_falsehoods(db_path, verdict.falsehoods, as_answer=True)
     if not verdict.falsehoods:
-        output.verdict("TRUE", f"{db_path}: {verdict.entries:,} entries: {_proven(verdict)}")
+        output.verdict("TRUE", f"{db_path}: {counted(verdict.entries, 'entry', 'entries')}: {_proven(verdict)}")
     if clocks := verdict.clocks:
         entries = f"{'entries' if len(clocks) > 1 else 'entry'} {', '.join(map(str, clocks))}"
         output.verdict("CLOCK", f"{db_path}: {len(clocks)} accepted, whose last entry was of the future: {entries}")
@@ -69,7 +70,7 @@ def _proven(verdict: Verdict) -> str:
     parts = ["journal"]
     if verdict.names_checked or verdict.names_erased:
         erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
-        parts.append(f"{verdict.names_checked:,} names{erased}")
+        parts.append(counted(verdict.names_checked, "name") + erased)
     if (until := verdict.rows_until) is not None:
         parts.append("every derived row" + (f" of the first {until:,}" if until < verdict.entries else ""))
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
