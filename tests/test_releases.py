@@ -52,7 +52,7 @@ def _released_club(released_file: Path, tmp_path: Path) -> Path:
 NAMED_APART = {"rating_then": "rating_after_period"}
 
 
-# What 0.1.0 called the day of joining was that of the import; today it is the day of the first game where that is earlier.
+# What 0.1.0 called the day of joining was that of the import; today it is that of the first game where this is earlier.
 FIRST_GAME_SINCE = "joined"
 
 
