@@ -52,11 +52,18 @@ def _released_club(released_file: Path, tmp_path: Path) -> Path:
 NAMED_APART = {"rating_then": "rating_after_period"}
 
 
+# What 0.1.0 called the day of joining was that of the import; today it is that of the first game where this is earlier.
+FIRST_GAME_SINCE = "joined"
+
+
 def assert_told(answer: Any, recorded: Any) -> None:
     """Everything that was told then is told now; a later release may tell more."""
     if isinstance(recorded, Mapping):
         for name, value in recorded.items():
             assert name in answer
+            if name == FIRST_GAME_SINCE:
+                assert "1990" < answer[name] < value
+                continue
             apart = NAMED_APART.get(name, name)
             assert_told(answer[apart if apart in answer else name], value)
     elif isinstance(recorded, list):
