@@ -332,8 +332,10 @@ class Ledger:
         if len(found) == 1:
             return self._names.compared(found[0])
         alike = f"{meant_by(self.people.like(wanted))}names are matched whole"
-        several = f"several are called so: {[person.identity for person in found]}"
-        raise UnknownNameError("player", wanted, several if found else alike)
+        if found:
+            several = f"several are called so: {[person.identity for person in found]}; give an identity or a number"
+            raise UnknownNameError("player", wanted, several, where="by that name alone")
+        raise UnknownNameError("player", wanted, alike)
 
     def _nameless(self, wanted: str) -> list[Person]:
         """A number that the journal registered and of which the people file, as it stands, knows nothing."""

@@ -45,7 +45,13 @@ class Past:
 
 def person_faults(identity: str, name: str) -> list[str]:
     """What is wrong with the words that name a person: each ends in its field."""
-    return [
+    site, _, rest = identity.partition(":")
+    faults = []
+    if ":" in identity and not rest.strip():
+        faults.append(f"has nothing behind its colon, got {identity!r}; correct it @ $.identity")
+    if site == "fide" and not rest.isdecimal():
+        faults.append(f"after 'fide:' stands a FIDE number, got {identity!r}; correct it @ $.identity")
+    return faults + [
         f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got "
         f"{text[:limit]!r}; correct it @ $.{field}"
         for field, text, limit in (("identity", identity, MAX_IDENTITY), ("name", name, MAX_NAME))

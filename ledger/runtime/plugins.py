@@ -16,14 +16,20 @@ def package_of(point: EntryPoint) -> str | None:
     return point.dist.name if point.dist is not None else None
 
 
-def loaded(point: EntryPoint) -> Any:
+def loaded(point: EntryPoint, kind: type | None = None) -> Any:
     """What an entry point stands for.
 
+    Args:
+        point: the entry point.
+        kind: what it must be; anything where not given.
+
     Raises:
-        ProjectionError: it cannot be loaded; the package that offers it is broken or of another version.
+        ProjectionError: it cannot be loaded, or is something else; the package is broken or of another version.
     """
     try:
-        return point.load()
+        offered = point.load()
+        if kind is not None and not isinstance(offered, kind):
+            raise TypeError(f"{type(offered).__name__}, where a {kind.__name__} should stand")  # noqa: TRY301  # named below
     except Exception as error:  # whatever somebody else's module does when it is imported
         package = package_of(point)
         brought_by = f"package {package!r}" if package else "a package without a name"
@@ -33,15 +39,18 @@ def loaded(point: EntryPoint) -> Any:
             "remove it"
         )
         raise ProjectionError(point.name, message) from error
+    return offered
 
 
-def loadable(points: Iterable[EntryPoint]) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
+def loadable(
+    points: Iterable[EntryPoint], kind: type | None = None
+) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
     """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
     found: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         try:
-            offered = loaded(point)
+            offered = loaded(point, kind)
         except ProjectionError as error:
             failed[point.name] = _broken[point.value] = error
             continue

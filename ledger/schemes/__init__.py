@@ -43,7 +43,7 @@ def built_in() -> tuple[Scheme, ...]:
 @cache
 def available() -> dict[str, Scheme]:
     """Every scheme by name, but for those of broken plug-ins. A plug-in may not take the name of a built-in one."""
-    offered, _ = loadable(point for name, point in _points().items() if name not in built_in_names())
+    offered, _ = loadable((point for name, point in _points().items() if name not in built_in_names()), Scheme)
     schemes = {scheme.name: scheme for scheme in built_in()}
     for scheme in offered.values():
         schemes.setdefault(scheme.name, scheme)
