@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -54,6 +54,9 @@ class AlikePlayers:
     crowded: int
 
 
+Fitting = Mapping[int, set[int] | None]
+
+
 class _Bearers(NamedTuple):
     """A name, and the numbers of all who bear it in whatever spelling."""
 
@@ -79,8 +82,9 @@ def alike(ledger: Ledger) -> AlikePlayers:
                 identities[person.player] = person.identity
                 names[person.player] = folded(person.name)
     every = _all_bearers(names)
-    groups, crowded = _by_name(every, identities)
-    facts = _Facts(ledger, {player for group in groups for player in group}, identities, every)
+    fitting = _fitting(every)
+    groups, crowded = _by_name(every, fitting, identities)
+    facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     found = _largest({part for group in groups for part in facts.parts(group)})
     return AlikePlayers(_rows(ledger, found, facts, identities), crowded)
 
@@ -111,18 +115,20 @@ def _words(name: FoldedName) -> int:
     return len(name.words)
 
 
-def _by_name(every: Sequence[_Bearers], identities: dict[int, str]) -> tuple[list[list[int]], int]:
+def _by_name(
+    every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]
+) -> tuple[list[list[int]], int]:  # fmt: skip
     """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
     crowded = 0
-    for number, fitting in _abbreviated(every):
-        players = sorted(player for place in {number, *(fitting or ())} for player in every[place].players)
-        if fitting is None or (fitting and len(players) > CROWD):
+    for number, others in fitting.items():
+        players = sorted(player for place in {number, *(others or ())} for player in every[place].players)
+        if others is None or len(players) > CROWD:
             crowded += 1
-        elif fitting:
+        else:
             groups.append(players)
-            covered |= {number, *fitting}
+            covered |= {number, *others}
     for number, (_, players) in enumerate(every):
         if number in covered or len(players) == 1 or _is_one_register(players, identities):
             continue
@@ -133,31 +139,28 @@ def _by_name(every: Sequence[_Bearers], identities: dict[int, str]) -> tuple[lis
     return groups, crowded
 
 
-def _abbreviated(every: Sequence[_Bearers]) -> Iterator[tuple[int, Collection[int] | None]]:
-    """Each name with initials, and the names that it may be, None where these are too many; both by their places."""
+def _fitting(every: Sequence[_Bearers]) -> Fitting:
+    """Each name with initials that others fit, and these, None where they are too many; all by their places."""
     wanted = {place for name, _ in every if name.initials for place in name.searched}
     at: dict[Place, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
         for place in name.places & wanted:
             at[place].append(number)
-    fitting: dict[int, set[int]] = defaultdict(set)
+    fitting: defaultdict[int, set[int]] = defaultdict(set)
     too_many: set[int] = set()
     for number, (name, _) in enumerate(every):
         if not name.initials:
             continue
         near = [at[place] for place in name.searched]
         candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
-        for other in candidates - fitting[number]:
+        for other in candidates - fitting.get(number, set()):
             if may_be(name, every[other].name):
                 fitting[number].add(other)
                 if every[other].name.initials:
                     fitting[other].add(number)
-        if any(len(numbers) > _SEARCHED for numbers in near) and not fitting[number]:
+        if any(len(numbers) > _SEARCHED for numbers in near):
             too_many.add(number)
-    for number, others in fitting.items():
-        yield number, others
-    for number in too_many - {number for number, others in fitting.items() if others}:
-        yield number, None
+    return {**dict.fromkeys(sorted(too_many)), **fitting}
 
 
 def _register(identity: str) -> str:
@@ -175,15 +178,19 @@ class _Facts:
     """What keeps players of alike names apart."""
 
     def __init__(
-        self, ledger: Ledger, players: Collection[int], identities: dict[int, str], every: Sequence[_Bearers]
-    ) -> None:
+        self, ledger: Ledger, players: Collection[int], identities: dict[int, str], every: Sequence[_Bearers],
+        fitting: Fitting,
+    ) -> None:  # fmt: skip
         connection, listed = ledger.views.connection, json.dumps(sorted(players))
         rows = queries.dictionaries(connection, _BORN, (listed,))
         self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
         rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
         self._met = {frozenset((row["white"], row["black"])) for row in rows}
         self._identities = identities
-        self._name = {player: bearers.name for bearers in every for player in bearers.players if player in players}
+        self._fitting = fitting
+        self._name = {
+            player: number for number, bearers in enumerate(every) for player in bearers.players if player in players
+        }
 
     def are_apart(self, player: int, other: int) -> bool:
         """True where two players are certainly not the same."""
@@ -196,7 +203,11 @@ class _Facts:
         if {player, other} in self._met:
             return True
         name, other_name = self._name[player], self._name[other]
-        return not (name is other_name or may_be(name, other_name))
+        return not (
+            name == other_name
+            or other_name in (self._fitting.get(name) or ())
+            or name in (self._fitting.get(other_name) or ())
+        )
 
     def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """The parts of a group in which everybody may be the same as another one."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
@@ -63,16 +62,6 @@ class FoldedName:
         """The words that are no initials."""
         return tuple(word for word in self.words if word not in self.initials)
 
-    @cached_property
-    def counted_words(self) -> Counter[str]:
-        """How often each word stands that is no initial."""
-        return Counter(self.whole_words)
-
-    @cached_property
-    def counted_initials(self) -> Counter[str]:
-        """How often each initial stands."""
-        return Counter(self.initials)
-
     @property
     def places(self) -> set[Place]:
         """Where this name is found by those that it may be: each word, with the first letters of all words."""
@@ -112,20 +101,26 @@ def may_be(name: FoldedName, other: FoldedName) -> bool:
     An initial may be left out on one side: ``Robert J. Fischer`` may be ``Robert Fischer`` and ``Fischer, R.``, but
     ``Fischer, R. J.`` is not ``Fischer, R. K.``. They agree in a whole word and in another word or initial at least.
     """
-    words, other_words = name.counted_words, other.counted_words
     if not (name.initials or other.initials):
-        return words == other_words and len(name.words) >= _MATCHING
-    common = words & other_words
-    if not common:
+        return len(name.words) >= _MATCHING and sorted(name.words) == sorted(other.words)
+    left, other_left = list(name.initials), list(other.initials)
+    words, other_words = list(name.whole_words), list(other.whole_words)
+    common = _take(words, other_words)
+    short = [word[0] for word in words]
+    other_short = [word[0] for word in other_words]
+    agreeing = len(common) + len(words) + len(other_words)
+    if not common or len(_take(short, other_left)) < len(words) or len(_take(other_short, left)) < len(other_words):
         return False
-    letters, other_letters = name.counted_initials, other.counted_initials
-    short = Counter(word[0] for word in (words - common).elements())
-    other_short = Counter(word[0] for word in (other_words - common).elements())
-    if not (short <= other_letters and other_short <= letters):
-        return False
-    left, other_left = letters - other_short, other_letters - short
-    shared = left & other_left
-    if left - shared and other_left - shared:
-        return False
-    agreeing = sum(counter.total() for counter in (common, short, other_short, shared))
-    return agreeing >= _MATCHING
+    agreeing += len(_take(left, other_left))
+    return agreeing >= _MATCHING and not (left and other_left)
+
+
+def _take(parts: list[str], other_parts: list[str]) -> list[str]:
+    """What two lists have in common, which is taken out of both."""
+    common = []
+    for part in tuple(parts):
+        if part in other_parts:
+            other_parts.remove(part)
+            parts.remove(part)
+            common.append(part)
+    return common
