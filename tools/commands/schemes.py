@@ -69,6 +69,8 @@ def list_(fmt: str | None) -> None:
 def show(name: str, fmt: str | None) -> None:
     """One scheme: its settings with defaults, units, meanings and sources.
 
+    The default is what an adoption means that does not name the setting; "new_pools" is what pools begin with now.
+
     \b
     Example:
       rating-ledger scheme show chessworld -t
@@ -79,7 +81,8 @@ def show(name: str, fmt: str | None) -> None:
     if fmt == "table":
         output.write_one(_described(chosen), "table")
         output.answer()
-        rows = [{**row, "default": _as_text(row["default"])} for row in rows]
+        shown = ("default", "new_pools")
+        rows = [{**row, **{column: _as_text(row[column]) for column in shown}} for row in rows]
     if fmt is None:
         output.write_one({**_described(chosen), "settings": rows}, None)
     else:
@@ -98,10 +101,12 @@ def _described(chosen: Scheme) -> dict[str, Any]:
 
 
 def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
+    new = chosen.numbers_from(chosen.for_new_pools)
     return [
         {
             "setting": field.name,
             "default": field.default,
+            "new_pools": getattr(new, field.name),
             "unit": field.metadata["unit"],
             "meaning": field.metadata["doc"],
             "source": field.metadata["source"],
