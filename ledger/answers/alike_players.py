@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import queries
 
 CROWD = 50  # identities of alike names from which on a name says nothing of the person
-_SEARCHED = 200  # names that share a word and all first letters, from which on an initial says nothing
+_SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
 
 _BORN = (
     "SELECT player, birth_year FROM players "
