@@ -23,6 +23,7 @@ from .. import output
 from ..progress import Bars, ReadingBar
 from ..wording import counted
 from . import DB, REFUSED
+from .alike_players import alike
 from .importing import FAULTS_SHOWN
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -162,12 +163,16 @@ def _usage() -> Iterator[None]:
 
 @click.group()
 def players() -> None:
-    """Many players at once: take in a list of players with their ratings.
+    """Many players at once: take in a list of players with their ratings, list who looks like one person.
 
     \b
     Example:
       rating-ledger players import club.db members.csv --since 2024-01-01
+      rating-ledger players alike club.db -t
     """
+
+
+players.add_command(alike)
 
 
 @players.command("import")

@@ -1,0 +1,270 @@
+"""Identities that look like one person: the same name in another spelling, with what is known of each.
+
+Files spell names otherwise, and one has a FIDE number where another has the bare name. Who looks alike is found by
+keys of names, never by comparing everybody with everybody. Nothing is merged, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.facts.person_names import FoldedName, Place, folded, may_be
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+
+CROWD = 50  # identities of alike names from which on a name says nothing of the person
+_SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
+
+_BORN = (
+    "SELECT player, birth_year FROM players "
+    "WHERE player IN (SELECT value FROM json_each(?)) AND birth_year IS NOT NULL"
+)
+_OPPONENTS = (
+    "SELECT DISTINCT white, black FROM games "
+    "WHERE white IN (SELECT value FROM json_each(?1)) AND black IN (SELECT value FROM json_each(?1))"
+)
+_GAMES = (
+    "SELECT white AS player, count(*) AS n FROM games WHERE white IN (SELECT value FROM json_each(?1)) GROUP BY white "
+    "UNION ALL SELECT black, count(*) FROM games WHERE black IN (SELECT value FROM json_each(?1)) GROUP BY black"
+)
+_POOLS = (
+    "SELECT wanted.value AS player, pools.name AS pool FROM json_each(?) AS wanted CROSS JOIN pools CROSS JOIN current "
+    "ON current.pool = pools.pool AND current.player = wanted.value ORDER BY pools.pool"
+)
+
+
+@attrs.frozen
+class AlikePlayers:
+    """Who looks alike.
+
+    Attributes:
+        rows: one for each identity of each group: ``group`` (from 1), ``player``, ``identity``, ``name``, ``born``
+            (year or None), ``games`` (all recorded ones), ``pools`` (names of those that rate the player) and
+            ``apart_from`` (numbers of the same group that are somebody else).
+        crowded: how many names are left out, because more than ``CROWD`` identities bear them or fit them.
+    """
+
+    rows: list[dict[str, Any]]
+    crowded: int
+
+
+Fitting = Mapping[int, set[int] | None]
+
+
+class _Bearers(NamedTuple):
+    """A name, and the numbers of all who bear it in whatever spelling."""
+
+    name: FoldedName
+    players: list[int]
+
+
+def alike(ledger: Ledger) -> AlikePlayers:
+    """The players whose names are the same but for case, accents, order of the words, initials and blanks.
+
+    Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
+    server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
+    may be the same as another one in it; who has been erased is not looked at.
+
+    Args:
+        ledger: a ledger whose views are level.
+    """
+    identities: dict[int, str] = {}
+    names: dict[int, FoldedName] = {}
+    for persons in ledger.people.salted():
+        for person in persons:
+            if person.identity is not None and person.name is not None:
+                identities[person.player] = person.identity
+                names[person.player] = folded(person.name)
+    every = _all_bearers(names)
+    fitting = _fitting(every)
+    groups, crowded = _by_name(every, fitting, identities)
+    facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
+    found = _largest({part for group in groups for part in facts.parts(group)})
+    return AlikePlayers(_rows(ledger, found, facts, identities), crowded)
+
+
+def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
+    """The players by name: whoever shares a key with another bears the same name."""
+    first: dict[str, int] = {}  # key -> the first player with it
+    leader: dict[int, int] = {}  # player -> an earlier one of the same name, or itself
+
+    def lead(player: int) -> int:
+        while leader[player] != player:
+            leader[player] = player = leader[leader[player]]
+        return player
+
+    for player, name in names.items():
+        leader[player] = player
+        for key in name.keys:
+            leads, other = lead(player), lead(first.setdefault(key, player))
+            leader[max(leads, other)] = min(leads, other)
+    together: dict[int, list[int]] = defaultdict(list)
+    for player, name in names.items():
+        if name.words:
+            together[lead(player)].append(player)
+    return [_Bearers(max((names[p] for p in players), key=_words), players) for players in together.values()]
+
+
+def _words(name: FoldedName) -> int:
+    return len(name.words)
+
+
+def _by_name(
+    every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]
+) -> tuple[list[list[int]], int]:  # fmt: skip
+    """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
+    groups: list[list[int]] = []
+    covered: set[int] = set()
+    crowded = 0
+    for number, others in fitting.items():
+        players = sorted(player for place in {number, *(others or ())} for player in every[place].players)
+        if others is None or len(players) > CROWD:
+            crowded += 1
+        else:
+            groups.append(players)
+            covered |= {number, *others}
+    for number, (_, players) in enumerate(every):
+        if number in covered or len(players) == 1 or _is_one_register(players, identities):
+            continue
+        if len(players) > CROWD:
+            crowded += 1
+        else:
+            groups.append(players)
+    return groups, crowded
+
+
+def _fitting(every: Sequence[_Bearers]) -> Fitting:
+    """Each name with initials that others fit, and these, None where they are too many; all by their places."""
+    wanted = {place for name, _ in every if name.initials for place in name.searched}
+    at: dict[Place, list[int]] = defaultdict(list)
+    for number, (name, _) in enumerate(every):
+        for place in name.places & wanted:
+            at[place].append(number)
+    fitting: defaultdict[int, set[int]] = defaultdict(set)
+    too_many: set[int] = set()
+    for number, (name, _) in enumerate(every):
+        if not name.initials:
+            continue
+        near = [at[place] for place in name.searched]
+        candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
+        for other in candidates - fitting.get(number, set()):
+            if may_be(name, every[other].name):
+                fitting[number].add(other)
+                if every[other].name.initials:
+                    fitting[other].add(number)
+        if any(len(numbers) > _SEARCHED for numbers in near):
+            too_many.add(number)
+    return {**dict.fromkeys(sorted(too_many)), **fitting}
+
+
+def _register(identity: str) -> str:
+    """Who gave an identity; names are given by nobody."""
+    namespace = identity.partition(":")[0]
+    return "" if namespace == "name" else namespace
+
+
+def _is_one_register(players: Iterable[int], identities: dict[int, str]) -> bool:
+    registers = {_register(identities[player]) for player in players}
+    return len(registers) == 1 and "" not in registers
+
+
+class _Facts:
+    """What keeps players of alike names apart."""
+
+    def __init__(
+        self, ledger: Ledger, players: Collection[int], identities: dict[int, str], every: Sequence[_Bearers],
+        fitting: Fitting,
+    ) -> None:  # fmt: skip
+        connection, listed = ledger.views.connection, json.dumps(sorted(players))
+        rows = queries.dictionaries(connection, _BORN, (listed,))
+        self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
+        rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
+        self._met = {frozenset((row["white"], row["black"])) for row in rows}
+        self._identities = identities
+        self._fitting = fitting
+        self._name = {
+            player: number for number, bearers in enumerate(every) for player in bearers.players if player in players
+        }
+
+    def are_apart(self, player: int, other: int) -> bool:
+        """True where two players are certainly not the same."""
+        born, other_born = self.born.get(player), self.born.get(other)
+        if born is not None and other_born is not None and born != other_born:
+            return True
+        register = _register(self._identities[player])
+        if register and register == _register(self._identities[other]):
+            return True
+        if {player, other} in self._met:
+            return True
+        name, other_name = self._name[player], self._name[other]
+        return not (
+            name == other_name
+            or other_name in (self._fitting.get(name) or ())
+            or name in (self._fitting.get(other_name) or ())
+        )
+
+    def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """The parts of a group in which everybody may be the same as another one."""
+        near: dict[int, set[int]] = {player: set() for player in group}
+        for player, other in combinations(group, 2):
+            if not self.are_apart(player, other):
+                near[player].add(other)
+                near[other].add(player)
+        left = set(group)
+        while left:
+            part: set[int] = set()
+            reached = {min(left)}
+            while reached:
+                part |= reached
+                reached = {other for player in reached for other in near[player]} - part
+            left -= part
+            if len(part) > 1:
+                yield tuple(sorted(part))
+
+
+def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The groups that are not within another one, in order of their numbers."""
+    held: dict[int, list[set[int]]] = defaultdict(list)
+    kept = []
+    for group in sorted(groups, key=len, reverse=True):
+        members = set(group)
+        if any(members <= larger for larger in held[group[0]]):
+            continue
+        kept.append(group)
+        for player in group:
+            held[player].append(members)
+    return sorted(kept)
+
+
+def _rows(
+    ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
+) -> list[dict[str, Any]]:
+    listed = sorted({player for group in groups for player in group})
+    connection, wanted = ledger.views.connection, (json.dumps(listed),)
+    persons = ledger.people.by_number(listed)
+    games: dict[int, int] = defaultdict(int)
+    for row in queries.dictionaries(connection, _GAMES, wanted):
+        games[row["player"]] += row["n"]
+    pools: dict[int, list[str]] = defaultdict(list)
+    for row in queries.dictionaries(connection, _POOLS, wanted):
+        pools[row["player"]].append(row["pool"])
+    return [
+        {
+            "group": number,
+            "player": player,
+            "identity": identities[player],
+            "name": persons[player].name,
+            "born": facts.born.get(player),
+            "games": games.get(player, 0),
+            "pools": pools.get(player, []),
+            "apart_from": [other for other in group if other != player and facts.are_apart(player, other)],
+        }
+        for number, group in enumerate(groups, 1)
+        for player in group
+    ]

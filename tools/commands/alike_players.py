@@ -1,0 +1,42 @@
+"""The command that lists identities which look like one person."""
+
+from __future__ import annotations
+
+import click
+
+from ledger.answers import alike_players
+
+from .. import limits, output
+from ..wording import counted
+from . import DB, VERIFY, level
+
+IDENTITIES_IN_A_TABLE = 50
+
+
+@click.command()
+@DB
+@limits.option(IDENTITIES_IN_A_TABLE, "identities")
+@VERIFY
+@output.format_options
+def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> None:
+    """Identities that look like one person, in groups, with games, rating pools and year of birth beside each.
+
+    Names are alike that differ in case, accents, the order of surname and forename, initials or blanks alone: a FIDE
+    number in one file and a bare name in another. Different years of birth keep two apart, and so do a game against
+    each other and two identities of one register or server; "apart_from" says who else of the group is somebody else.
+    A name that more than 50 identities bear or fit says nothing: such names are counted below.
+
+    Nothing is merged, and nothing is recorded: merging players comes with corrections, in a later version.
+
+    \b
+    Example:
+      rating-ledger players alike club.db -t
+      rating-ledger players alike club.db --csv > alike.csv
+    """
+    with level(db_path, verify=verify) as ledger:
+        shown_rows = limits.shown(limit, fmt, IDENTITIES_IN_A_TABLE)
+        found = alike_players.alike(ledger)
+        limits.write(found.rows, fmt, shown_rows)
+        if found.crowded:
+            left_out = counted(found.crowded, "name")
+            output.remark(f"left out: {left_out} that more than {alike_players.CROWD} identities bear or fit")
