@@ -19,24 +19,13 @@ from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify
 from ledger.audit.reader.published import JOURNAL, PEOPLE
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError
-from ledger.facts.events import (
-    PlayerChanged,
-    RatingRunClosed,
-    RatingSeeded,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
-from ledger.facts.words import Standing
-from ledger.ledger import Ledger
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.progress import silent
 from tests.kit.commands import Run
-from tests.kit.places import SAMPLE
+from tests.kit.every_table import make_club_with_every_table
 from tests.kit.tampering import edit
-from tools import cli
 from tools.commands import FALSE
 
 GAMES = 300
@@ -48,29 +37,7 @@ HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flip
 @pytest.fixture(scope="module")
 def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with a row in every table, movetext, an erased player, two schemes, and a stored node."""
-    folder = tmp_path_factory.mktemp("attacked")
-    path = folder / "club.db"
-    games = SAMPLE.read_text("utf-8").split("[Event ")[1 : GAMES + 1]
-    (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in games), "utf-8")
-    assert cli.main(["init", str(path)]) == 0
-    assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
-    with Ledger.open(path) as ledger:
-        ledger.append_many(
-            [
-                PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
-                RatingSeeded(
-                    pool="standard", player=3, rating="1610", games=40, deviation="60", volatility="0.06",
-                    highest="1700", k_factor="20", source="club list", effective_at="2004-01",
-                ),
-                RatingRunClosed(pool="standard", as_of="2004-12"),
-                TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
-                TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
-                SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
-                TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
-            ]
-        )
-        ledger.catch_up()
-        ledger.erase(5)
+    path = make_club_with_every_table(tmp_path_factory.mktemp("attacked"), GAMES)
     for file in (path, beside(path, "views")):
         assert all(rows(file, table) for table in tables(file))
     return path

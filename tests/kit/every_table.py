@@ -1,0 +1,45 @@
+"""A ledger that has a row in every table: what an audit must look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ledger.facts.events import (
+    PlayerChanged,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.words import Standing
+from ledger.ledger import Ledger
+from tests.kit.places import SAMPLE
+from tools import cli
+
+
+def make_club_with_every_table(folder: Path, games: int) -> Path:
+    """A ledger of the first *games* of the sample, with movetext, an erased player, two schemes, and a stored node."""
+    path = folder / "club.db"
+    texts = SAMPLE.read_text("utf-8").split("[Event ")[1 : games + 1]
+    (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in texts), "utf-8")
+    assert cli.main(["init", str(path)]) == 0
+    assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
+    with Ledger.open(path) as ledger:
+        ledger.append_many(
+            [
+                PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
+                RatingSeeded(
+                    pool="standard", player=3, rating="1610", games=40, deviation="60", volatility="0.06",
+                    highest="1700", k_factor="20", source="club list", effective_at="2004-01",
+                ),
+                RatingRunClosed(pool="standard", as_of="2004-12"),
+                TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
+                TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
+                SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
+                TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
+            ]
+        )
+        ledger.catch_up()
+        ledger.erase(5)
+    return path
