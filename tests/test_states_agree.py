@@ -24,7 +24,8 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.schemes.scheme import Newcomer, Rhythm, brought
+from ledger.schemes.newcomers import Newcomer, Seed
+from ledger.schemes.scheme import Rhythm, brought
 from tests.kit.drawn_clubs import (
     CHESSWORLD,
     DAYS_OF_A_WINTER,
@@ -60,6 +61,7 @@ class Rule:
             self.rows.setdefault(row["player"], []).append({**row, "rated_ms": placed[row["game"]]})
         self._declared = {row["player"]: row for row in ledger.rows("players")}
         self._changes = list(ledger.rows("changes", "1 ORDER BY effective_ms, effective_at"))
+        self._seeds = list(ledger.rows("seeds", "pool = ? ORDER BY effective_ms, effective_at", (pool.pool,)))
 
     def who(self, player: int, ms: int) -> Newcomer:
         known = self._declared[player]
@@ -67,7 +69,14 @@ class Rule:
         for change in self._changes:
             if change["player"] == player and change["effective_ms"] <= ms and change["declared_rating"] is not None:
                 rating = change["declared_rating"]
-        return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS)
+        seed = None
+        for row in self._seeds:
+            if row["player"] == player and row["effective_ms"] <= ms:
+                day = row["effective_ms"] / DAY_MS if row["effective_at"] else None
+                games = None if row["games"] is None else float(row["games"])
+                rest = row["deviation"], row["volatility"], row["highest"], row["k_factor"]
+                seed = Seed(row["rating"], games, *rest, day)
+        return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS, seed)
 
     def rating(self, player: int, ms: int, *, last: Row | None) -> tuple[float | None, float | None]:
         """From *last* on, what formulas go on from at an instant, and what a list shows; None where nothing is."""
@@ -75,13 +84,13 @@ class Rule:
         era = self.pool.eras[number]
         if last is None:
             newcomer: Newcomer | None = self.who(player, ms)
-            state = era.scheme.enter(self.who(player, ms), era.numbers)
+            state = era.scheme.begin(self.who(player, ms), era.numbers)
         else:
             state, newcomer = self._carried(player, last, number)
         if last is None or last["rated_ms"] < ms:
             state = brought(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
         listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
-        return listed, listed if newcomer is None or newcomer.declared is not None else None
+        return listed, listed if newcomer is None or newcomer.has_rating else None
 
     def _carried(self, player: int, last: Row, number: int) -> tuple[tuple[float, ...], Newcomer | None]:
         first = self.pool.era_at(last["ended_ms"])
