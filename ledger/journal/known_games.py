@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.errors import CorruptError, one_line
 from ledger.journal import Journal
 from ledger.journal.people import People
 from ledger.runtime.lazy import np, pl
@@ -42,13 +43,21 @@ class KnownGames:
             journal: the journal.
             people: who the players are.
             size: entries after this one are left out.
+
+        Raises:
+            CorruptError: an entry cannot be read.
         """
         self._people = people
         self._read_names()
         self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
-        games = [part for part in map(self._indexed, journal.read(0, size)) if len(part)]
+        try:
+            games = [part for part in map(self._indexed, journal.read(0, size)) if len(part)]
+        except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
+            raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
+        if len(every) and not every["position"].is_between(1, size).all():
+            raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
         order = every.sort("place", "position")
         self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
         own = every.filter(pl.col("key").is_not_null()).sort("key")
