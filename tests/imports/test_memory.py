@@ -80,7 +80,7 @@ with Ledger.create(folder / "club.db") as ledger:
         file = folder / "flood"
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
-        wish = Wish(choice=choice, strict=n % 2 == 1, fmt=None, source=None, actor="test")
+        wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, source=None, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):
             import_file(ledger, str(file), wish)
