@@ -296,10 +296,10 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
 ) -> None:
     with Ledger.create(tmp_path / "shown.db", scheme="elo", clock=lambda: NOW) as ledger:
         games = [
-            game._replace(**{
-                f"{side}_rating": 2000 + i if player == "made:p3" else 0
-                for side, player in (("white", game.white_id), ("black", game.black_id))
-            })
+            game._replace(
+                white_rating=2000 + i if game.white_id == "made:p3" else 0,
+                black_rating=2000 + i if game.black_id == "made:p3" else 0,
+            )
             for i, game in enumerate(games_of_four_years())
         ]
         ledger.import_games(frames(games))
