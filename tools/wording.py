@@ -12,3 +12,8 @@ def counted(count: int, noun: str, plural: str = "") -> str:
         plural: the word for several, where it is not *noun* with an s.
     """
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def entries(count: int) -> str:
+    """How many entries of a journal: ``1 entry``, ``917 entries``."""
+    return counted(count, "entry", "entries")

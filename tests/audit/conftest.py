@@ -10,6 +10,7 @@ from ledger.facts.events import (
     GameRecorded,
     PlayerChanged,
     RatingRunClosed,
+    RatingSeeded,
     TournamentClosed,
     TournamentOpened,
 )
@@ -40,7 +41,8 @@ def six_hundred_games(tmp_path: Path) -> Path:
 def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 300 games, so that one Merkle node is stored; changes of standing; views folded in by pieces.
 
-    A run and a tournament are closed, and it was opened, which touches no rating of a scheme by game.
+    A run and a tournament are closed, it was opened, and a player has a past that came too late: that touches no rating
+    of a scheme by game.
     """
     folder = tmp_path_factory.mktemp("audit")
     with Ledger.create(folder / "club.db") as ledger:
@@ -52,7 +54,8 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.catch_up()
         closed = TournamentClosed(pool="standard", tournament="Café Kök", ended_at="2021-12-31")
         opened = TournamentOpened(pool="standard", tournament="Café Kök", starts_at="2021-12", ends_at="2021-12-30")
-        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), opened, closed])
+        seed = RatingSeeded(pool="standard", player=6, rating="1700", effective_at="2099")  # too late to count
+        ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), opened, closed, seed])
         ledger.catch_up()
     return folder
 

@@ -19,7 +19,14 @@ from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify
 from ledger.audit.reader.published import JOURNAL, PEOPLE
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError
-from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
+from ledger.facts.events import (
+    PlayerChanged,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings.views import Views
@@ -51,6 +58,10 @@ def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.append_many(
             [
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
+                RatingSeeded(
+                    pool="standard", player=3, rating="1610", games=40, deviation="60", volatility="0.06",
+                    highest="1700", k_factor="20", source="club list", effective_at="2004-01",
+                ),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
@@ -379,7 +390,7 @@ def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_
     done = run("audit", copy_with_every_table)
     assert done.code == 0
     assert done.out.splitlines()[:2] == [
-        f"TRUE {copy_with_every_table}: 323 entries: journal, and 15 names, 1 erased",
+        f"TRUE {copy_with_every_table}: 324 entries: journal, and 15 names, 1 erased",
         f"NOT COMPARED {copy_with_every_table} derived rows: the views are of the earlier layout 1; "
         "the next command builds them anew",
     ]

@@ -52,7 +52,7 @@ def test_nothing_is_replaced_unasked(
         (Loss(5, 5, 5), "it has the same 5 entries as the backup: nothing would be lost"),
         (Loss(7, 5, 5, {"game-recorded/1": 2}), "its last 2 entries would be lost: 2 game-recorded/1"),
         (Loss(7, 6, 5, {"game-recorded/1": 2}), "part after entry 5; its last 2 entries would be lost"),
-        (Loss(5, 6, 5), "the backup is a later state of it: nothing would be lost, 1 entries come"),
+        (Loss(5, 6, 5), "the backup is a later state of it: nothing would be lost, it has 1 entry more"),
         (Loss(7, 6, 0, {"game-recorded/1": 7}), "it is another ledger than the backup; all its 7 entries"),
         (Loss(None, 6), "its journal cannot be read"),
     ],

@@ -78,7 +78,7 @@ def test_views_may_be_left_out(club_of_120_games: Path, tmp_path: Path) -> None:
     ("spoil", "why"),
     [
         (damage, "not a database"),
-        (lambda path: path.write_bytes(b""), "not the expected file"),
+        (lambda path: path.write_bytes(b""), "is not the views of a ledger"),
         (lambda path: run_sql(path, "PRAGMA user_version=1"), "layout 1"),
         (lambda path: run_sql(path, "UPDATE progress SET position = 9999"), "9999 entries"),
         (lambda path: run_sql(path, "UPDATE progress SET position = 0"), "0 entries"),

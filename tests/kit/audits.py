@@ -12,7 +12,9 @@ from ledger.runtime.ledger_files import beside
 
 GAMES = 300
 PLAYERS = 8
-TABLES = {"changes", "current", "eras", "games", "history", "openings", "players", "pools", "runs", "tournaments"}
+TABLES = {
+    "changes", "current", "eras", "games", "history", "openings", "players", "pools", "runs", "seeds", "tournaments",
+}  # fmt: skip
 
 
 def false_places(path: Path, since: TreeHead | None = None) -> list[tuple[str, int | str]]:

@@ -22,6 +22,7 @@ from ledger.schemes import package_of
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
+from ..wording import entries
 
 DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  # the library says why not
 VERIFY = click.option(
@@ -113,7 +114,7 @@ def _recomputed(path: str) -> Ledger:
         tell_falsehoods(path, found.falsehoods)
         sys.exit(FALSE)
     seconds = time.perf_counter() - begun
-    output.remark(f"verified: recomputed from {found.entries:,} entries in {seconds:.1f} s")
+    output.remark(f"verified: recomputed from {entries(found.entries)} in {seconds:.1f} s")
     return found.ledger
 
 

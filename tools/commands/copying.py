@@ -9,6 +9,7 @@ from ledger.backups import Loss, Restored
 
 from .. import output
 from ..progress import Bars
+from ..wording import counted, entries
 from . import DB, confirmed
 from .proving import head_in
 
@@ -32,7 +33,8 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
     output.answer(str(made.head))
     if made.left_out:
         output.remark(f"the views are not in the backup: {made.left_out}; 'rebuild' makes them anew")
-    held = f"{made.head.size:,} entries, {made.names:,} names" + (f", {made.erased:,} erased" if made.erased else "")
+    erased = f", {made.erased:,} erased" if made.erased else ""
+    held = f"{entries(made.head.size)}, {counted(made.names, 'name')}{erased}"
     if made.views is not None:
         held += f", views at {made.views:,}"
     output.remark(f"{made.folder}: {held}; {made.bytes / 1e6:,.1f} MB")
@@ -79,15 +81,15 @@ def words_of(loss: Loss) -> str:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in loss.beyond.items())
     if loss.is_earlier_state:
         if not lost:
-            return f"it has the same {loss.entries:,} entries as the backup: nothing would be lost"
-        return f"the backup is an earlier state of it; its last {lost:,} entries would be lost: {kinds}"
+            return f"it has the same {entries(loss.entries)} as the backup: nothing would be lost"
+        return f"the backup is an earlier state of it; its last {entries(lost)} would be lost: {kinds}"
     if not loss.common:
-        return f"it is another ledger than the backup; all its {lost:,} entries would be lost: {kinds}"
+        return f"it is another ledger than the backup; all its {entries(lost)} would be lost: {kinds}"
     other = loss.backup - loss.common
     if not lost:
-        return f"the backup is a later state of it: nothing would be lost, {other:,} entries come"
+        return f"the backup is a later state of it: nothing would be lost, it has {entries(other)} more"
     return (
-        f"it and the backup part after entry {loss.common:,}; its last {lost:,} entries would be lost "
+        f"it and the backup part after entry {loss.common:,}; its last {entries(lost)} would be lost "
         f"({kinds}), {other:,} others come instead"
     )
 
@@ -105,5 +107,5 @@ def _tell(db_path: str, done: Restored) -> None:
     if done.replaced is not None:
         output.remark(f"the files that stood there are in {done.replaced}")
     rows = "with its views" if done.views else "without views, which the next command builds"
-    output.remark(f"{db_path}: restored, {done.head.size:,} entries, {done.names:,} names, {rows}")
+    output.remark(f"{db_path}: restored, {entries(done.head.size)}, {counted(done.names, 'name')}, {rows}")
     output.answer(str(done.head))
