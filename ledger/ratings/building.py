@@ -66,7 +66,8 @@ class Build:
             with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
                 book = GameBook(connection)
                 self._fold(connection, book, folded, target, games, writers, progress)
-                is_told = folded > 0 or book.roster.is_told_of_pasts  # of a build that was stopped nobody knows
+                shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
+                is_told = folded > 0 or shown or book.roster.is_told_of_pasts  # a stopped build does not know
                 if is_told:
                     writers.own()  # what was written can be read
                 book.roster.gather(nothing=not is_told)

@@ -16,6 +16,7 @@ from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeA
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
+from ledger.schemes.newcomers import FROM_SHOWN, POOL_SETTINGS
 from ledger.schemes.scheme import Rhythm, Scheme
 
 from .. import limits, output
@@ -112,7 +113,13 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
             "source": field.metadata["source"],
         }
         for field in attrs.fields(chosen.settings)
-    ]
+    ] + [
+        {
+            "setting": name, "default": False, "new_pools": False, "unit": "switch", "meaning": meaning,
+            "source": "choice of the pool",
+        }
+        for name, meaning in POOL_SETTINGS.items()
+    ]  # fmt: skip
 
 
 def _as_text(default: float | bool) -> str:
@@ -201,6 +208,8 @@ def adopt(
 def _is_of(event: SchemeAdopted, era: Era) -> bool:
     """Whether an adoption says what one that stands already says, but for its date."""
     if event.scheme != era.scheme.name:
+        return False
+    if bool(event.settings.get(FROM_SHOWN)) != era.from_shown:
         return False
     tellings = event.settings, era.scheme.in_full(event.settings)  # as it would have been meant then, and now
     try:
