@@ -79,13 +79,17 @@ class Rule:
         return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS, seed)
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
-        """Who has no rated game by then: with the setting, what the source shows beside the first is as if declared."""
+        """Who has no rated game by then; with the setting, what the source shows beside the first is as if declared.
+
+        It is from the end of that game on.
+        """
         known, rows = self.who(player, ms), self.rows.get(player)
         if known.has_rating or not rows:
             return known
         game, side = self._games[rows[0]["game"]], ("white", "black")[rows[0]["colour"]]
         settings = [self.pool.eras[self.pool.era_at(at)].settings for at in (ms, game["ended_ms"])]
-        shown = game[f"{side}_rating"] if all(given.get("from_shown") for given in settings) else None
+        takes = game["ended_ms"] <= ms and all(given.get("from_shown") for given in settings)
+        shown = game[f"{side}_rating"] if takes else None
         return known._replace(declared=float(shown)) if shown else known
 
     def rating(self, player: int, ms: int, *, last: Row | None) -> tuple[float | None, float | None]:

@@ -126,19 +126,20 @@ class Roster:
         """Players who are or were anything but full members."""
         return {*self.standing, *self.changes}
 
-    def gather(self, *, nothing: bool = False) -> None:
+    def gather(self, *, pasts: bool = True, shown: bool = True) -> None:
         """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
 
         Args:
-            nothing: True where nobody has a declared rating, a year of birth or a seed, and no pool goes by the
-                ratings that sources show: then nothing is read.
+            pasts: False where nobody has a declared rating, a year of birth or a seed: then none is read.
+            shown: False where no pool goes by the ratings that sources show: then the games are not read.
         """
         found = _Gathered({}, {}, {})
-        if not nothing:
+        if pasts:
             for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
                 found.known[player] = (declared, birth_year)
             for pool, player, *row in self._connection.execute(_ALL_SEEDS):
                 found.seeds.setdefault((pool, player), []).append(_listed(*row))
+        if shown:
             for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
                 found.shown[pool, player] = (ended_ms, rating)
         self._gathered = found
@@ -167,7 +168,8 @@ class Roster:
     def shown(self, pool: Pool, player: int, ms: int) -> int | None:
         """The rating that the source shows beside the first rated game, for an instant before which none was rated.
 
-        None where the pool does not go by it, then or when that game ended, or where the source shows none.
+        None where the pool does not go by it, then or when that game ended, where the source shows none, and at an
+        instant before that game ended: nobody could know it then.
         """
         if not pool.eras[pool.era_at(ms)].from_shown:
             return None
@@ -175,7 +177,7 @@ class Roster:
             row = self._gathered.shown.get((pool.pool, player))
         else:
             row = self._connection.execute(_SHOWN, (pool.pool, player)).fetchone()
-        if row is None or not pool.eras[pool.era_at(row[0])].from_shown:
+        if row is None or row[0] > ms or not pool.eras[pool.era_at(row[0])].from_shown:
             return None
         return row[1] if row[1] is not None and row[1] > 0 else None
 

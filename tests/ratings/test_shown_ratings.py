@@ -13,6 +13,7 @@ from ledger.answers import explanations, pools, rating_lists
 from ledger.answers.comparing import replaying
 from ledger.answers.comparing.comparison import pool_candidate
 from ledger.audit.audit import audit
+from ledger.book.roster import Roster
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import Event, GameRecorded, RatingSeeded
 from ledger.facts.instants import instant_ms
@@ -157,13 +158,12 @@ def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of
 
 
 @pytest.mark.parametrize("scheme", ["elo", "glicko2", "uschess"])
-def test_before_the_first_game_it_is_in_force(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
+def test_it_is_in_force_from_the_first_game_on(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, GAMES, scheme)
-    assert {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, "2023-12-31")} == {
-        1: 2000, 2: 1900, 3: 1500, 4: 1111
-    }  # fmt: skip
+    assert {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, "2023-12-31")} == {4: 1111}
     states = PlayerStates(ledger.views.connection, ledger.pool())
-    assert states.at(3, instant_ms("2024-01-04")).in_force == 1500
+    assert states.at(3, instant_ms("2024-01-04")).in_force is None  # nobody can know it before
+    assert states.at(3, instant_ms("2024-01-05"), before=True).in_force == 1500
     first = next(iter(ledger.rows("history", "player = 3 AND n = 1")))
     assert states.before_game(first).in_force == 1500
     explained = explanations.explain(ledger, ledger.player("3"), "g5-2")
@@ -186,3 +186,29 @@ def test_a_scheme_that_counts_otherwise_than_sources_show_does_not_take_it(tmp_p
 def test_the_setting_is_a_switch(tmp_path: Path) -> None:
     with pytest.raises(RejectedError, match="setting 'from_shown': expected true or false, got '1'"):
         Ledger.create(tmp_path / "a.db", scheme="elo", settings={"from_shown": "1"})
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_first_build_without_the_setting_does_not_ask_for_it(
+    taken: bool, tmp_path: Path, folder_of_ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where declared ratings are read: the games would be read once more, and sorted."""
+    asked = []
+    gather = Roster.gather
+
+    def watched(roster: Roster, *, pasts: bool, shown: bool) -> None:
+        statements: list[str] = []
+        roster._connection.set_trace_callback(statements.append)
+        gather(roster, pasts=pasts, shown=shown)
+        roster._connection.set_trace_callback(None)
+        asked.append((pasts, any("white_rating" in statement for statement in statements)))
+
+    monkeypatch.setattr(Roster, "gather", watched)
+    ledger = Ledger.create(tmp_path / "club.db", scheme="elo", settings={"from_shown": True} if taken else {})
+    folder_of_ledgers.append(ledger)
+    for number in range(1, PLAYERS + 1):
+        ledger.register(f"id:{number}", f"Player {number}", declared_rating=1111 if number == 4 else None)
+    ledger.append_many(GAMES)
+    ledger.rebuild()
+    assert asked[-1] == (True, taken)
+    assert begins(ledger) == ({1: 2000, 2: 1900, 3: 1500, 4: 1111} if taken else {1: 1500, 2: 1500, 3: 1500, 4: 1111})
