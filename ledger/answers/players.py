@@ -5,13 +5,13 @@ Every number comes from the views. Nothing is written or formatted.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any
 
 from ledger.answers.joining import joined
 from ledger.answers.rankings import place
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.roster import Roster
+from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -19,9 +19,11 @@ from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.ratings.history import HERA, HISTORY, begun
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.schemes.scheme import Rhythm
 
+HERA_FIELDS = ("hera", "hera_date", "hera_scheme")
 
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
     """One player in one pool: rating then and now, results, HERA and its date, time losses.
@@ -35,18 +37,18 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     Returns:
         ``rating_then`` is the rating in force then, before the first closing of a list scheme a declared one; where a
         scheme of that time rates by period or event, ``rating_after_period`` is what the games played by then and not
-        yet rated led to, ``period_closes`` when; both are None where no game waits.
+        yet rated led to, ``period_closes`` when; both are None where no game waits. Who has no rated game yet and came
+        into the pool with the rating of a list has that, and no rank; "then" is the day of the list by default.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool.
+        UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
-    now = states.now(person.player)
+    now = states.now(person.player, ledger.now_ms())
     rank, ranked = place(ledger, rated_by, now)
-    n = last["n"]
-    mean = last["rating_sum"] / n
+    played = _not_played(ledger, person, rated_by) if last is None else _played(ledger, states, rated_by, last)
     return {
         "player": person.player,
         "name": shown(person),
@@ -54,22 +56,63 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "joined": joined(ledger, person),
         "pool": rated_by.name,
         "scheme": now.era.scheme.name,
-        **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
+        **_then(states, person.player, at or played["first"]),
         "rating_now": now.in_force,
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         "rank": rank,
         "rated_players": ranked,
-        "games": n,
+        **{name: value for name, value in played.items() if name != "first"},
+    }
+
+
+def _played(ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
+    """What a summary says of rated games: counts, HERA, mean and deviation of the ratings, the days of two of them."""
+    mean, deviation = _mean_and_deviation(ledger, states, pool, last)
+    return {
+        "first": day(_row(ledger, pool, last["player"], 1)["ended_ms"]),
+        "games": last["n"],
         "wins": last["wins"],
         "draws": last["draws"],
         "losses": last["losses"],
         "time_losses": last["time_losses"],
-        **_hera(ledger, rated_by, last),
+        **_hera(ledger, pool, last),
         "mean_rating": mean,
-        "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
+        "rating_sd": deviation,
         "last_game": day(last["ended_ms"]),
     }
+
+
+def _not_played(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
+    """The same of who has no rated game and came with the rating of a list."""
+    today = ledger.now_ms()
+    seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
+    in_force = [seed for seed in seeds if seed.ms <= today] or seeds[:1]
+    seed = in_force[-1]
+    highest = begun(HISTORY, seed.seed)[HERA]
+    return {
+        "first": day(today if seed.seed.day is None else seed.ms),
+        **dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0),
+        **(dict.fromkeys(HERA_FIELDS) if isnan(highest) else _hera_of(seed, highest)),
+        **dict.fromkeys(("mean_rating", "rating_sd", "last_game")),
+    }
+
+
+def _mean_and_deviation(
+    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]
+) -> tuple[float | None, float | None]:
+    """Of the ratings after each game; a game after which the scheme gave none does not count. None where all are so."""
+    n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
+    if not pool.lists_everybody:
+        n, total, squares = 0, 0.0, 0.0
+        for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"])):
+            rating = states.after_game(row).rating
+            if rating is not None:
+                n, total, squares = n + 1, total + rating, squares + rating * rating
+    if not n:
+        return None, None
+    mean = total / n
+    return mean, sqrt(max(0.0, squares / n - mean * mean))
 
 
 def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
@@ -95,13 +138,18 @@ def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
         first = _row(ledger, pool, last["player"], 1)
         seed = Roster(ledger.views.connection).seed_at(pool.pool, last["player"], first["ended_ms"])
         if seed is not None:
-            since = None if seed.seed.day is None else day(seed.ms)
-            return {"hera": last["hera"], "hera_date": since, "hera_scheme": seed.source or "seed"}
+            return _hera_of(seed, last["hera"])
     if not last["hera_n"]:
-        return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
+        return dict.fromkeys(HERA_FIELDS)
     row = _row(ledger, pool, last["player"], last["hera_n"])
     scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
     return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+
+
+def _hera_of(seed: Listed, highest: float) -> dict[str, Any]:
+    """The highest rating that a seed tells of."""
+    since = None if seed.seed.day is None else day(seed.ms)
+    return {"hera": highest, "hera_date": since, "hera_scheme": seed.source or "seed"}
 
 
 def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
@@ -111,9 +159,10 @@ def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
     return row
 
 
-def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
+def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
+    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
     row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
-    if row is None:
+    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
         raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row
 
@@ -132,7 +181,8 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
     opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
     opponents = names(ledger, {row["opponent"] for row in rows})
-    now = {player: states.now(player).in_force for player in (person.player, *opponents)}
+    today = ledger.now_ms()
+    now = {player: states.now(player, today).in_force for player in (person.player, *opponents)}
     return [
         {
             "n": row["n"],

@@ -39,8 +39,9 @@ def predict(
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     if at is None:
-        ms = ledger.now_ms() if states.latest_ms is None else states.latest_ms
-        own, other = (states.now(who.player, ms) for who in (person, opponent))
+        today = ledger.now_ms()
+        ms = today if states.latest_ms is None else states.latest_ms
+        own, other = (states.now(who.player, today) for who in (person, opponent))
     else:
         ms = instant_end_ms(at)
         own, other = (states.at(who.player, ms) for who in (person, opponent))
