@@ -78,7 +78,8 @@ def test_the_first_game_changes_no_list_of_the_days_before_it(listed_club: Ledge
 
 
 def test_the_newest_list_holds_for_who_has_not_played(listed_club: Ledger) -> None:
-    listed_club.append_many([seeded(3, "1790", effective_at="2024-06-10"), seeded(3, "1990", effective_at="2024-09-01")])
+    later = (("2024-06-10", "1790"), ("2024-09-01", "1990"))
+    listed_club.append_many([seeded(3, rating, effective_at=day) for day, rating in later])
     listed_club.catch_up()
     assert players.summary(listed_club, listed_club.player("Cleo"))["rating_now"] == 1790
     assert rankings.ranking(listed_club, min_games=0)[0]["rating"] == 1790
