@@ -9,19 +9,18 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from typing import Any, Union, get_args, get_origin
 
 import attrs
 import orjson
-from cattrs import ClassValidationError, Converter
-from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
 from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
+from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
 MAX_ACTOR = 128
@@ -107,8 +106,10 @@ def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
     return tuple(ranges)
 
 
-def _make_converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True)
+@cache
+def _converter() -> cattrs.Converter:
+    """Structures the fields of an event, exactly as they are written."""
+    converter = cattrs.Converter(forbid_extra_keys=True)
     for exact in (str, int, bool):
         converter.register_structure_hook(exact, _exactly(exact))
 
@@ -123,15 +124,17 @@ def _make_converter() -> Converter:
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
     converter.register_structure_hook_func(lambda kind: kind == tuple[ConversionRange, ...], _ranges)
-    for cls in EVENTS:
-        attrs.resolve_types(cls)
-        converter.register_structure_hook(
-            cls, make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
-        )
     return converter
 
 
-_CONVERTER = _make_converter()
+@cache
+def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
+    """Builds events of a kind; made when the first of them is read, for most questions read one entry or none."""
+    cls = BY_KIND[kind]
+    attrs.resolve_types(cls)
+    return cattrs_gen.make_dict_structure_fn(cls, _converter(), _cattrs_forbid_extra_keys=True)
+
+
 def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
     """What reads these fields; ``attrgetter`` gives a single one bare and none at all not."""
     if not names:
@@ -265,8 +268,8 @@ def structure_event(kind: object, facts_given: object, path: str = "$.facts") ->
     if not isinstance(facts_given, dict):
         raise MalformedError([f"expected an object, got {facts_given!r} @ {path}"])
     try:
-        return _CONVERTER.structure(facts_given, cls)
-    except ClassValidationError:
+        return _structure(cls.KIND)(facts_given, cls)
+    except cattrs.ClassValidationError:
         raise MalformedError(_faults(cls, facts_given, path)) from None
 
 
@@ -280,7 +283,7 @@ def _faults(cls: type[Event], given: Mapping[str, Any], path: str) -> list[str]:
                 problems.append(f"required field missing @ {path}.{name}")
             continue
         try:
-            value = _CONVERTER.structure(given[name], field.type)  # type: ignore[arg-type]
+            value = _converter().structure(given[name], field.type)  # type: ignore[arg-type]
             if field.validator is not None:
                 field.validator(None, field, value)
         except ValueError as error:
