@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 from operator import attrgetter
-from typing import Any, Union, get_args, get_origin
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import attrs
 import orjson
@@ -143,32 +143,28 @@ def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
     return read if len(names) > 1 else lambda event: (read(event),)
 
 
-@attrs.frozen
-class _Written:
-    """How the facts of a kind are read: the fields that are always there, and those that may be blank."""
+class _Written(NamedTuple):
+    """How the facts of a kind are read: their names in canonical order, and whether some of them have keys inside."""
 
-    always: tuple[str, ...]
-    perhaps: tuple[str, ...]
-    read_always: Callable[[Event], tuple[Any, ...]]
-    read_perhaps: Callable[[Event], tuple[Any, ...]]
+    names: tuple[str, ...]
+    read: Callable[[Event], tuple[Any, ...]]
+    option: int | None
 
     @classmethod
     def of(cls, kind: type[Event]) -> _Written:
-        fields = [field for field in attrs.fields(kind) if field.name != kind.KEY_FIELD]
-        always = tuple(field.name for field in fields if field.default is not None)
-        perhaps = tuple(field.name for field in fields if field.default is None)
-        return cls(always, perhaps, _reader(always), _reader(perhaps))
+        names = tuple(sorted(field.name for field in attrs.fields(kind) if field.name != kind.KEY_FIELD))
+        return cls(names, _reader(names), orjson.OPT_SORT_KEYS if kind is SchemeAdopted else None)
 
 
 _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
 
 
 def _stored(event: Event) -> dict[str, Any]:
-    """The fields that are written. A built event has passed its checks: it lies in the subset."""
+    """The fields that are written, in canonical order. A built event has passed its checks: it lies in the subset."""
     written = _WRITTEN[type(event)]
-    plain = dict(zip(written.always, written.read_always(event), strict=True))
-    perhaps = zip(written.perhaps, written.read_perhaps(event), strict=True)
-    plain |= {name: value for name, value in perhaps if value is not None}
+    plain = {
+        name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None
+    }
     if type(event) is SchemeAdopted and event.conversion is not None:  # the one kind with a list in it
         plain["conversion"] = _plain_ranges(event.conversion)
     return plain
@@ -180,7 +176,7 @@ def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
 
 def facts(event: Event) -> bytes:
     """The canonical bytes of an event's facts, without its key field."""
-    return orjson.dumps(_stored(event), option=orjson.OPT_SORT_KEYS, default=dict)
+    return orjson.dumps(_stored(event), option=_WRITTEN[type(event)].option, default=dict)
 
 
 def facts_mapping(event: Event) -> dict[str, Any]:
@@ -229,20 +225,12 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
 
 
 def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
-    """The body of an event's entry: what ``assemble`` makes of the event's facts, in one step.
+    """The body of an event's entry: what ``assemble`` makes of the event's facts.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
-    seal_actor(actor)
-    key = event.key
-    entry = {
-        "actor": actor, "facts": _stored(event), "key": key, "kind": event.KIND, "position": position,
-        "recorded_at": recorded_at,
-    }  # fmt: skip
-    body = orjson.dumps(entry, option=orjson.OPT_SORT_KEYS, default=dict)
-    _check_length(key, body)
-    return body
+    return assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
 
 
 def _check_length(key: str, body: bytes) -> None:
