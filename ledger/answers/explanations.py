@@ -54,7 +54,8 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
-    number = pool.era_at(row["ended_ms"])
+    side_row["rated_ms"] = row["rated_ms"]
+    number = pool.era_at(row["rated_ms"])
     era, states = pool.eras[number], PlayerStates(connection, pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
@@ -108,8 +109,8 @@ def _carried_from(
     """The rating by an earlier scheme that the player's first games under this one begin from."""
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
         row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
-        if row is not None and pool.era_at(row["ended_ms"]) < era:
-            before = pool.eras[pool.era_at(row["ended_ms"])]
+        if row is not None and pool.era_at(row["rated_ms"]) < era:
+            before = pool.eras[pool.era_at(row["rated_ms"])]
             return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
     return None
 

@@ -41,10 +41,12 @@ def predict(
     if at is None:
         ms = ledger.now_ms() if states.latest_ms is None else states.latest_ms
         own, other = (states.now(who.player, ms) for who in (person, opponent))
+        number = rated_by.era_at(ms) if states.latest_ms is None else states.latest_era
     else:
         ms = instant_end_ms(at)
         own, other = (states.at(who.player, ms) for who in (person, opponent))
-    era, number = own.era, rated_by.era_at(ms)
+        number = rated_by.era_at(ms)
+    era = own.era
     when = rated_by.when(number, ms, ms)
     after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
     return {

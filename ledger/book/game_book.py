@@ -213,7 +213,8 @@ class GameBook:
         black: int, tournament: str | None, edition: Edition | None = None,
     ) -> Verdict:  # fmt: skip
         """Why a game does not count (None if it does), and its place in rating order."""
-        era = pool.eras[pool.era_at(ms)]
+        place = pool.place(ms, tournament, edition) if pool.is_crossed else None
+        era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
             HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
@@ -221,7 +222,7 @@ class GameBook:
         )  # fmt: skip
         if reason:
             return REASONS[reason], *Place(ms, ALONE)
-        return None, *pool.place(ms, tournament, edition)
+        return None, *(place or pool.place(ms, tournament, edition))
 
     def _register(self, event: PlayerRegistered) -> None:
         self.connection.execute(

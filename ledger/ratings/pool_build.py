@@ -205,7 +205,7 @@ class PoolBuild:
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
         fields = {name: last[_STATE + name].to_numpy() for name in self._pool.state_fields}
-        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["ended_ms"].to_numpy(), fields))
+        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields))
         keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
 

@@ -94,6 +94,7 @@ SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rat
   SELECT max(ended_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = (
     SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL))
 """
+LAST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,

@@ -127,19 +127,19 @@ def as_games(
     )
     return Games(
         cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
-        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, ended_ms, rated_ms, batch)),
+        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, rated_ms, batch)),
         cols.small([int(place > checkpoint) for place in position]), as_facts(cols, facts, further),
     )  # fmt: skip
 
 
-def _begins(pool: Pool, ended_ms: Sequence[int], rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
+def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
     """1 for the first game of each batch."""
     if pool.by_game:
-        return [1] * len(ended_ms)
+        return [1] * len(rated_ms)
     before: tuple[Any, Any] = (None, None)
     begins = []
-    for place, ms in zip(zip(rated_ms, batch, strict=True), ended_ms, strict=True):
-        begins.append(1 if place != before or pool.rates_alone(ms) else 0)
+    for place in zip(rated_ms, batch, strict=True):
+        begins.append(1 if place != before or pool.rates_alone(place[0]) else 0)
         before = place
     return begins
 
