@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Era, Pool
-from ledger.book.tournaments import alone
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
 from ledger.journal.game_keys import game_found
@@ -20,6 +19,7 @@ from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
 from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.rated_games import OWN_DAY, beginnings
 from ledger.schemes.scheme import Meeting, Rhythm, Side, When
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _of_batch(
     rateable = Rateable(
         [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],
         [game["score"] for game in games], [game["ended_ms"] / DAY_MS for game in games], [0, len(games)],
-        [when.period], [when.day], [_began_day(game) for game in games] if _by_event(era) else (),
+        [when.period], [when.day], _beginnings(games) if _by_event(era) else (),
     )  # fmt: skip
     return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
 
@@ -154,10 +154,13 @@ def _by_event(era: Era) -> bool:
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 
-def _began_day(game: dict[str, Any]) -> float:
-    """The day on which a game's tournament began, days since 1970."""
-    began = alone(game["ended_ms"]).first_ms if game["began_ms"] is None else game["began_ms"]
-    return float(began / DAY_MS)
+def _beginnings(games: list[dict[str, Any]]) -> list[float]:
+    """When the tournament of each game of a batch began, days since 1970."""
+    return beginnings(
+        [game["ended_ms"] for game in games],
+        [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games],
+        [game["tournament"] for game in games], [0] * len(games),
+    )  # fmt: skip
 
 
 def _meetings(

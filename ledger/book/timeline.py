@@ -30,6 +30,7 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, always
 Who = Callable[[int], Newcomer]
 
 BEGINNING = -(2**62)  # before any game, milliseconds
+LISTS_KEPT = 2  # lists before the present one whose ratings a scheme may ask for that rates tournaments whole
 ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
 
 
@@ -259,10 +260,9 @@ class Pool:
         """The place of a game whose tournament is rated whole, or period by period where it is too long for that."""
         era = self._rated_whole_in(self.era_at(ended_ms), edition)
         calendar, last = self._calendars[era], self._last_ms(era)
-        if edition.days <= calendar.longest:
-            over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
-            number, began = periods.number(over, calendar, self.runs), edition.first_ms
-        else:
+        over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
+        number, began = periods.number(over, calendar, self.runs), edition.first_ms
+        if edition.days > calendar.longest or self._lists_between(began, era, number) > LISTS_KEPT:
             era = self.era_at(ended_ms)
             calendar, last = self._calendars[era], self._last_ms(era)
             number = periods.number(ended_ms, calendar, self.runs)
@@ -281,6 +281,17 @@ class Pool:
         while era < until and _over(edition.last_ms, self._calendars[era]) > self._last_ms(era):
             era = self.era_at(self._last_ms(era) + 1)
         return era
+
+    def _lists_between(self, began_ms: int, era: int, number: int) -> int:
+        """How many lists came into force from an instant on before the one of a period of *era*."""
+        lists, first = 0, self.era_at(began_ms)
+        for earlier in range(first, era):
+            calendar, last = self._calendars[earlier], self._last_ms(earlier)
+            begin = max(began_ms, self.eras[earlier].since_ms)
+            if calendar.by_event and begin <= last:  # what is open when the scheme changes is a list, too
+                lists += 1 + periods.listed(last, calendar, self.runs) - periods.listed(begin, calendar, self.runs)
+        begin = max(began_ms, self.eras[era].since_ms)
+        return lists + number - periods.listed(begin, self._calendars[era], self.runs)
 
     def places(
         self, ended_ms: Any, tournament: Sequence[str | None],

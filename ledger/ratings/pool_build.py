@@ -21,6 +21,7 @@ from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import (
     BEGAN,
+    TOURNAMENT,
     Games,
     Rated,
     as_facts,
@@ -159,7 +160,7 @@ class PoolBuild:
         score = MANY.over(games.half_points, 2)
         games_in = rateable(
             self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()),
+            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
         )  # fmt: skip
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)

@@ -15,10 +15,10 @@ ANN, BOB, CARL, DAN, EVE = range(1, 6)
 WHOLE = {"by_event": True, "included_until": 2}
 
 
-def club(*declared: int | None) -> list[Event]:
+def club(*declared: int | None, **settings: int) -> list[Event]:
     """A pool that rates tournaments whole, and players with these declared ratings."""
     return [
-        SchemeAdopted(pool="club", scheme="fide", settings=WHOLE),
+        SchemeAdopted(pool="club", scheme="fide", settings={**WHOLE, **settings}),
         *(
             PlayerRegistered(
                 player=number, joined_at="2024", standing=Standing.FULL, commitment=f"{number:064x}",

@@ -193,3 +193,46 @@ def test_a_late_game_moves_the_tournament_and_the_rows_are_those_of_one_rebuild(
     new_club.rebuild()
     assert in_terms_of_facts(new_club.views.connection) == stood
     assert ratings(new_club)[ANN] == 2040
+
+
+def test_two_tournaments_that_began_on_one_day_have_one_upgrade_each(new_club: Ledger) -> None:
+    """2023: of the games of a tournament the one with the greatest difference counts as 400 points, .92 and not .96.
+
+    Ann, 2600 and so K 10, beats a 2100 in each of two: 10·(2 - 1.84) = 1.6.
+    """
+    told(
+        new_club, club(2600, 2100, 2100), played("2023-05-10", ANN, "1", BOB, "Morning open"),
+        played("2023-05-10", ANN, "1", CARL, "Evening open"),
+    )  # fmt: skip
+    assert ratings(new_club)[ANN] == 2602
+    values = {term["symbol"]: term["value"] for term in explain(new_club, nobody(ANN), "2023-05-10-1-2")["terms"]}
+    assert (values["We"], values["R1"], values["R2"]) == (1.84, 2600, 2600)
+
+
+def test_a_newcomers_first_tournament_without_a_point_is_left_out_beside_another_of_that_day(new_club: Ledger) -> None:
+    """Eve loses twice in one and scores 2½ of 5 in the other: (10000 + 3600)/7 = 1942.86, p = 50 %, so 1943."""
+    morning = [played(f"2025-07-0{day}", EVE, "0", opponent, "Morning open") for day, opponent in ((1, ANN), (2, BOB))]
+    evening = [
+        played(f"2025-07-0{day}", EVE, result, opponent, "Evening open")
+        for day, result, opponent in ((1, "1", CARL), (2, "=", DAN), (3, "1", ANN), (4, "0", BOB), (5, "0", CARL))
+    ]
+    told(new_club, club(2000, 2000, 2000, 2000, None), morning, evening)
+    assert ratings(new_club)[EVE] == 1943
+
+
+def test_a_tournament_from_before_the_lists_that_are_kept_is_rated_period_by_period(new_club: Ledger) -> None:
+    """With weeks for periods. 8 to 24 September: two lists between its first day and its own, from that of the 8th.
+
+    Ann wins a cup in each week from the 1st on. From the 1st there would be three lists, so each week by itself.
+    """
+    told(new_club, club(2000, 2000, 2000, 2000, period_days=7, event_gap=30))
+    told(new_club, [played(f"2025-09-{day}", ANN, "1", CARL, f"Cup {day}") for day in ("02", "09", "16")])
+    told(new_club, played("2025-09-08", BOB, "1", DAN, "Open"), played("2025-09-24", ANN, "=", DAN, "Open"))
+    sunday = instant_end_ms("2025-09-28")
+    assert places(new_club, "Open") == {(sunday, None), (sunday, instant_ms("2025-09-08"))}
+    starting = {met["own_rating"] for met in explain(new_club, nobody(ANN), "2025-09-24-1-4")["meetings"]}
+    assert starting == {2020}, "the list of 8 September, two lists before the present one"
+    told(new_club, played("2025-09-01", BOB, "=", DAN, "Open"))
+    assert {rated for rated, _ in places(new_club, "Open")} == {
+        instant_end_ms(f"2025-09-{sunday}") for sunday in ("07", "14", "28")
+    }
