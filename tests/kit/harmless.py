@@ -19,7 +19,7 @@ FORMULAS = (
 )  # fmt: skip
 ALLOWED = BIDI + UNSEEN + LINES  # the rules take these into names, tournaments and rounds
 EVERYTHING = ESCAPE + BIDI + UNSEEN + LINES + CONTROLS
-ZALGO = "O" + "\u0335\u0336\u0337\u0338\u0321\u0322\u0327\u0328\u031b" * 2
+ZALGO = unicodedata.normalize("NFC", "O" + "\u0335\u0336\u0337\u0338\u0321\u0322\u0327\u0328\u031b" * 2)
 
 
 class Ran(NamedTuple):
