@@ -24,6 +24,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import arith
 from ledger.schemes import elo
+from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import as_written
 from tests.kit.clubs import ClubOfTwo
@@ -124,7 +125,7 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
     ("scheme", "words", "same"),
     [
         ("elo", [], True), ("elo", ["initial=1500"], True), ("elo", ["initial=1500.0", "k=32"], True),
-        ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
+        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True), ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
         ("fide", [], False), ("fide", ["by_event=true"], False),
     ],
 )  # fmt: skip
@@ -151,7 +152,7 @@ def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tm
         ledger.catch_up()
         (met,) = (pool for pool in ledger.pools() if pool.name != "standard")
         assert met.eras[0].numbers == ledger.pool("standard").eras[0].numbers
-        assert met.eras[0].settings.keys() == set(met.eras[0].numbers._fields)
+        assert met.eras[0].settings.keys() == {*met.eras[0].numbers._fields, *POOL_SETTINGS}
 
 
 @pytest.mark.parametrize(("scheme_version", "arithmetic"), [(2, arith.VERSION), (1, arith.VERSION + 1)])

@@ -16,6 +16,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
 from ledger.journal import adoptions
 from ledger.ledger import Ledger
+from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Rhythm, Scheme
 
 from .. import limits, output
@@ -112,7 +113,13 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
             "source": field.metadata["source"],
         }
         for field in attrs.fields(chosen.settings)
-    ]
+    ] + [
+        {
+            "setting": name, "default": False, "new_pools": False, "unit": "switch", "meaning": meaning,
+            "source": "choice of the pool",
+        }
+        for name, meaning in POOL_SETTINGS.items()
+    ]  # fmt: skip
 
 
 def _as_text(default: float | bool) -> str:
