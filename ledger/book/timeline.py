@@ -25,6 +25,7 @@ from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
+from ledger.schemes.newcomers import FROM_SHOWN
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, always
 
 Who = Callable[[int], Newcomer]
@@ -57,6 +58,11 @@ class Era:
     carry: Carry
     conversion: tuple[ConversionRange, ...]
     position: int
+
+    @property
+    def from_shown(self) -> bool:
+        """Whether newcomers begin with the rating that the source shows beside their first rated game."""
+        return bool(self.settings.get(FROM_SHOWN))
 
     def converted(self, rating: float) -> float:
         """*rating* by the map whose range it lies in; the last range that begins at or below it."""

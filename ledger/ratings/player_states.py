@@ -78,8 +78,8 @@ class PlayerStates:
         return Roster(self._connection)
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
-        """What is known of a player at an instant beside the games: the one place that asks for a declared rating."""
-        return self._roster.newcomer(self._pool.pool, player, ms)
+        """What is known, at an instant, of a player who has no rated game by then."""
+        return self._roster.newcomer(self._pool, player, ms)
 
     @cached_property
     def latest_ms(self) -> int | None:
@@ -139,17 +139,19 @@ class PlayerStates:
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self._pool.taken_along(self.held(row), era, partial(self.newcomer, row["player"]))
+        return self._pool.taken_along(self.held(row), era, partial(self._roster.anew, self._pool, row["player"]))
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool who has a rating in force at an instant, in no order.
 
         A pool's players are those with a rated game in it, be it a later one.
         """
+        from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
         without_row = set(self._roster.with_past(self._pool.pool))
-        if without_row:
+        if without_row or from_shown:
             players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))
-            without_row &= {row["player"] for row in players}
+            known = {row["player"] for row in players}
+            without_row = known if from_shown else without_row & known
         for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._standing(row["player"], row, ms))

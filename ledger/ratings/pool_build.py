@@ -74,7 +74,7 @@ class _Players:
             player = int(players[place])
             held = int(self._era[player])
             if held == _NOBODY:
-                who = self._roster.newcomer(self._pool.pool, player, int(first_ms[place]))
+                who = self._roster.newcomer(self._pool, player, int(first_ms[place]))
                 state[place] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 state[place] = self._carried(player, held, era)
@@ -83,7 +83,7 @@ class _Players:
     def _carried(self, player: int, held: int, era: int) -> tuple[float, ...]:
         fields = len(self._pool.eras[held].scheme.state)
         before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
-        return self._pool.carried(before, era, partial(self._roster.newcomer, self._pool.pool, player))
+        return self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
 
     def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
         """Note what *players* hold after games of *era*."""

@@ -182,7 +182,7 @@ class PoolProjection:
                 carried = self._rows.carried(player, n)
             newcomer = None
             if carried.held is None:
-                newcomer = self._roster.newcomer(self.pool.pool, player, first_ms[player])
+                newcomer = self._roster.newcomer(self.pool, player, first_ms[player])
                 carried = self._rows.begun(newcomer.seed)
             brought.append(carried)
             newcomers.append(newcomer)
@@ -234,7 +234,7 @@ class PoolProjection:
         for player in here:
             held, newcomer = before.held[player], before.newcomers[player]
             if held is not None:
-                who = partial(self._roster.newcomer, self.pool.pool, before.players[player])
+                who = partial(self._roster.anew, self.pool, before.players[player])
                 states[player] = self.pool.carried(held, era, who)
             elif newcomer is not None:
                 states[player] = scheme.begin(newcomer, rated_by.numbers)

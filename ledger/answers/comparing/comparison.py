@@ -152,7 +152,7 @@ def compare(
         min_games: games that a player must have for correlations and places.
         movers: how many winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
-        from_shown: who declares no rating begins with the first one that the source showed beside a game.
+        from_shown: who declares no rating begins with the one that the source shows beside the first game.
 
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
