@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.timeline import Era, Pool
+from ledger.book.eras import Era
+from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
 from ledger.journal.game_keys import game_found

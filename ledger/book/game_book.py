@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import pasts, supplements, tables
+from ledger.book.eras import BEGINNING
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import add_era, add_opening, add_pool, era_of, stored_pools
-from ledger.book.timeline import ALONE, BEGINNING, Place, Pool
+from ledger.book.timeline import ALONE, Place, Pool
 from ledger.book.tournament_games import PlayedTournaments, editions_of
 from ledger.book.tournaments import Edition
 from ledger.errors import CorruptError

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.eras import Era
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Era, Pool
+from ledger.book.timeline import ALONE, Pool
 from ledger.book.tournament_games import Editions
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import bound, compiled

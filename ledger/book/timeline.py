@@ -18,59 +18,19 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book import tournaments
+from ledger.book.eras import Era, same_terms
 from ledger.book.tournaments import Announced, Edition
 from ledger.facts import periods
-from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
-from ledger.schemes.newcomers import FROM_SHOWN
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, always
 
 Who = Callable[[int], Newcomer]
 
-BEGINNING = -(2**62)  # before any game, milliseconds
 LISTS_KEPT = 2  # lists before the present one whose ratings a scheme may ask for that rates tournaments whole
 ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
-
-
-@attrs.frozen(eq=False)
-class Era:
-    """One stretch of a pool's timeline.
-
-    Attributes:
-        since_ms: first millisecond that belongs to it; ``BEGINNING`` for the first era.
-        since: the same as the event wrote it; empty for the first era.
-        scheme: what rates its games.
-        numbers: the settings as kernels take them.
-        settings: the settings as the event gave them.
-        carry: what a player brings along.
-        conversion: for ``convert``: the linear maps by rating.
-        position: of the event in the journal.
-    """
-
-    since_ms: int
-    since: str
-    scheme: Scheme
-    numbers: Any
-    settings: Mapping[str, int | bool | str]
-    carry: Carry
-    conversion: tuple[ConversionRange, ...]
-    position: int
-
-    @property
-    def from_shown(self) -> bool:
-        """Whether newcomers begin with the rating that the source shows beside their first rated game."""
-        return bool(self.settings.get(FROM_SHOWN))
-
-    def converted(self, rating: float) -> float:
-        """*rating* by the map whose range it lies in; the last range that begins at or below it."""
-        chosen = self.conversion[0]
-        for conversion in self.conversion:
-            if conversion.from_rating is None or float(conversion.from_rating) <= rating:
-                chosen = conversion
-        return float(chosen.factor) * rating + float(chosen.offset)
 
 
 class Place(NamedTuple):
@@ -366,7 +326,7 @@ class Pool:
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         """Over one change of scheme, into era *to*; the newcomer where the player begins anew."""
         old, new = self.eras[to - 1], self.eras[to]
-        if new.carry is Carry.KEEP and _same_terms(old, new):
+        if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
         state = scheme.brought(
             old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
@@ -394,18 +354,3 @@ def _over(last_ms: int, calendar: Calendar) -> int:
     if calendar.by_runs:  # a run says itself up to when it reaches
         return last_ms
     return min(last_ms + int(calendar.included) * DAY_MS, OPEN)
-
-
-def _same_terms(old: Era, new: Era) -> bool:
-    """True when a state means the same in both eras: one scheme, and periods that are counted alike.
-
-    A state that knows which rating was in force when counts in days: it stays whole where tournaments are rated whole.
-    """
-    if old.scheme.name != new.scheme.name:
-        return False
-    if old.scheme.rhythm is not Rhythm.PERIOD:
-        return True
-    before, after = old.scheme.calendar(old.numbers), new.scheme.calendar(new.numbers)
-    return before == after or (old.scheme.in_force is not None and (before.by_event or after.by_event))
-
-

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ledger.book.timeline import Era, Pool
+from ledger.book.eras import Era
+from ledger.book.timeline import Pool
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled

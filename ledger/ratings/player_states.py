@@ -13,8 +13,9 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import is_listed
