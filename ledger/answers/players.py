@@ -37,9 +37,9 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         ``rating_then`` is the rating in force then, before the first closing of a list scheme a declared one; where a
         scheme of that time rates by period or event, ``rating_after_period`` is what the games played by then and not
         yet rated led to, ``period_closes`` when; both are None where no game waits. ``rating_now`` counts the games of
-        a period that is not over as if it closed now, as rankings do; where the scheme rates by period or event,
-        ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme that
-        gave it, or of a player who came with it the name of the list, ``seed`` where it has none.
+        a period that is not over as if it closed now, as rankings do; where a scheme of the pool rates by period or
+        event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
+        that gave it, or of a player who came with it the name of the list, ``seed`` where it has none.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
@@ -59,7 +59,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "scheme": now.era.scheme.name,
         **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
         "rating_now": now.in_force,
-        **({} if now.era.scheme.rhythm is Rhythm.GAME else {"rating_in_force": in_force.in_force}),
+        **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         "rank": rank,
@@ -100,7 +100,7 @@ def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
         row = _row(ledger, pool, in_force.player, reached["hera_n"])
-        scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
+        scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
         return {"hera": reached["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
     first = _row(ledger, pool, in_force.player, 1)
     seed = Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"])
@@ -138,7 +138,12 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
+    opposite_rows = [
+        {**opposite_row, "rated_ms": row["rated_ms"]}
+        for row, opposite_row in zip(
+            rows, queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments), strict=True
+        )
+    ]
     opponents = names(ledger, {row["opponent"] for row in rows})
     now = {player: states.now(player).in_force for player in (person.player, *opponents)}
     return [

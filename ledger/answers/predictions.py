@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.wording import day, shown
-from ledger.book.timeline import Era
+from ledger.book.eras import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person

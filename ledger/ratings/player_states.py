@@ -13,8 +13,9 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import is_listed
@@ -102,12 +103,19 @@ class PlayerStates:
         ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
         return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
 
+    @cached_property
+    def latest_era(self) -> int:
+        """Place of the era of ``now``: that of the last game or, where it is rated in a later one, of its rating."""
+        era = 0 if self.latest_ms is None else self._pool.era_at(self.latest_ms)
+        last = self._row(queries.LAST_PLACE, self._pool.pool) if self._pool.is_crossed else None
+        return era if last is None or last["ms"] is None else max(era, self._pool.era_at(last["ms"]))
+
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
         return queries.first_row(self._connection, query, arguments)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
-        era = self._pool.era_at(row["ended_ms"])
+        era = self._pool.era_at(row["rated_ms"])
         return Held(era, tuple(row[name] for name in self._pool.eras[era].scheme.state), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
@@ -129,11 +137,13 @@ class PlayerStates:
         Args:
             player: the player number; may have no game yet, but the pool has.
         """
-        return self._standing(player, self._row(queries.LAST_ROW, self._pool.pool, player), self.latest_ms or 0)
+        return self._standing(
+            player, self._row(queries.LAST_ROW, self._pool.pool, player), self.latest_ms or 0, self.latest_era
+        )
 
-    def _standing(self, player: int, row: dict[str, Any] | None, ms: int) -> PlayerState:
-        """What has become at an instant of the last row before it."""
-        number = self._pool.era_at(ms)
+    def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
+        """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
+        number = self._pool.era_at(ms) if number is None else number
         era = self._pool.eras[number]
         if row is None:
             who = self.newcomer(player, ms)
@@ -230,7 +240,7 @@ class PlayerStates:
         """
         if self.latest_ms is None:
             return BEGINNING
-        era = self._pool.eras[self._pool.era_at(self.latest_ms)]
+        era = self._pool.eras[self.latest_era]
         if era.scheme.at is as_it_stands:
             return era.since_ms
         if era.scheme.stands_from is None:
@@ -244,7 +254,7 @@ class PlayerStates:
         if latest is not None and self.stands_since_ms > BEGINNING:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
-                yield from _in_force(self._standing(row["player"], row, latest))
+                yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
 
 
 def _in_force(state: PlayerState) -> Iterator[PlayerState]:
