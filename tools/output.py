@@ -210,18 +210,20 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
 def write_one(row: Row, fmt: str | None) -> None:
     """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field.
 
-    In CSV and TSV each part of an object is a column, such as ``win_rating``, so that numbers stay numbers.
+    But for JSON each part of an object is a field of its own, such as ``win_rating``, so that numbers stay numbers.
     """
     if fmt == "table":
-        lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in row.items()]
+        fields = in_columns(row).items()
+        lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in fields]
         _put(tabulate.tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
         _put_json(_json(row, _UPRIGHT) + "\n")
     else:
-        write([_in_columns(row) if fmt in DIVIDED else row], fmt)
+        write([in_columns(row) if fmt in DIVIDED else row], fmt)
 
 
-def _in_columns(row: Row) -> Row:
+def in_columns(row: Row) -> Row:
+    """A row in which each part of an object is a column of its own, such as ``win_rating``."""
     flat: Row = {}
     for name, value in row.items():
         flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
