@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
@@ -40,6 +41,7 @@ from tests.kit.drawn_clubs import (
 )
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
+TODAY = int(NOW.timestamp() * 1000)
 DAYS = (*MOMENTS, "2020-02", "2020-03-31", "2021-07-01", "2025")
 Row = dict[str, Any]
 
@@ -73,10 +75,10 @@ class Rule:
         seed = None
         for row in self._seeds:
             if row["player"] == player and row["effective_ms"] <= ms:
-                day = row["effective_ms"] / DAY_MS if row["effective_at"] else None
+                since = row["effective_ms"] / DAY_MS if row["effective_at"] else None
                 games = None if row["games"] is None else float(row["games"])
                 rest = row["deviation"], row["volatility"], row["highest"], row["k_factor"]
-                seed = Seed(row["rating"], games, *rest, day)
+                seed = Seed(row["rating"], games, *rest, since)
         return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS, seed)
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
@@ -132,13 +134,23 @@ class Rule:
 
     def now(self, player: int) -> tuple[float | None, float | None]:
         """At the time of the last game; a seed without a game counts from its day on, which may be later."""
-        today = int(NOW.timestamp() * 1000)
-        latest = max((row["ended_ms"] for rows in self.rows.values() for row in rows), default=today)
+        latest = max((row["ended_ms"] for rows in self.rows.values() for row in rows), default=TODAY)
         if player in self.rows:
             return self.rating(player, latest, last=self.rows[player][-1])
-        since = [row["effective_ms"] for row in self._seeds if row["player"] == player]
-        by_today = [ms for ms in since if ms <= max(latest, today)]
-        return self.rating(player, max([latest, *by_today]), last=None, by=self.pool.era_at(latest))
+        since = [ms for ms in self._seeds_of(player) if ms <= max(latest, TODAY)]
+        return self.rating(player, max([latest, *since]), last=None, by=self.pool.era_at(latest))
+
+    def _seeds_of(self, player: int) -> list[int]:
+        return [row["effective_ms"] for row in self._seeds if row["player"] == player]
+
+    def predicted_on(self, *players: int) -> int | None:
+        """The end of the last day on which anything ended or a list of who has not played came; None: today."""
+        ends = [row["ended_ms"] for rows in self.rows.values() for row in rows]
+        ends += [*self.pool.runs, *(ms for closed in self.pool.closed.values() for ms in closed)]
+        if not ends:
+            return None
+        unplayed = [self._seeds_of(player) for player in players if player not in self.rows]
+        return instant_end_ms(day(max([*ends, *(ms for seeds in unplayed for ms in seeds if ms <= TODAY)])))
 
     def at(self, player: int, ms: int, *, before: bool = False) -> tuple[float | None, float | None]:
         by_then = [row for row in self.rows.get(player, []) if row["rated_ms"] < ms + (not before)]
@@ -150,6 +162,22 @@ class Rule:
             return self.at(row["player"], row["ended_ms"], before=True)[1]
         earlier = self.rows[row["player"]][: row["n"] - 1]
         return self.rating(row["player"], row["ended_ms"], last=earlier[-1] if earlier else None)[1]
+
+    def highest(self, player: int, ms: int) -> tuple[float | None, str | None]:
+        """The highest rating in force by an instant from the 50th rated game on, those of a list counted; since when.
+
+        That of a list goes first, where it says it or stands on 50 games.
+        """
+        rows = self.rows[player]
+        seed = self.who(player, rows[0]["ended_ms"]).seed
+        before = 0.0 if seed is None else seed.games or 0.0
+        best: tuple[float | None, str | None] = (None, None)
+        if seed is not None and (seed.highest is not None or before >= 50):
+            best = (seed.peak, None if seed.day is None else day(int(seed.day * DAY_MS)))
+        for row in rows:
+            if row["rated_ms"] <= ms and row["n"] + before >= 50 and (best[0] is None or row["rating"] > best[0]):
+                best = (row["rating"], day(row["rated_ms"]))
+        return best
 
     def after_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
@@ -213,9 +241,15 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     )
     assert rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
+    until = rule.predicted_on() or TODAY
     for player in rule.members:
         summary = players.summary(ledger, ledger.player(str(player)), rule.pool.name)
         assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
+        in_force = rule.at(player, until)[1] if player in rule.rows else now[player][1]
+        assert summary.get("rating_in_force", in_force) == in_force
+        assert ("rating_in_force" in summary) is any(era.scheme.rhythm is not Rhythm.GAME for era in rule.pool.eras)
+        if player in rule.rows:
+            assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
         assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
         on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
         assert on_that_day == summary
@@ -226,7 +260,13 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     for player in range(1, PLAYERS + 1):
         other = ledger.player(str(player % PLAYERS + 1))
         told = predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name)
-        assert (told["rating"], told["opponent_rating"]) == (now[player][0], now[other.player][0])
+        as_of = rule.predicted_on(player, other.player)
+        assert (told["rating"], told["opponent_rating"]) == tuple(
+            rule.at(who, as_of or TODAY)[0] for who in (player, other.player)
+        )
+        assert told["as_of"] == day(as_of or TODAY)
+        if as_of is not None:
+            assert told == predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(as_of))
 
 
 def check_the_pools(ledger: Ledger, days: list[str]) -> None:

@@ -5,7 +5,7 @@ Every number comes from the views. Nothing is written or formatted.
 
 from __future__ import annotations
 
-from math import isnan, sqrt
+from math import sqrt
 from typing import Any
 
 from ledger.answers.joining import joined
@@ -19,11 +19,10 @@ from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.history import HERA, HISTORY, begun
+from ledger.ratings.history import highest_of
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.schemes.scheme import Rhythm
 
-HERA_FIELDS = ("hera", "hera_date", "hera_scheme")
 
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
     """One player in one pool: rating then and now, results, HERA and its date, time losses.
@@ -37,8 +36,12 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     Returns:
         ``rating_then`` is the rating in force then, before the first closing of a list scheme a declared one; where a
         scheme of that time rates by period or event, ``rating_after_period`` is what the games played by then and not
-        yet rated led to, ``period_closes`` when; both are None where no game waits. Who has no rated game yet and came
-        into the pool with the rating of a list has that, and no rank; "then" is the day of the list by default.
+        yet rated led to, ``period_closes`` when; both are None where no game waits. ``rating_now`` counts the games of
+        a period that is not over as if it closed now, as rankings do; where a scheme of the pool rates by period or
+        event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
+        that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
+        game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
+        by default.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
@@ -47,8 +50,12 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
+    in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
     rank, ranked = place(ledger, rated_by, now)
-    played = _not_played(ledger, person, rated_by) if last is None else _played(ledger, states, rated_by, last)
+    if last is None:
+        played = _not_played(ledger, person, rated_by)
+    else:
+        played = _played(ledger, states, rated_by, last, in_force)
     return {
         "player": person.player,
         "name": shown(person),
@@ -58,6 +65,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "scheme": now.era.scheme.name,
         **_then(states, person.player, at or played["first"]),
         "rating_now": now.in_force,
+        **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         "rank": rank,
@@ -66,19 +74,16 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     }
 
 
-def _played(ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
+def _played(
+    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState
+) -> dict[str, Any]:
     """What a summary says of rated games: counts, HERA, mean and deviation of the ratings, the days of two of them."""
-    mean, deviation = _mean_and_deviation(ledger, states, pool, last)
     return {
         "first": day(_row(ledger, pool, last["player"], 1)["ended_ms"]),
         "games": last["n"],
-        "wins": last["wins"],
-        "draws": last["draws"],
-        "losses": last["losses"],
-        "time_losses": last["time_losses"],
-        **_hera(ledger, pool, last),
-        "mean_rating": mean,
-        "rating_sd": deviation,
+        **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
+        **_hera(ledger, pool, in_force),
+        **_spread(ledger, states, pool, last),
         "last_game": day(last["ended_ms"]),
     }
 
@@ -88,20 +93,19 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
     today = ledger.now_ms()
     seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
     in_force = [seed for seed in seeds if seed.ms <= today] or seeds[:1]
-    seed = in_force[-1]
-    highest = begun(HISTORY, seed.seed)[HERA]
     return {
-        "first": day(today if seed.seed.day is None else seed.ms),
+        "first": day(today if in_force[-1].seed.day is None else in_force[-1].ms),
         **dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0),
-        **(dict.fromkeys(HERA_FIELDS) if isnan(highest) else _hera_of(seed, highest)),
+        **_hera_of(in_force[-1]),
         **dict.fromkeys(("mean_rating", "rating_sd", "last_game")),
     }
 
 
-def _mean_and_deviation(
-    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]
-) -> tuple[float | None, float | None]:
-    """Of the ratings after each game; a game after which the scheme gave none does not count. None where all are so."""
+def _spread(ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]) -> dict[str, float | None]:
+    """Mean and standard deviation of the ratings after each game, points.
+
+    A game after which the scheme gave no rating does not count; where all are so, there is neither.
+    """
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
@@ -110,9 +114,9 @@ def _mean_and_deviation(
             if rating is not None:
                 n, total, squares = n + 1, total + rating, squares + rating * rating
     if not n:
-        return None, None
+        return {"mean_rating": None, "rating_sd": None}
     mean = total / n
-    return mean, sqrt(max(0.0, squares / n - mean * mean))
+    return {"mean_rating": mean, "rating_sd": sqrt(max(0.0, squares / n - mean * mean))}
 
 
 def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
@@ -132,22 +136,22 @@ def _in_force_from(rated_ms: int | None) -> str | None:
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
-def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
-    """The highest rating ever, when it first came into force, and by which system; a seed's, of which list it is."""
-    if last["hera"] is not None and not last["hera_n"]:
-        first = _row(ledger, pool, last["player"], 1)
-        seed = Roster(ledger.views.connection).seed_at(pool.pool, last["player"], first["ended_ms"])
-        if seed is not None:
-            return _hera_of(seed, last["hera"])
-    if not last["hera_n"]:
-        return dict.fromkeys(HERA_FIELDS)
-    row = _row(ledger, pool, last["player"], last["hera_n"])
-    scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
-    return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
+    """The highest rating that was ever in force, since when, and by which system; a seed's, of which list it is."""
+    reached = in_force.row
+    if reached is not None and reached["hera_n"]:
+        row = _row(ledger, pool, in_force.player, reached["hera_n"])
+        scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
+        return {"hera": reached["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+    first = _row(ledger, pool, in_force.player, 1)
+    return _hera_of(Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"]))
 
 
-def _hera_of(seed: Listed, highest: float) -> dict[str, Any]:
-    """The highest rating that a seed tells of."""
+def _hera_of(seed: Listed | None) -> dict[str, Any]:
+    """The highest rating that a player brought along, and the list that tells it."""
+    highest = None if seed is None else highest_of(seed.seed)
+    if seed is None or highest is None:
+        return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
     since = None if seed.seed.day is None else day(seed.ms)
     return {"hera": highest, "hera_date": since, "hera_scheme": seed.source or "seed"}
 
@@ -172,14 +176,20 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
 
     ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
     period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None while
-    that has not closed). A rating is None where the scheme listed no such player.
+    that has not closed). ``rating_now`` is that of ``summary``. A rating is None where the scheme listed no such
+    player.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
+    opposite_rows = [
+        {**opposite_row, "rated_ms": row["rated_ms"]}
+        for row, opposite_row in zip(
+            rows, queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments), strict=True
+        )
+    ]
     opponents = names(ledger, {row["opponent"] for row in rows})
     today = ledger.now_ms()
     now = {player: states.now(player, today).in_force for player in (person.player, *opponents)}

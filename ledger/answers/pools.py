@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import asdict
 
-from ledger.book.timeline import Era
+from ledger.book.eras import Era
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.schemes.newcomers import POOL_SETTINGS

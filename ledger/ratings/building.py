@@ -147,7 +147,7 @@ class Build:
             writers.own()
             with sqlite.immediate(connection, self._path):
                 book.place_all_tournaments(Fresh())
-            stale, columns = True, (*columns, "began_ms")
+            stale, columns = True, tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
         if stale:
             writers.own()
             games.clear()

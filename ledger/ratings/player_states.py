@@ -13,8 +13,9 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import is_listed
@@ -81,18 +82,40 @@ class PlayerStates:
         """What is known, at an instant, of a player who has no rated game by then."""
         return self._roster.newcomer(self._pool, player, ms)
 
+    def standing_code(self, player: int, ms: int) -> int:
+        """The standing of a player at an instant, as kernels see it."""
+        return self._roster.standing_at(player, ms)
+
     @cached_property
     def latest_ms(self) -> int | None:
         """When the pool's last rated game ended, milliseconds; None where there is none."""
         found = self._row(queries.LATEST_END, self._pool.pool)
         return None if found is None or found["ms"] is None else int(found["ms"])
 
+    @cached_property
+    def recorded_until_ms(self) -> int | None:
+        """The end of the last day on which a rated game, a rating run or a tournament ended; None where none did.
+
+        "After all that is recorded" means this instant: no clock tells it, and asked about that day the answer is the
+        same.
+        """
+        closings = [ends[-1] for ends in (self._pool.runs, *self._pool.closed.values()) if ends]
+        ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
+        return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
+
+    @cached_property
+    def latest_era(self) -> int:
+        """Place of the era of ``now``: that of the last game or, where it is rated in a later one, of its rating."""
+        era = 0 if self.latest_ms is None else self._pool.era_at(self.latest_ms)
+        last = self._row(queries.LAST_PLACE, self._pool.pool) if self._pool.is_crossed else None
+        return era if last is None or last["ms"] is None else max(era, self._pool.era_at(last["ms"]))
+
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
         return queries.first_row(self._connection, query, arguments)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
-        era = self._pool.era_at(row["ended_ms"])
+        era = self._pool.era_at(row["rated_ms"])
         return Held(era, tuple(row[name] for name in self._pool.eras[era].scheme.state), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
@@ -118,28 +141,36 @@ class PlayerStates:
             today_ms: what time it is, milliseconds: which seeds are in force, and the instant where the pool has no
                 game.
         """
-        latest = self._latest(today_ms)
+        ms, era = self._now(today_ms)
         row = self._row(queries.LAST_ROW, self._pool.pool, player)
         if row is None:
-            until = max(latest, today_ms)
+            until = max(ms, today_ms)
             listed = self._roster.seed_at(self._pool.pool, player, until)
             if listed is not None:
-                return self._seeded(player, listed, self._roster.anew(self._pool, player, until), latest)
-        return self._standing(player, row, latest)
+                return self._seeded(player, listed, self._roster.anew(self._pool, player, until), today_ms)
+        return self._standing(player, row, ms, era)
 
-    def _latest(self, today_ms: int) -> int:
-        return today_ms if self.latest_ms is None else self.latest_ms
+    def _now(self, today_ms: int) -> tuple[int, int]:
+        """The instant of ``now`` and the place of its era."""
+        return (today_ms, self._pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
-    def _seeded(self, player: int, listed: Listed, who: Newcomer, latest_ms: int) -> PlayerState:
+    def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
         """``now`` of who has a seed and no rated game, by the scheme of everybody else's."""
-        ms, number = max(latest_ms, listed.ms), self._pool.era_at(latest_ms)
-        era = self._pool.eras[number]
+        latest_ms, number = self._now(today_ms)
+        ms, era = max(latest_ms, listed.ms), self._pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
         return PlayerState(player, era, self._pool.brought(number, state, ms), None)
 
-    def _standing(self, player: int, row: dict[str, Any] | None, ms: int) -> PlayerState:
-        """What has become at an instant of the last row before it."""
-        number = self._pool.era_at(ms)
+    def listed_from(self, player: int, today_ms: int) -> int:
+        """The end of the day from which the seed of who has no rated game is in force; ``BEGINNING`` for the others."""
+        listed = None if self._plays(player) else self._roster.seed_at(self._pool.pool, player, today_ms)
+        if listed is None or listed.ms == FROM_THE_BEGINNING:
+            return BEGINNING
+        return (listed.ms // DAY_MS + 1) * DAY_MS - 1
+
+    def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
+        """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
+        number = self._pool.era_at(ms) if number is None else number
         era = self._pool.eras[number]
         if row is None:
             who = self.newcomer(player, ms)
@@ -246,11 +277,11 @@ class PlayerStates:
         """
         if self.latest_ms is None:
             return BEGINNING
-        return max(self._pool.eras[self._pool.era_at(self.latest_ms)].since_ms, self._moved_until(self.latest_ms))
+        return max(self._pool.eras[self.latest_era].since_ms, self._moved_until(self.latest_ms, self.latest_era))
 
-    def _moved_until(self, latest_ms: int) -> int:
-        """From when on a state of the scheme of an instant says by itself what it is then; ``BEGINNING``: always."""
-        era = self._pool.eras[self._pool.era_at(latest_ms)]
+    def _moved_until(self, latest_ms: int, number: int) -> int:
+        """From when on a state of an era says by itself what it is at an instant; ``BEGINNING``: always."""
+        era = self._pool.eras[number]
         if era.scheme.at is as_it_stands:
             return BEGINNING
         if era.scheme.stands_from is None:
@@ -264,7 +295,7 @@ class PlayerStates:
         if latest is not None and self.stands_since_ms > BEGINNING:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
-                yield from _in_force(self._standing(row["player"], row, latest))
+                yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
         """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.
@@ -275,12 +306,12 @@ class PlayerStates:
             today_ms: what time it is, milliseconds.
             best: how many at most.
         """
-        latest = self._latest(today_ms)
+        latest, era = self._now(today_ms)
         pool, until = self._pool.pool, max(latest, today_ms)
-        moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest) - 1)  # time has changed what these say
+        moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
         found: list[PlayerState] = []
         for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
-            state = self._seeded(player, listed, who, latest)
+            state = self._seeded(player, listed, who, today_ms)
             if state.state[0] != listed.seed.rating:  # a scheme that makes something else of it: no index tells
                 found, moved = [], (FROM_THE_BEGINNING, until)
                 break
@@ -289,7 +320,7 @@ class PlayerStates:
                 break
         if moved[0] <= moved[1]:
             for player, listed, who in self._roster.unplayed_between(pool, until, moved):
-                found += _in_force(self._seeded(player, listed, who, latest))
+                found += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(found, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
 

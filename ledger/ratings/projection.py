@@ -25,6 +25,7 @@ from ledger.ratings.player_rows import Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import (
     BEGAN,
+    TOURNAMENT,
     Games,
     Rated,
     as_games,
@@ -241,7 +242,7 @@ class PoolProjection:
         score = cols.over(games.half_points, 2)
         games_in = rateable(
             self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()),
+            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
         )  # fmt: skip
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if follows:

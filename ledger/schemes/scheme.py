@@ -187,9 +187,11 @@ class Scheme:
             player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
             fields in *after*.
         in_force: kernel ``(state, p, day) -> rating``: the rating in force on a day not after that of the state; for a
-            scheme that rates from the ratings in force when a tournament began. Its ``rate_player`` takes one more
-            column, ``began``, after ``colour``: by game the day on which its tournament began, and that of the batch
-            where tournaments are not rated whole.
+            scheme that rates from the ratings in force when a tournament began. Its state counts time in days: it stays
+            as it is when the pool goes on with other settings. It may keep the ratings of the last three lists
+            (``timeline.LISTS_KEPT``). Its ``rate_player`` takes one more column, ``began``, after ``colour``: by game
+            when its tournament began, the same for two games of a batch if they are of one tournament, and that of the
+            batch where tournaments are not rated whole.
         for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
             an adoption of earlier days meant by saying nothing.
         steps: number of rounds.

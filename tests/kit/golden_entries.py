@@ -45,6 +45,10 @@ class Golden(NamedTuple):
         return assemble(self.position, self.recorded_at, self.actor, kind, event.key, facts(event))
 
 
+SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
+    "provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1),
+}  # fmt: skip
+
 # By file name without ".json".
 GOLDEN: dict[str, Golden] = {
     "scheme-adopted-1.minimal": Golden(
@@ -61,7 +65,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             effective_from="2013-06",
         ),
         "scheme-adopted/1",
@@ -73,7 +77,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             effective_from="2024-03-01T00:00:00.001Z",
             carry=Carry.CONVERT,
             conversion=(
@@ -104,7 +108,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             scheme_version=3,
             arithmetic=2**53 - 1,
             effective_from="2024-03-01T00:00:00.001Z",

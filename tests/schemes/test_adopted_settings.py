@@ -28,6 +28,8 @@ from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import as_written
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.commands import Run
+from tools.commands import USAGE, settings_given
 
 PINNED = Path(__file__).with_name("adopted_settings.json")
 
@@ -117,6 +119,31 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
             ledger.catch_up()
             assert ledger.pool("new").eras[0].numbers.k == 24
         assert not audit(tmp_path / folder / "old.db").falsehoods
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words", "same"),
+    [
+        ("elo", [], True), ("elo", ["initial=1500"], True), ("elo", ["initial=1500.0", "k=32"], True),
+        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True),
+        ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
+        ("fide", [], False), ("fide", ["by_event=true"], False),
+    ],
+)  # fmt: skip
+def test_the_command_and_the_library_agree_on_what_is_the_same_adoption(
+    scheme: str, words: list[str], same: bool, tmp_path: Path, run: Run
+) -> None:
+    path = old_ledger(tmp_path, SchemeAdopted(pool="standard", scheme="elo", settings={"initial": 1500}))
+    done = run("scheme", "adopt", path, "--scheme", scheme, *(f"--set={word}" for word in words))
+    assert ("was adopted already" in done.err) is same
+    assert done.code == (0 if same else USAGE)
+    event = SchemeAdopted(pool="standard", scheme=scheme, settings=settings_given(words))
+    with Ledger.open(path) as ledger:
+        if same:
+            assert ledger.append(event).duplicate
+        else:
+            with pytest.raises(ConflictError):
+                ledger.append(event)
 
 
 def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tmp_path: Path) -> None:

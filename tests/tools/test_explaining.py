@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.kit.commands import Run
-from tools import cli
+from tests.kit.csv_files import imported_club
 
 GAMES = 60
 
@@ -16,15 +18,9 @@ GAMES = 60
 @pytest.fixture(scope="module")
 def long_period(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A club in which Ann plays sixty games in one month, against players of different ratings."""
-    path = tmp_path_factory.mktemp("period") / "club.db"
-    lines = ["key,white,black,result,ended_at,half_moves"]
-    lines += [f"a{i},p{i},p{(i + 7) % 20},1-0,2020-01-{i + 1:02},60" for i in range(20)]
+    lines = [f"a{i},p{i},p{(i + 7) % 20},1-0,2020-01-{i + 1:02},60" for i in range(20)]
     lines += [f"g{i},Ann,p{i % 20},{('1-0', '0-1', '1/2-1/2')[i % 3]},2020-02-{i % 28 + 1:02},60" for i in range(GAMES)]
-    file = path.with_name("games.csv")
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert cli.main(["init", str(path), "--scheme", "glicko"]) == 0
-    assert cli.main(["import", str(path), str(file)]) == 0
-    return path
+    return imported_club(tmp_path_factory.mktemp("period"), "glicko", lines)
 
 
 def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_period: Path, run: Run) -> None:
@@ -46,6 +42,26 @@ def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_pe
         "40 smaller terms are not shown: --limit 0 shows all", "the first 20; there are more: --limit 0 shows all",
     ]  # fmt: skip
     assert repr(told["after"]) in head
+
+
+@pytest.mark.parametrize("fmt", ["--csv", "--tsv"])
+def test_cells_hold_no_parts_each_term_and_each_game_has_a_row(fmt: str, long_period: Path, run: Run) -> None:
+    told = json.loads(run("explain", long_period, "Ann", "csv:g5").out)
+    text = run("explain", long_period, "Ann", "csv:g5", fmt).out
+    rows = list(csv.DictReader(io.StringIO(text), dialect="excel" if fmt == "--csv" else "excel-tab"))
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))]
+    assert {(row["player"], float(row["after"]), row["carried_from_scheme"]) for row in rows} == {
+        ("Ann", told["after"], "")
+    }
+    terms, games = ([row for row in rows if row["part"] == part] for part in ("term", "game"))
+    assert terms + games == rows
+    assert [(row["symbol"], float(row["value"]), row["meaning"]) for row in terms] == [
+        (term["symbol"], term["value"], term["meaning"]) for term in told["terms"]
+    ]
+    assert [{name.removeprefix("with_"): row[name] for name in row if name.startswith("with_")} for row in games] == [
+        {name: str(value) for name, value in meeting.items()} for meeting in told["meetings"]
+    ]
+    assert len(games) == GAMES
 
 
 def test_the_rest_is_shown_on_request(long_period: Path, run: Run) -> None:

@@ -16,9 +16,10 @@ import attrs
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
 from ledger.answers.pools import chosen
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Era, Pool
+from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
@@ -238,7 +239,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
-    columns += [began_ms[places]] if len(began_ms) else []
+    columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
     if len(places) < engine.COMPILE_FROM:
         games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
     else:
