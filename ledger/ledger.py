@@ -29,7 +29,7 @@ from ledger.journal.recorder import Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings import queries
+from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
@@ -68,7 +68,7 @@ class Ledger:
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._recorder = Recorder(journal, self.now_ms)
+        self._recorder = Recorder(journal, self.now_ms, self._judge)
 
     @classmethod
     def create(
@@ -188,13 +188,15 @@ class Ledger:
         return event if self.journal.find([event.key]) else schemes.in_full(event)
 
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
+        if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
+            self.level()  # which games are rated only the views know
         recorded = self._recorder.append_many(batch, actor)
         placed = zip(*recorded, strict=True)
-        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        receipts = recorded.receipts
-        for place, note in EarlyGames(self.views).of_events(recorded.events).items():
-            receipts[place] = receipts[place]._replace(note=note)
-        return receipts
+        self.views.expect(Placed(made.position, event) for made, event in placed if event is not None)
+        return EarlyGames(self.views).noted(recorded)
+
+    def _judge(self, event: Event) -> None:
+        pasts.judge(lambda: self.views.connection, self.pools, event)
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -252,8 +254,8 @@ class Ledger:
         """
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
-        notes_of = EarlyGames(self.views).of_frame
-        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike, notes_of)
+        pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
+        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

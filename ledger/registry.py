@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
@@ -28,13 +27,6 @@ from ledger.registry_columns import ListImport, PlayersReport
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-# Name -> what it means and what to do; the other refusals are those of ``journal.rules``.
-RULES: dict[str, str] = {
-    "after-the-first-game": (
-        "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
-    ),
-}
 
 Appending = Callable[[Sequence[Event], str], list[Receipt]]
 
@@ -175,10 +167,7 @@ class Registry:
         Raises:
             RejectedError: ``after-the-first-game``: it acts nowhere.
         """
-        connection, ms = self.views().connection, instant_ms(change.effective_at)
-        found = [pasts.beginning(connection, pool, change.player, ms, declared=True) for pool in self.pools()]
-        pasts.refuse_late(change.key, "declared rating", change.effective_at, found)
-        return found
+        return pasts.refuse_late(self.views().connection, self.pools(), change)
 
     def _is_born_in(self, player: int, birth_year: int) -> bool:
         """Whether the year of birth is known already.
@@ -202,9 +191,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
-        begin = pasts.beginning(self.views().connection, pool, seed.player, since_ms, declared=False)
-        pasts.refuse_late(seed.key, "rating", seed.effective_at or "", [begin])
+        (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
         return begin
 
     def take_list(

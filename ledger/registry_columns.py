@@ -179,7 +179,8 @@ class ListImport:
                     news.seeded_lines.add(line)
                 elif player in firsts:
                     since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
-                    pasts.refuse_late(key, "rating", since or "", [pasts.judged(self._pool, firsts[player], since_ms)])
+                    begins = [pasts.judged(self._pool, firsts[player], since_ms)]
+                    pasts.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 

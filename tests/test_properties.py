@@ -34,6 +34,7 @@ from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
+from tests.kit.clubs import takes_late_pasts
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
 from tests.kit.games import source_game
@@ -78,7 +79,7 @@ def new_ledger() -> Iterator[Ledger]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "club.db"
         Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-        with Ledger.open(path, projectors=PROJECTORS, clock=lambda: NOW) as ledger:
+        with takes_late_pasts(Ledger.open(path, projectors=PROJECTORS, clock=lambda: NOW)) as ledger:
             yield ledger
 
 
@@ -124,7 +125,10 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
 @given(st.data(), clubs())
 def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
-    with new_ledger() as one, Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW) as other:
+    with (
+        new_ledger() as one,
+        takes_late_pasts(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other,
+    ):
         for part in data.draw(slices(club)):
             writer, reader = data.draw(st.permutations((one, other)))
             writer.append_many(part)

@@ -28,6 +28,7 @@ from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.schemes.newcomers import Newcomer, Seed
 from ledger.schemes.scheme import Rhythm, brought
+from tests.kit.clubs import takes_late_pasts
 from tests.kit.drawn_clubs import (
     CHESSWORLD,
     DAYS_OF_A_WINTER,
@@ -285,7 +286,7 @@ def check_every_door(club: list[Event], days: list[str]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "club.db"
         Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-        with Ledger.open(path, projectors=(), clock=lambda: NOW) as ledger:
+        with takes_late_pasts(Ledger.open(path, projectors=(), clock=lambda: NOW)) as ledger:
             for stage in ([event for event in club if not isinstance(event, GameRecorded)], club):  # nobody has played
                 ledger.append_many(stage)
                 ledger.catch_up()

@@ -47,10 +47,19 @@ class Recorded(NamedTuple):
 class Recorder:
     """Appends events to one journal."""
 
-    def __init__(self, journal: Journal, clock_ms: Callable[[], int]) -> None:
-        """Take the journal, and what tells milliseconds since 1970; the clock is read once a transaction."""
+    def __init__(
+        self, journal: Journal, clock_ms: Callable[[], int], judge: Callable[[Event], None] = lambda _: None
+    ) -> None:
+        """Take the journal and what judges its new facts further.
+
+        Args:
+            journal: where entries stand.
+            clock_ms: milliseconds since 1970, read once a transaction.
+            judge: raises RejectedError for a new fact, but games, that the rules of the journal let pass.
+        """
         self._journal = journal
         self._clock_ms = clock_ms
+        self._judge = judge
         self._known: set[str] = set()
 
     def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
@@ -68,7 +77,7 @@ class Recorder:
                     now = rules.check_clock(now, last)
                 else:
                     now = rules.check_acceptance(accepted, now, writer.size, last)
-                return _Batch(writer, self._known, actor, now, accepted).append(given)
+                return _Batch(writer, self._known, actor, now, accepted, self._judge).append(given)
         except BaseException:
             self._known.clear()  # some of it may have been undone
             raise
@@ -78,12 +87,14 @@ class _Batch:
     """One transaction's events, judged one after another as if each were already written."""
 
     def __init__(
-        self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None
-    ) -> None:
+        self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None,
+        judge: Callable[[Event], None],
+    ) -> None:  # fmt: skip
         self._writer = writer
         self._known = known
         self._actor = actor
         self._now_ms = now_ms
+        self._judge = judge
         self._accepted = accepted  # the first event, judged already
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
@@ -140,6 +151,8 @@ class _Batch:
                 event, key = supplement, supplement.key  # noqa: PLW2901
             elif event is not self._accepted:
                 rules.check_new(event, self._known, self._now_ms)
+                if event.KIND != GameRecorded.KIND:
+                    self._judge(event)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)

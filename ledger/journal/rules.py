@@ -56,6 +56,10 @@ RULES: dict[str, str] = {
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
+    # Of games only the views know which are rated: ``ratings.pasts`` judges this, for every door.
+    "after-the-first-game": (
+        "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
+    ),
 }
 
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}

@@ -17,6 +17,8 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.instants_columns import instant_ms_column
 from ledger.facts.source_games import Fault
+from ledger.facts.words import Receipt
+from ledger.journal.recorder import Recorded
 from ledger.ratings import pasts, queries
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
@@ -77,12 +79,19 @@ class EarlyGames:
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
         return self._found(connection, map(Side._make, rows), lambda player: repr(names[player]))
 
+    def noted(self, recorded: Recorded) -> list[Receipt]:
+        """The receipts of what was recorded, each with what is told of it."""
+        notes = self.of_events(recorded.events)
+        if not notes:
+            return recorded.receipts
+        return [receipt._replace(note=notes.get(i)) for i, receipt in enumerate(recorded.receipts)]
+
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
         """Of events that were recorded, by place: what is told of it."""
-        games = [(i, event) for i, event in enumerate(events) if type(event) is GameRecorded and event.rated]
-        connection = self._connection() if games else None
+        connection = self._connection() if GameRecorded in set(map(type, events)) else None
         if connection is None:
             return {}
+        games = [(i, event) for i, event in enumerate(events) if type(event) is GameRecorded and event.rated]
         sides = [
             Side(place, game.pool, player, instant_ms(game.ended_at))
             for place, game in games

@@ -7,18 +7,21 @@ scheme lets everybody begin anew. Nothing is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
+from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import RejectedError
-from ledger.facts.instants import Precision, instant_text
+from ledger.facts.events import Event, PlayerChanged, RatingSeeded
+from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.words import Carry
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
     import sqlite3
 
+KINDS = frozenset({RatingSeeded, PlayerChanged})
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
 _HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
 STANDING_OF = "SELECT standing FROM players WHERE player = ?1"
@@ -69,6 +72,44 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
     return begin
 
 
+def may_be_late(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
+    """Whether an event, of ``KINDS``, tells a rating to begin with, which could no longer act."""
+    return isinstance(event, RatingSeeded) or (isinstance(event, PlayerChanged) and event.declared_rating is not None)
+
+
+def judge(views: Callable[[], sqlite3.Connection], pools: Callable[[], Sequence[Pool]], event: Event) -> None:
+    """Refuse an event that tells a rating to begin with where that could act nowhere; the views are asked for no other.
+
+    Raises:
+        RejectedError: ``after-the-first-game``.
+    """
+    if may_be_late(event):
+        refuse_late(views(), pools(), event)
+
+
+def refuse_late(
+    connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged
+) -> list[Beginning]:
+    """Where the player begins in each pool that a rating to begin with concerns: the one judge of all doors.
+
+    Args:
+        connection: the views, level with the journal.
+        pools: all pools, or that of a seed; one that is not among them is the business of other rules.
+        event: a seed, or a change with a declared rating.
+
+    Raises:
+        RejectedError: ``after-the-first-game``: it could act nowhere.
+    """
+    declared = isinstance(event, PlayerChanged)
+    concerned = [pool for pool in pools if isinstance(event, PlayerChanged) or pool.name == event.pool]
+    since_ms = FROM_THE_BEGINNING if event.effective_at is None else instant_ms(event.effective_at)
+    found = [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
+    if found:
+        what = "declared rating" if declared else "rating"
+        refuse_what_cannot_act(event.key, what, event.effective_at or "", found)
+    return found
+
+
 def judged(pool: Pool, first_ms: int | None, since_ms: int) -> Beginning:
     """Where who played the first rated game at *first_ms* begins, and whether a past from *since_ms* on acts there."""
     restarts = any(era.carry is Carry.RESTART and era.since_ms >= since_ms for era in pool.eras[1:])
@@ -94,7 +135,7 @@ def known_of(connection: sqlite3.Connection, players: Sequence[int], ms: int) ->
     return {row["player"]: Known(row["birth_year"], row["standing"]) for row in rows}
 
 
-def refuse_late(key: str, what: str, since: str, beginnings: Sequence[Beginning]) -> None:
+def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence[Beginning]) -> None:
     """Refuse what can act nowhere.
 
     Args:

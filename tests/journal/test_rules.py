@@ -15,7 +15,9 @@ from ledger.facts.events import (
     Event,
     GameSupplemented,
     PlayerRegistered,
+    RatingSeeded,
 )
+from ledger.facts.pasts import Past
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import rules
@@ -113,6 +115,12 @@ WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
 WRONG_SUPPLEMENTS: tuple[tuple[str, Event], ...] = (
     ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
 )
+LATE: dict[str, Any] = {"rating": "2344", "effective_at": "2026-12"}
+WRONG_SEEDS: tuple[tuple[str, Event], ...] = (
+    ("after-the-first-game", RatingSeeded(player=1, pool="standard", **LATE)),
+    ("unknown-player", RatingSeeded(player=9, pool="standard", **LATE)),
+    ("unknown-pool", RatingSeeded(player=1, pool="rapid", **LATE)),
+)
 TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
 WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     ("ended-in-the-future", run_closed("2030")),
@@ -129,7 +137,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
     + list(WRONG_CLOSINGS)
     + list(WRONG_ACCEPTANCES)
-    + list(WRONG_SUPPLEMENTS),
+    + list(WRONG_SUPPLEMENTS)
+    + list(WRONG_SEEDS),
 )  # fmt: skip
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -143,7 +152,8 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
         next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
         for name, _ in (
-            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_SUPPLEMENTS
+            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_SUPPLEMENTS,
+            WRONG_SEEDS[0],
         )
     ]
     assert order == list(range(len(rules.RULES)))
@@ -238,3 +248,34 @@ def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
             attempt()
         assert caught.value.rule == rule
         assert list(tmp_path.iterdir()) == []
+
+
+# --- ratings to begin with --------------------------------------------------------------------------------------
+
+
+def test_a_rating_to_begin_with_that_acts_is_recorded_and_one_that_is_known_is_no_refusal(
+    club_of_two: ClubOfTwo,
+) -> None:
+    ledger = club_of_two.ledger
+    acting = RatingSeeded(player=1, pool="standard", rating="2344", effective_at="2026-11-20")
+    assert not ledger.append(acting).duplicate
+    newer = RatingSeeded(player=3, pool="standard", rating="1500", effective_at="2026-12")
+    registered = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
+    ledger.append_many([registered, newer])  # who has not played
+    ledger.append(game_recorded("r2", white=3, ended_at="2026-11-21"))
+    assert ledger.append(newer).duplicate
+
+
+def test_whichever_door_it_comes_through_the_same_rule_judges_it(club_of_two: ClubOfTwo) -> None:
+    late = RatingSeeded(player=1, pool="standard", rating="2344", effective_at="2026-12")
+    told = []
+    for door in (
+        lambda: club_of_two.ledger.append(late),
+        lambda: club_of_two.ledger.append_many([game_recorded("r7"), late]),
+        lambda: club_of_two.ledger.registry.learn(1, past=Past(rating="2344", since="2026-12"), actor="registry"),
+    ):
+        with pytest.raises(RejectedError) as caught:
+            door()
+        told.append(str(caught.value))
+    assert len(set(told)) == 1
+    assert told[0].startswith("after-the-first-game: ")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledger.imports.reading import frames
+from ledger.journal.recorder import Recorder
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
@@ -60,6 +61,12 @@ def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledg
     if not path.exists() or not beside(path, "people").exists():
         return Ledger.create(path, clock=clock)
     return Ledger.open(path, clock=clock)
+
+
+def takes_late_pasts(ledger: Ledger) -> Ledger:
+    """The ledger records ratings to begin with that come too late to act, too, as journals of old have them."""
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms)
+    return ledger
 
 
 def take_made_up_games(folder: Path, games: int, batch: int) -> Path:

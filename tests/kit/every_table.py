@@ -14,6 +14,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
+from tests.kit.clubs import takes_late_pasts
 from tests.kit.places import SAMPLE
 from tools import cli
 
@@ -25,7 +26,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
     (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in texts), "utf-8")
     assert cli.main(["init", str(path)]) == 0
     assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
-    with Ledger.open(path) as ledger:
+    with takes_late_pasts(Ledger.open(path)) as ledger:
         ledger.append_many(
             [
                 PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
