@@ -100,7 +100,7 @@ def test_a_scheme_that_lists_nobody_is_told(sample_club: Path, run: Run) -> None
         ([], USAGE, "Missing option '--schemes'"),
         (["--schemes", "elo", "--pool", "blitz"], REFUSED, "no pool 'blitz'"),
         (["--schemes", "elo", "--set", "elo.x=1"], REFUSED, "has no setting 'x'"),
-        (["--schemes", "elo", "--set", "elo.k=abc"], REFUSED, "expected a whole number or a decimal"),
+        (["--schemes", "elo", "--set", "elo.k=abc"], USAGE, "--set elo.k: give a number such as 32"),
         (["--schemes", "elo", "--set", "elo.k=-1"], REFUSED, "k must"),
         (["--schemes", "elo", "--set", "k=1"], USAGE, "--set takes SCHEME.NAME=VALUE"),
         (["--schemes", "elo", "--set", "elo.k"], USAGE, "--set takes NAME=VALUE"),

@@ -52,7 +52,7 @@ def test_init_twice_leaves_the_first_ledger_as_it_was(empty_club: Path, run: Run
         (["--scheme", "nope"], REFUSED, "unknown-scheme: no scheme 'nope'"),
         (["--set", "k=1"], REFUSED, "bad-settings: scheme 'chessworld' has no setting 'k'"),
         (["--set", "cap=-1"], REFUSED, "cap must not be negative"),
-        (["--set", "initial=abc"], USAGE, "decimals as text at 'initial', got 'abc'"),
+        (["--set", "initial=abc"], USAGE, "--set initial: give a number such as 32 or 0.5, true or false; got 'abc'"),
         (["--set", "initial"], USAGE, "--set takes NAME=VALUE, got 'initial'"),
         (["--pool", "Bad Pool"], USAGE, "pool must be text matching"),
         (["--actor", "a\nb"], REFUSED, "without controls"),
