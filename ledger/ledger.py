@@ -21,7 +21,7 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import listing, rules
+from ledger.journal import listing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person
@@ -132,6 +132,8 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
+        if not read_only:
+            renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -214,6 +216,10 @@ class Ledger:
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
+        return self.registry.rename(player, name, actor=actor).recorded
 
     def erase(self, player: int) -> bool:
         """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.

@@ -21,8 +21,8 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerRegistered, Rating
 from ledger.facts.instants import instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded
 from ledger.journal import Journal, Writer, rules
-from ledger.journal.people import commitment
 from ledger.journal.sealed_names import SealedNames
+from ledger.journal.sealings import commitment_to
 from ledger.ratings import pasts
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
@@ -44,6 +44,7 @@ class PlayersReport:
         registered: those who are new.
         seeded: ratings to begin with that are new.
         births: years of birth that were learnt of known players.
+        kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
         faults: rows that could not be taken, the first ``KEPT_FAULTS``.
         fault_count: how many could not be taken in all; where there is one, nothing was recorded.
     """
@@ -52,6 +53,7 @@ class PlayersReport:
     registered: int = 0
     seeded: int = 0
     births: int = 0
+    kept_names: int = 0
     faults: list[Fault] = attrs.Factory(list)
     fault_count: int = 0
 
@@ -204,7 +206,9 @@ class ListImport:
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
         joined_at = instant_text(rules.recorded_ms(stamp))
-        persons, registered = self._names.number(named, joined_at, writer.find)
+        numbered = self._names.number(named, joined_at, writer.find)
+        persons, registered = numbered.persons, numbered.registered
+        self.report.kept_names += numbered.called_otherwise(named)
         numbers = [persons[identity].player for identity in named]
         frame = frame.with_columns(pl.Series("player", numbers, pl.Int64))
         new = [person for person in persons.values() if person.player not in registered]
@@ -212,9 +216,7 @@ class ListImport:
             {
                 "player": [person.player for person in new],
                 "joined_at": [person.joined_at for person in new],
-                "commitment": [
-                    commitment(person.salt or b"", person.identity or "", person.name or "") for person in new
-                ],
+                "commitment": [commitment_to(person) for person in new],
             },
             schema={"player": pl.Int64, "joined_at": pl.String, "commitment": pl.String},
         )

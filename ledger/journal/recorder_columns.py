@@ -65,6 +65,7 @@ class ImportReport:
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
         players: players met for the first time.
+        kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
         alike: games that are probably known under another key and were held back, the first ``KEPT_FAULTS``.
@@ -77,6 +78,7 @@ class ImportReport:
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
     alike: list[Alike] = attrs.Factory(list)
@@ -110,6 +112,7 @@ class _Taken:
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
 
 
@@ -168,6 +171,7 @@ class GameImport:
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
         self.report.players += self._taken.players
+        self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
         self._taken = _Taken()
 
@@ -240,7 +244,8 @@ class GameImport:
 
     def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
         """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
-        persons, registered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
+        numbered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
+        persons, registered = numbered.persons, numbered.registered
         unknown = sorted({person for person in persons.values() if person.player not in registered})
         kind, first = PlayerRegistered.KIND, writer.size + 1
         keys = [f"player:{person.player}" for person in unknown]
@@ -250,6 +255,7 @@ class GameImport:
         ]
         self._taken.players += len(writer.append(repeat(kind), keys, bodies))
         self._numbers.update((identity, person.player) for identity, person in persons.items())
+        self._taken.kept_names += numbered.called_otherwise(names)
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""

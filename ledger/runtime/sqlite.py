@@ -143,8 +143,17 @@ JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", 
 _OURS = {JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger"}
 
 
-def check_identity(connection: sqlite3.Connection, path: str | Path, application_id: int, version: int) -> None:
+def check_identity(
+    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, oldest: int | None = None
+) -> None:
     """Refuse a file that is not ours, or was written by a later version.
+
+    Args:
+        connection: to the file.
+        path: as it is named in messages.
+        application_id: the mark of its kind.
+        version: the layout that is written now.
+        oldest: the first layout that can be read; by default that one alone.
 
     Raises:
         StorageError: another program's file, or a later layout.
@@ -155,7 +164,7 @@ def check_identity(connection: sqlite3.Connection, path: str | Path, application
     if found != application_id:
         there = _OURS.get(found, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
-    if layout != version:
+    if not (version if oldest is None else oldest) <= layout <= version:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
 

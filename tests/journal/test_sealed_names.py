@@ -17,6 +17,7 @@ from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.journal import Stored, sealed_names
 from ledger.journal.people import People, Person
+from ledger.journal.sealings import is_sealed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
@@ -211,8 +212,8 @@ def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run
 
 def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
     person = Person(3, "name:carl", "Carl", bytes(16), "2020")
-    assert not sealed_names.is_sealed(person, Stored(5, b"{}", b""))
-    assert not sealed_names.is_sealed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
+    assert not is_sealed(person, Stored(5, b"{}", b""))
+    assert not is_sealed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,8 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
     if report.players:
         words.append(counted(report.players, "new player"))
+    if report.kept_names:
+        words.append(kept_names(report.kept_names))
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
     left_out = source.reading.skipped + report.left_out
@@ -137,6 +139,11 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
     return not count
+
+
+def kept_names(count: int) -> str:
+    """What to say of players who were renamed and whom a file calls otherwise."""
+    return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
 
 
 def _faulty(source: Source, faults: Sequence[Fault], count: int) -> str:
