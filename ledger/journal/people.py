@@ -47,10 +47,13 @@ _ERASE = (
     "UPDATE main.people SET identity = NULL, name = NULL, salt = NULL "
     "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 )
-_COUNTS = "SELECT count(*), coalesce(max(player), 0) FROM main.people NOT INDEXED"
-# The same sums over the rows and over the index on identities: they differ where one is older than the other.
+# The same sums over the rows and over the index on identities: they differ where one is older than the other. One
+# statement, as of one moment.
 _SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM main.people {} WHERE identity IS NOT NULL"
-_OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY sqlite_autoindex_people_1")
+_COUNTS = (
+    "SELECT * FROM (SELECT count(*), coalesce(max(player), 0) FROM main.people NOT INDEXED), "
+    f"({_SUMS.format('NOT INDEXED')}), ({_SUMS.format('INDEXED BY sqlite_autoindex_people_1')})"
+)
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
@@ -268,9 +271,8 @@ class People:
             CorruptError: rows and the index on identities do not belong together.
         """
         with sqlite.storage_errors(self.path):
-            rows, highest = self._connection.execute(_COUNTS).fetchone()
-            over_rows, over_index = (self._connection.execute(sums).fetchone() for sums in (_OVER_ROWS, _OVER_INDEX))
-        if over_rows != over_index:
+            rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
+        if sums[:3] != sums[3:]:
             raise CorruptError(
                 self.path, 0,
                 "its index on identities is not that of its rows: the file and its log are put together from two "

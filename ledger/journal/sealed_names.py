@@ -52,11 +52,10 @@ class Numbered(NamedTuple):
 
     def called_otherwise(self, named: Mapping[str, str]) -> int:
         """How many of the renamed are told by another name: identity -> name."""
-        told = self.persons.items() if self.renamed else ()
-        return len({
-            person.player for identity, person in told
-            if person.player in self.renamed and person.name != named[identity]
-        })  # fmt: skip
+        if not self.renamed:
+            return 0
+        otherwise = (person for identity, person in self.persons.items() if person.name != named[identity])
+        return len({person.player for person in otherwise} & self.renamed)
 
 
 class SealedNames:
@@ -89,9 +88,10 @@ class SealedNames:
         if pending:
             sealed = self._latest(pending)
             persons = self.file.by_number(sealed)
-            found = [pending[player] for player, person in persons.items()
-                     if is_sealed(under(person, pending[player]), sealed[player])]
-            self.file.pending.show(found)
+            self.file.pending.show([
+                pending[player] for player, person in persons.items()
+                if is_sealed(under(person, pending[player]), sealed[player])
+            ])  # fmt: skip
 
     def _compare_ends(self) -> None:
         """Compare the lowest and the highest numbered registered player who was not erased: two look-ups."""

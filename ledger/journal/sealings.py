@@ -44,9 +44,9 @@ def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> 
         find: as of ``sealings``.
         players: numbers; those that nobody registered are left out.
     """
-    if has_renamings(journal):
-        return {player: entries[-1] for player, entries in sealings(find, players).items()}
     asked = {registration_key(player): player for player in players}
+    if asked and has_renamings(journal):
+        return {player: entries[-1] for player, entries in sealings(find, asked.values()).items()}
     return {asked[key]: entry for key, entry in find(list(asked)).items()}
 
 

@@ -200,7 +200,7 @@ CASES: dict[str, tuple[Case, ...]] = {
             PlayerRenamed(player=1, number=1, commitment="0" * 64),
             "the name of player 1 is given by 'player rename' or Ledger.rename, which keep it beside the journal",
         ),
-        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player rename'"),
+        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player ren"),
     ),
 }  # fmt: skip
 

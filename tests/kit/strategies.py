@@ -243,8 +243,8 @@ def supplements() -> st.SearchStrategy[GameSupplemented]:
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
-        registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(), closed_tournaments(),
-        accepted_clocks(), supplements(), opened_tournaments(),
+        registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
+        closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(),
     )  # fmt: skip
 
 

@@ -134,8 +134,8 @@ def erase(db_path: str, player: str, yes: bool) -> None:
         erased = ledger.erase(person.player)
     outcome = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
-        f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that names "
-        "the person brings the name back, under a new number"
+        f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
+        "names the person brings the name back, under a new number"
     )
 
 

@@ -139,8 +139,8 @@ def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: d
     commitments.append((position, facts.get("commitment")))
     number = len(commitments) - 1
     if facts.get("number") != number:
-        told = shown(facts.get("number"))
-        return f"is renaming {told} of player {player}, but after the entries before it this is number {number}"
+        given = shown(facts.get("number"))
+        return f"is renaming {given} of player {player}, but after the entries before it this is number {number}"
     return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
 
 
@@ -163,7 +163,8 @@ class _Later:
         now = self._registered.get(player)
         if now is None or len(now.commitments) <= len(sealed.commitments):
             return False
-        return now.commitments[: len(sealed.commitments)] == sealed.commitments and not list(_row_faults(row, now, None))
+        is_longer = now.commitments[: len(sealed.commitments)] == sealed.commitments
+        return is_longer and not list(_row_faults(row, now, None))
 
 
 def _pending(file: Snapshot) -> Pending:
