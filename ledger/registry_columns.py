@@ -7,7 +7,6 @@ as it was. No file format is known here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 import attrs
@@ -17,12 +16,12 @@ from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import RejectedError
 from ledger.facts import codec_player_columns
-from ledger.facts.events import BirthYearLearnt, Event, PlayerRegistered, RatingSeeded
-from ledger.facts.instants import instant_ms, instant_text
-from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded
+from ledger.facts.events import BirthYearLearnt, RatingSeeded
+from ledger.facts.instants import instant_ms
+from ledger.facts.source_games import FaultsFound
 from ledger.journal import Journal, Writer, rules
+from ledger.journal.registering_columns import append_rows, register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.sealings import commitment_to
 from ledger.ratings import pasts
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl
@@ -36,7 +35,7 @@ SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_facto
 
 
 @attrs.define
-class PlayersReport:
+class PlayersReport(FaultsFound):
     """What became of a list of players.
 
     Attributes:
@@ -45,8 +44,7 @@ class PlayersReport:
         seeded: ratings to begin with that are new.
         births: years of birth that were learnt of known players.
         kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
-        faults: rows that could not be taken, the first ``KEPT_FAULTS``.
-        fault_count: how many could not be taken in all; where there is one, nothing was recorded.
+        faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
     """
 
     players: int = 0
@@ -54,14 +52,6 @@ class PlayersReport:
     seeded: int = 0
     births: int = 0
     kept_names: int = 0
-    faults: list[Fault] = attrs.Factory(list)
-    fault_count: int = 0
-
-    def fault(self, line: int, message: str) -> None:
-        """Note one fault."""
-        self.fault_count += 1
-        if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, bounded(message)))
 
 
 @attrs.define
@@ -205,34 +195,11 @@ class ListImport:
 
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
-        joined_at = instant_text(rules.recorded_ms(stamp))
-        numbered = self._names.number(named, joined_at, writer.find)
-        persons, registered = numbered.persons, numbered.registered
-        self.report.kept_names += numbered.called_otherwise(named)
-        numbers = [persons[identity].player for identity in named]
-        frame = frame.with_columns(pl.Series("player", numbers, pl.Int64))
-        new = [person for person in persons.values() if person.player not in registered]
-        sealed = pl.DataFrame(
-            {
-                "player": [person.player for person in new],
-                "joined_at": [person.joined_at for person in new],
-                "commitment": [commitment_to(person) for person in new],
-            },
-            schema={"player": pl.Int64, "joined_at": pl.String, "commitment": pl.String},
-        )
-        told_of = frame.select("player", "birth_year", pl.col("standing").fill_null("full"))
-        self.report.registered += self._append(
-            writer, sealed.join(told_of, on="player", how="left", maintain_order="left"), PlayerRegistered, stamp
-        )
+        met = register(writer, self._names, named, stamp, self._actor, frame)
+        self.report.registered += met.registered
+        self.report.kept_names += met.kept_names
+        frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
-        self.report.births += self._append(writer, births, BirthYearLearnt, stamp)
+        self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
-        self.report.seeded += self._append(writer, seeds, RatingSeeded, stamp)
-
-    def _append(self, writer: Writer, rows: DataFrame, kind: type[Event], stamp: str) -> int:
-        if not len(rows):
-            return 0
-        bodies = codec_player_columns.bodies(rows, kind, writer.size + 1, stamp, self._actor)
-        return len(writer.append(repeat(kind.KIND), codec_player_columns.keys(rows, kind).to_list(), bodies))
-
-
+        self.report.seeded += append_rows(writer, seeds, RatingSeeded, stamp, self._actor)

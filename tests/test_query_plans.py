@@ -71,6 +71,7 @@ POOL_PLANS = {
         "SEARCH current USING PRIMARY KEY (pool=?)",
         "SEARCH history USING PRIMARY KEY (pool=? AND player=? AND n=?)",
     ],
+    "LAST_PLACE": [IN_A_POOL],
     "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
     "ROWS_AT": [
@@ -139,7 +140,7 @@ def test_every_question_is_pinned_here() -> None:
     assert asked == hot | set(POOL_PLANS)
 
 
-@pytest.mark.parametrize("query", [queries.NEXT_PLACE])
+@pytest.mark.parametrize("query", [queries.LAST_PLACE, queries.NEXT_PLACE])
 def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_many_games_there_are(
     query: str, path: Path
 ) -> None:

@@ -55,10 +55,10 @@ class Rule:
 
     def __init__(self, ledger: Ledger, pool: Pool) -> None:
         self.pool = pool
-        placed = {row["position"]: row["rated_ms"] for row in ledger.rows("games")}
+        self._games = {row["position"]: row for row in ledger.rows("games")}
         self.rows: dict[int, list[Row]] = {}
         for row in ledger.rows("history", "pool = ? ORDER BY player, n", (pool.pool,)):
-            self.rows.setdefault(row["player"], []).append({**row, "rated_ms": placed[row["game"]]})
+            self.rows.setdefault(row["player"], []).append({**row, "rated_ms": self._games[row["game"]]["rated_ms"]})
         self._declared = {row["player"]: row for row in ledger.rows("players")}
         self._changes = list(ledger.rows("changes", "1 ORDER BY effective_ms, effective_at"))
         self._seeds = list(ledger.rows("seeds", "pool = ? ORDER BY effective_ms, effective_at", (pool.pool,)))
@@ -78,13 +78,27 @@ class Rule:
                 seed = Seed(row["rating"], games, *rest, day)
         return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS, seed)
 
+    def newcomer(self, player: int, ms: int) -> Newcomer:
+        """Who has no rated game by then; with the setting, what the source shows beside the first is as if declared.
+
+        It is from the end of that game on.
+        """
+        known, rows = self.who(player, ms), self.rows.get(player)
+        if known.has_rating or not rows:
+            return known
+        game, side = self._games[rows[0]["game"]], ("white", "black")[rows[0]["colour"]]
+        settings = [self.pool.eras[self.pool.era_at(at)].settings for at in (ms, game["ended_ms"])]
+        takes = game["ended_ms"] <= ms and all(given.get("from_shown") for given in settings)
+        shown = game[f"{side}_rating"] if takes else None
+        return known._replace(declared=float(shown)) if shown else known
+
     def rating(self, player: int, ms: int, *, last: Row | None) -> tuple[float | None, float | None]:
         """From *last* on, what formulas go on from at an instant, and what a list shows; None where nothing is."""
         number = self.pool.era_at(ms)
         era = self.pool.eras[number]
         if last is None:
-            newcomer: Newcomer | None = self.who(player, ms)
-            state = era.scheme.begin(self.who(player, ms), era.numbers)
+            newcomer: Newcomer | None = self.newcomer(player, ms)
+            state = era.scheme.begin(self.newcomer(player, ms), era.numbers)
         else:
             state, newcomer = self._carried(player, last, number)
         if last is None or last["rated_ms"] < ms:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.timeline import Era, Pool
-from ledger.book.tournaments import alone
+from ledger.book.eras import Era
+from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.periods import DAY_MS
 from ledger.journal.game_keys import game_found
@@ -20,6 +20,7 @@ from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
 from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.rated_games import OWN_DAY, beginnings
 from ledger.schemes.scheme import Meeting, Rhythm, Side, When
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
         raise UnknownNameError(f"player of game {game!r} named", shown(person))
-    number = pool.era_at(row["ended_ms"])
+    side_row["rated_ms"] = row["rated_ms"]
+    number = pool.era_at(row["rated_ms"])
     era, states = pool.eras[number], PlayerStates(connection, pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
@@ -108,8 +110,8 @@ def _carried_from(
     """The rating by an earlier scheme that the player's first games under this one begin from."""
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
         row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
-        if row is not None and pool.era_at(row["ended_ms"]) < era:
-            before = pool.eras[pool.era_at(row["ended_ms"])]
+        if row is not None and pool.era_at(row["rated_ms"]) < era:
+            before = pool.eras[pool.era_at(row["rated_ms"])]
             return {"scheme": before.scheme.name, "rating": row["rating"], "carry": pool.eras[era].carry.value}
     return None
 
@@ -143,7 +145,7 @@ def _of_batch(
     rateable = Rateable(
         [roster[game["white"]] for game in games], [roster[game["black"]] for game in games],
         [game["score"] for game in games], [game["ended_ms"] / DAY_MS for game in games], [0, len(games)],
-        [when.period], [when.day], [_began_day(game) for game in games] if _by_event(era) else (),
+        [when.period], [when.day], _beginnings(games) if _by_event(era) else (),
     )  # fmt: skip
     return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
 
@@ -153,10 +155,13 @@ def _by_event(era: Era) -> bool:
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 
-def _began_day(game: dict[str, Any]) -> float:
-    """The day on which a game's tournament began, days since 1970."""
-    began = alone(game["ended_ms"]).first_ms if game["began_ms"] is None else game["began_ms"]
-    return float(began / DAY_MS)
+def _beginnings(games: list[dict[str, Any]]) -> list[float]:
+    """When the tournament of each game of a batch began, days since 1970."""
+    return beginnings(
+        [game["ended_ms"] for game in games],
+        [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games],
+        [game["tournament"] for game in games], [0] * len(games),
+    )  # fmt: skip
 
 
 def _meetings(

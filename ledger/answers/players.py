@@ -100,7 +100,7 @@ def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
     if not last["hera_n"]:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
     row = _row(ledger, pool, last["player"], last["hera_n"])
-    scheme = pool.eras[pool.era_at(row["ended_ms"])].scheme.name
+    scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
     return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
 
 
@@ -130,7 +130,12 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
     _last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, last)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    opposite_rows = list(queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments))
+    opposite_rows = [
+        {**opposite_row, "rated_ms": row["rated_ms"]}
+        for row, opposite_row in zip(
+            rows, queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments), strict=True
+        )
+    ]
     opponents = names(ledger, {row["opponent"] for row in rows})
     now = {player: states.now(player).in_force for player in (person.player, *opponents)}
     return [

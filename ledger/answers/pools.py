@@ -6,9 +6,10 @@ from typing import Any
 
 from attrs import asdict
 
-from ledger.book.timeline import Era
+from ledger.book.eras import Era
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.schemes.newcomers import POOL_SETTINGS
 
 
 def pools(ledger: Ledger) -> list[dict[str, Any]]:
@@ -45,4 +46,5 @@ def chosen(era: Era) -> dict[str, int | bool | str]:
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
     given = scheme.meant(era.settings)
-    return {name: given[name] for name in values if values[name] != defaults[name]}
+    own = {name: given[name] for name in values if values[name] != defaults[name]}
+    return {**own, **{name: given[name] for name in POOL_SETTINGS if given[name]}}

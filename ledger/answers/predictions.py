@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.wording import day, shown
-from ledger.book.timeline import Era
+from ledger.book.eras import Era
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person
@@ -41,10 +41,12 @@ def predict(
     if at is None:
         ms = ledger.now_ms() if states.latest_ms is None else states.latest_ms
         own, other = (states.now(who.player, ms) for who in (person, opponent))
+        number = rated_by.era_at(ms) if states.latest_ms is None else states.latest_era
     else:
         ms = instant_end_ms(at)
         own, other = (states.at(who.player, ms) for who in (person, opponent))
-    era, number = own.era, rated_by.era_at(ms)
+        number = rated_by.era_at(ms)
+    era = own.era
     when = rated_by.when(number, ms, ms)
     after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
     return {

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.wording import day, names
-from ledger.book.timeline import BEGINNING, Pool
+from ledger.book.eras import BEGINNING
+from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates

@@ -38,7 +38,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     now = ledger.now_ms()
     found = []
     for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool,)):
-        era = rated_by.eras[rated_by.era_at(row["first_ms"])]
+        era = rated_by.eras[rated_by.era_at(row["rated_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
             ms = row["rated_ms"]
             found.append(

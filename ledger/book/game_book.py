@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import pasts, supplements, tables
+from ledger.book.eras import BEGINNING
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import add_era, add_opening, add_pool, era_of, stored_pools
-from ledger.book.timeline import ALONE, BEGINNING, Place, Pool
+from ledger.book.timeline import ALONE, Place, Pool
 from ledger.book.tournament_games import PlayedTournaments, editions_of
 from ledger.book.tournaments import Edition
 from ledger.errors import CorruptError
@@ -213,7 +214,8 @@ class GameBook:
         black: int, tournament: str | None, edition: Edition | None = None,
     ) -> Verdict:  # fmt: skip
         """Why a game does not count (None if it does), and its place in rating order."""
-        era = pool.eras[pool.era_at(ms)]
+        place = pool.place(ms, tournament, edition) if pool.is_crossed else None
+        era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
             HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
@@ -221,7 +223,7 @@ class GameBook:
         )  # fmt: skip
         if reason:
             return REASONS[reason], *Place(ms, ALONE)
-        return None, *pool.place(ms, tournament, edition)
+        return None, *(place or pool.place(ms, tournament, edition))
 
     def _register(self, event: PlayerRegistered) -> None:
         self.connection.execute(

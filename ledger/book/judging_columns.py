@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.eras import Era
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Era, Pool
+from ledger.book.timeline import ALONE, Pool
 from ledger.book.tournament_games import Editions
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import bound, compiled
@@ -36,7 +37,7 @@ def judged(
         editions: those of tournaments that are rated whole; a game of none of them counts as its own tournament.
     """
     present = list(_by_pool(pools, frame))
-    frame = frame.with_columns(reason=_reasons(present, roster, frame))
+    frame = frame.with_columns(reason=_reasons(present, roster, frame, editions or {}))
     return frame.with_columns(_places(present, frame, editions or {}))
 
 
@@ -49,7 +50,7 @@ def _by_pool(pools: Iterable[Pool], frame: DataFrame) -> Iterator[tuple[Pool, An
             yield pool, places
 
 
-def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame) -> Series:
+def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: Editions) -> Series:
     """Why each game does not count, null for those that do."""
     columns = [
         frame["outcome"].replace_strict(dict(OUTCOME_CODE), return_dtype=pl.Int32).to_numpy(),
@@ -61,7 +62,10 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame) 
     ended_ms = frame["ended_ms"].to_numpy()
     reasons = np.zeros(len(frame), np.int32)
     for pool, places in present:
-        eras = pool.eras_at(ended_ms[places])
+        rated_ms = ended_ms[places]
+        if pool.is_crossed:
+            rated_ms = pool.places(rated_ms, frame["tournament"].gather(places).to_list(), editions.get(pool.pool))[0]
+        eras = pool.eras_at(rated_ms)
         for number, era in enumerate(pool.eras):
             here = places[eras == number]
             if len(here):

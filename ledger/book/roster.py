@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from ledger.book import tables
+from ledger.book.timeline import Pool
 from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
@@ -44,6 +46,21 @@ _WITH_PAST = (
     "SELECT player FROM current JOIN players USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
     "UNION SELECT player FROM current WHERE pool = ?1 AND player IN (SELECT player FROM seeds WHERE pool = ?1)"
 )
+_SIDES = (
+    f"SELECT pool, white AS player, white_rating AS rating, {tables.IN_RATING_ORDER} "
+    "FROM games WHERE reason IS NULL AND {white} "
+    f"UNION ALL SELECT pool, black, black_rating, {tables.IN_RATING_ORDER} "
+    "FROM games WHERE reason IS NULL AND {black}"
+)
+_OF_PLAYER = _SIDES.format(white="pool = ?1 AND white = ?2", black="pool = ?1 AND black = ?2")
+_SHOWN = f"SELECT ended_ms, rating FROM ({_OF_PLAYER}) ORDER BY {tables.IN_RATING_ORDER} LIMIT 1"
+_WITH_SHOWN = "pool IN (SELECT pool FROM eras WHERE json_extract(settings, '$.from_shown'))"
+_ALL_SHOWN = (
+    "SELECT pool, player, ended_ms, rating FROM ("
+    f"SELECT pool, player, ended_ms, rating, row_number() OVER (PARTITION BY pool, player "
+    f"ORDER BY {tables.IN_RATING_ORDER}) AS n FROM ({_SIDES.format(white=_WITH_SHOWN, black=_WITH_SHOWN)})) "
+    "WHERE n = 1 AND rating > 0"
+)
 SEED_COLUMNS = (
     "pool", "player", "effective_ms", "effective_at", "rating", "games", "deviation", "volatility", "highest",
     "k_factor", "source",
@@ -66,10 +83,12 @@ class _Gathered:
     Attributes:
         known: by player, declared rating and year of birth.
         seeds: by pool and player, in order of their instants.
+        shown: by pool and player, when the first rated game ended and the rating that the source shows beside it.
     """
 
     known: dict[int, tuple[int | None, int | None]]
     seeds: dict[tuple[int, int], list[Listed]]
+    shown: dict[tuple[int, int], tuple[int, int]]
 
 
 class Roster:
@@ -107,18 +126,22 @@ class Roster:
         """Players who are or were anything but full members."""
         return {*self.standing, *self.changes}
 
-    def gather(self, *, nothing: bool = False) -> None:
+    def gather(self, *, pasts: bool = True, shown: bool = True) -> None:
         """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
 
         Args:
-            nothing: True where nobody has a declared rating, a year of birth or a seed: then nothing is read.
+            pasts: False where nobody has a declared rating, a year of birth or a seed: then none is read.
+            shown: False where no pool goes by the ratings that sources show: then the games are not read.
         """
-        found = _Gathered({}, {})
-        if not nothing:
+        found = _Gathered({}, {}, {})
+        if pasts:
             for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
                 found.known[player] = (declared, birth_year)
             for pool, player, *row in self._connection.execute(_ALL_SEEDS):
                 found.seeds.setdefault((pool, player), []).append(_listed(*row))
+        if shown:
+            for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
+                found.shown[pool, player] = (ended_ms, rating)
         self._gathered = found
 
     def known(self, player: int) -> tuple[int | None, int | None]:
@@ -142,6 +165,22 @@ class Roster:
         """The seed in force at an instant: the last one up to it."""
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
+    def shown(self, pool: Pool, player: int, ms: int) -> int | None:
+        """The rating that the source shows beside the first rated game, for an instant before which none was rated.
+
+        None where the pool does not go by it, then or when that game ended, where the source shows none, and at an
+        instant before that game ended: nobody could know it then.
+        """
+        if not pool.eras[pool.era_at(ms)].from_shown:
+            return None
+        if self._gathered is not None:
+            row = self._gathered.shown.get((pool.pool, player))
+        else:
+            row = self._connection.execute(_SHOWN, (pool.pool, player)).fetchone()
+        if row is None or row[0] > ms or not pool.eras[pool.era_at(row[0])].from_shown:
+            return None
+        return row[1] if row[1] is not None and row[1] > 0 else None
+
     def declared_at(self, player: int, ms: int) -> int | None:
         """The declared rating in force at an instant."""
         return self._declared_at(player, ms, self.known(player)[0])
@@ -160,15 +199,25 @@ class Roster:
             if any(declared is not None for _, _, _, declared in changes):
                 yield player
 
-    def newcomer(self, pool: int, player: int, first_ms: int) -> Newcomer:
-        """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*."""
+    def newcomer(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
+        """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*.
+
+        At an earlier instant, what it may know of a player who has no rated game by then.
+        """
+        who = self.anew(pool, player, first_ms)
+        if who.has_rating:
+            return who
+        shown = self.shown(pool, player, first_ms)
+        return who if shown is None else who._replace(declared=float(shown))
+
+    def anew(self, pool: Pool, player: int, ms: int) -> Newcomer:
+        """The same of who begins at an instant with a change of scheme, where no game shows a rating."""
         on_joining, birth_year = self.known(player)
-        declared = self._declared_at(player, first_ms, on_joining)
-        seed = self.seed_at(pool, player, first_ms)
+        declared = self._declared_at(player, ms, on_joining)
+        seed = self.seed_at(pool.pool, player, ms)
         return Newcomer(
-            None if declared is None else float(declared), birth_year, first_ms / DAY_MS,
-            None if seed is None else seed.seed,
-        )  # fmt: skip
+            None if declared is None else float(declared), birth_year, ms / DAY_MS, None if seed is None else seed.seed
+        )
 
 
 def _listed(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import attrs
 import orjson
 
-from ledger.book.timeline import BEGINNING, Era, Pool
+from ledger.book.eras import BEGINNING, Era
+from ledger.book.timeline import Pool
 from ledger.facts.events import ConversionRange, SchemeAdopted, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry

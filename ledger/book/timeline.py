@@ -2,8 +2,10 @@
 
 An *era* begins where a ``scheme-adopted`` takes effect and ends where the next one does. A game belongs to the era in
 which it ended. Where the scheme rates whole periods or events, the game takes its place in rating order when its batch
-closes; where it rates tournaments whole, with the period in which its tournament was over. Everything here follows from
-facts; nothing is read or written.
+closes; where it rates tournaments whole, with the period in which its tournament was over. Where the next era rates
+them whole too, that period may be the next era's; then all games of the tournament belong to that era. So it is the
+game's place in rating order that says by which rules it is rated. Everything here follows from facts; nothing is read
+or written.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book import tournaments
+from ledger.book.eras import Era, same_terms
 from ledger.book.tournaments import Announced, Edition
 from ledger.facts import periods
-from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
@@ -27,41 +29,8 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, always
 
 Who = Callable[[int], Newcomer]
 
-BEGINNING = -(2**62)  # before any game, milliseconds
+LISTS_KEPT = 2  # lists before the present one whose ratings a scheme may ask for that rates tournaments whole
 ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
-
-
-@attrs.frozen(eq=False)
-class Era:
-    """One stretch of a pool's timeline.
-
-    Attributes:
-        since_ms: first millisecond that belongs to it; ``BEGINNING`` for the first era.
-        since: the same as the event wrote it; empty for the first era.
-        scheme: what rates its games.
-        numbers: the settings as kernels take them.
-        settings: the settings as the event gave them.
-        carry: what a player brings along.
-        conversion: for ``convert``: the linear maps by rating.
-        position: of the event in the journal.
-    """
-
-    since_ms: int
-    since: str
-    scheme: Scheme
-    numbers: Any
-    settings: Mapping[str, int | bool | str]
-    carry: Carry
-    conversion: tuple[ConversionRange, ...]
-    position: int
-
-    def converted(self, rating: float) -> float:
-        """*rating* by the map whose range it lies in; the last range that begins at or below it."""
-        chosen = self.conversion[0]
-        for conversion in self.conversion:
-            if conversion.from_rating is None or float(conversion.from_rating) <= rating:
-                chosen = conversion
-        return float(chosen.factor) * rating + float(chosen.offset)
 
 
 class Place(NamedTuple):
@@ -157,12 +126,12 @@ class Pool:
         """True when every era's scheme lists whoever has played."""
         return all(era.scheme.listed is always for era in self.eras)
 
-    def rates_alone(self, ended_ms: int) -> bool:
-        """Whether a game that ended then is rated by itself."""
-        return self.eras[self.era_at(ended_ms)].scheme.rhythm is Rhythm.GAME
+    def rates_alone(self, rated_ms: int) -> bool:
+        """Whether a game that takes its place then is rated by itself."""
+        return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
     def era_at(self, ms: int) -> int:
-        """Place of the era that an instant belongs to."""
+        """Place of the era that an instant belongs to; that of a game's place in rating order has rated the game."""
         place = bisect_right(self._begins, ms) - 1
         return max(place, 0)
 
@@ -178,12 +147,29 @@ class Pool:
         """The last millisecond of an era."""
         return self.eras[era + 1].since_ms - 1 if era + 1 < len(self.eras) else OPEN
 
+    @cached_property
+    def _whole_until(self) -> tuple[int, ...]:
+        """By era, the last one of those on end with it that rate tournaments whole; itself where the next cuts them."""
+        until = list(range(len(self.eras)))
+        for era in reversed(range(len(until) - 1)):
+            after = self.era_at(self._last_ms(era) + 1)
+            if self._calendars[era].by_event and self._calendars[after].by_event:
+                until[era] = until[after]
+        return tuple(until)
+
+    @cached_property
+    def is_crossed(self) -> bool:
+        """True when tournaments may be rated in a later era than the one in which some of their games ended."""
+        return self._whole_until != tuple(range(len(self.eras)))
+
     def announced(self, tournament: str) -> Announced:
         """What was told of the editions of a tournament."""
         return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
     def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
-        """By end, the editions of a tournament where its games are rated whole; a change of scheme parts them.
+        """By end, the editions of a tournament where its games are rated whole.
+
+        A change from or to a scheme that does not rate tournaments whole parts them.
 
         Args:
             tournament: its name.
@@ -191,11 +177,17 @@ class Pool:
                 lie within ``reach_ms`` of the games that are asked for.
         """
         found: dict[int, Edition] = {}
-        for era, calendar in enumerate(self._calendars):
-            if calendar.by_event:
-                first, last = bisect_left(ends, self.eras[era].since_ms), bisect_right(ends, self._last_ms(era))
-                found |= tournaments.editions(ends[first:last], calendar.gap, self.announced(tournament))
+        begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
+        for era, until in enumerate(self._whole_until):
+            if self._calendars[era].by_event:
+                begins.setdefault(until, self.eras[era].since_ms)
+        for until, since_ms in begins.items():
+            first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
+            found |= tournaments.editions(ends[first:last], self._gap_before, self.announced(tournament))
         return found
+
+    def _gap_before(self, end: int) -> float:
+        return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
         """Where a game stands in rating order.
@@ -213,7 +205,7 @@ class Pool:
             return Place(min(self._event_end(ended_ms, tournament), last), tournament or ALONE)
         calendar = self._calendars[era]
         if calendar.by_event:
-            return self._whole(ended_ms, edition or tournaments.alone(ended_ms), calendar, last)
+            return self._whole(ended_ms, edition or tournaments.alone(ended_ms))
         number = periods.number(ended_ms, calendar, self.runs)
         return Place(min(periods.listing(number, calendar, self.runs), last), ALONE)
 
@@ -230,20 +222,42 @@ class Pool:
         # an edition that nobody closed: what was played of it in one month
         return periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
 
-    def _whole(self, ended_ms: int, edition: Edition, calendar: Calendar, last: int) -> Place:
+    def _whole(self, ended_ms: int, edition: Edition) -> Place:
         """The place of a game whose tournament is rated whole, or period by period where it is too long for that."""
-        if edition.days <= calendar.longest:
-            over = min(edition.last_ms, last)
-            if not calendar.by_runs:  # a run says itself up to when it reaches
-                over = min(over + int(calendar.included) * DAY_MS, OPEN)
-            number, began = periods.number(over, calendar, self.runs), edition.first_ms
-        else:
+        era = self._rated_whole_in(self.era_at(ended_ms), edition)
+        calendar, last = self._calendars[era], self._last_ms(era)
+        over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
+        number, began = periods.number(over, calendar, self.runs), edition.first_ms
+        if edition.days > calendar.longest or self._lists_between(began, era, number) > LISTS_KEPT:
+            era = self.era_at(ended_ms)
+            calendar, last = self._calendars[era], self._last_ms(era)
             number = periods.number(ended_ms, calendar, self.runs)
             first = periods.beginning(number, calendar, self.runs)
             began = tournaments.alone(ended_ms).first_ms if first is None else first
         own_day = tournaments.alone(ended_ms).first_ms
         listing = min(periods.listing(number, calendar, self.runs), last)
         return Place(listing, ALONE, None if began == own_day else began)
+
+    def _rated_whole_in(self, era: int, edition: Edition) -> int:
+        """The era in whose period a tournament was over of which a game ended in *era*.
+
+        One that was over too late for the last list before a change of scheme goes into the first list after it.
+        """
+        until = self._whole_until[era]
+        while era < until and _over(edition.last_ms, self._calendars[era]) > self._last_ms(era):
+            era = self.era_at(self._last_ms(era) + 1)
+        return era
+
+    def _lists_between(self, began_ms: int, era: int, number: int) -> int:
+        """How many lists came into force from an instant on before the one of a period of *era*."""
+        lists, first = 0, self.era_at(began_ms)
+        for earlier in range(first, era):
+            calendar, last = self._calendars[earlier], self._last_ms(earlier)
+            begin = max(began_ms, self.eras[earlier].since_ms)
+            if calendar.by_event and begin <= last:  # what is open when the scheme changes is a list, too
+                lists += 1 + periods.listed(last, calendar, self.runs) - periods.listed(begin, calendar, self.runs)
+        begin = max(began_ms, self.eras[era].since_ms)
+        return lists + number - periods.listed(begin, self._calendars[era], self.runs)
 
     def places(
         self, ended_ms: Any, tournament: Sequence[str | None],
@@ -312,7 +326,7 @@ class Pool:
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         """Over one change of scheme, into era *to*; the newcomer where the player begins anew."""
         old, new = self.eras[to - 1], self.eras[to]
-        if new.carry is Carry.KEEP and _same_terms(old, new):
+        if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
         state = scheme.brought(
             old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1)
@@ -335,12 +349,8 @@ class Pool:
         return scheme.brought(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 
 
-def _same_terms(old: Era, new: Era) -> bool:
-    """True when a state means the same in both eras: one scheme, and periods that are counted alike."""
-    if old.scheme.name != new.scheme.name:
-        return False
-    return old.scheme.rhythm is not Rhythm.PERIOD or (
-        old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
-    )
-
-
+def _over(last_ms: int, calendar: Calendar) -> int:
+    """The instant whose period a tournament belongs to that ended at *last_ms*."""
+    if calendar.by_runs:  # a run says itself up to when it reaches
+        return last_ms
+    return min(last_ms + int(calendar.included) * DAY_MS, OPEN)

@@ -7,7 +7,7 @@ a scheme makes of that is the timeline's business. Pure: instants in, editions o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -59,20 +59,22 @@ class Announced:
 
 NOTHING = Announced()
 
+Gap = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
+
 
 def alone(ended_ms: int) -> Edition:
     """A game of no tournament: it began on the day on which it ended."""
     return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
 
 
-def editions(ends: Sequence[int], gap_days: float, announced: Announced = NOTHING) -> dict[int, Edition]:
+def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING) -> dict[int, Edition]:
     """By end of a game, the edition that the game belongs to.
 
     A closing ends the last edition before it, unless that was opened, or another one was opened in between.
 
     Args:
         ends: when the games of one name ended, milliseconds, ascending; the same instant may stand there again.
-        gap_days: more days than this from one game to the next end an edition.
+        gap_days: more days than it says of a game end an edition where they lie between the game before and that one.
         announced: what was told of them.
     """
     opened = announced.editions()
@@ -93,7 +95,7 @@ def editions(ends: Sequence[int], gap_days: float, announced: Announced = NOTHIN
 
 
 def _clusters(
-    ends: Sequence[int], gap_days: float, closed: Sequence[int], opened: Sequence[Edition]
+    ends: Sequence[int], gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]
 ) -> Iterator[tuple[Edition | None, list[int]]]:
     """The games of each edition in order, and the edition itself where it was opened."""
     games: list[int] = []
@@ -110,9 +112,9 @@ def _clusters(
         yield inside, games
 
 
-def _parted(before: int, end: int, gap_days: float, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
+def _parted(before: int, end: int, gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
     """Whether an edition ends between two games that lie in none that was opened."""
-    if end // DAY_MS - before // DAY_MS > gap_days:
+    if end // DAY_MS - before // DAY_MS > gap_days(end):
         return True
     closing = first_from(before, closed)
     return (closing is not None and closing < end) or any(before < edition.first_ms < end for edition in opened)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import reprlib
 from typing import NamedTuple
 
+import attrs
+
 from ledger.runtime.lazy import pl
 
 KEPT_FAULTS = 10_000  # of one file; the others are counted
@@ -52,6 +54,25 @@ class Fault(NamedTuple):
 
     line: int
     message: str
+
+
+@attrs.define(kw_only=True)
+class FaultsFound:
+    """What was found wrong with a file so far.
+
+    Attributes:
+        faults: the first ``KEPT_FAULTS``.
+        fault_count: how many there are in all.
+    """
+
+    faults: list[Fault] = attrs.Factory(list)
+    fault_count: int = 0
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        self.fault_count += 1
+        if len(self.faults) < KEPT_FAULTS:
+            self.faults.append(Fault(line, bounded(message)))
 
 
 def frame_schema() -> dict[str, type]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from ledger.facts.source_games import KEPT_FAULTS, Fault, SourceGame, bounded, frame_schema
+from ledger.facts.source_games import Fault, FaultsFound, SourceGame, frame_schema
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -34,13 +34,12 @@ class Faults(NamedTuple):
 
 
 @attrs.define
-class Reading:
+class Reading(FaultsFound):
     """The running account of one file.
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
-        faults: what is wrong with games that could not be taken, in file order: the first ``KEPT_FAULTS``.
-        fault_count: how many faults there are in all.
+        faults, fault_count: what is wrong with games that could not be taken, in file order.
         skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
@@ -48,10 +47,8 @@ class Reading:
     """
 
     name: str
-    faults: list[Fault] = attrs.Factory(list)
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
-    fault_count: int = 0
     is_cut: bool = False
     no_games: set[int] = attrs.Factory(set)
 
@@ -64,12 +61,6 @@ class Reading:
         """Note a fault that concerns the file, not a game."""
         self.no_games.add(line)
         self.fault(line, message)
-
-    def fault(self, line: int, message: str) -> None:
-        """Note one fault."""
-        self.fault_count += 1
-        if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, bounded(message)))
 
     def take(self, *parts: Faults) -> None:
         """Note the faults of the next part of the file, in the order of their lines."""

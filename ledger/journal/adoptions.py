@@ -32,6 +32,12 @@ def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[
     return plain[0], plain[1]
 
 
+def are_same(stored: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether two adoptions say the same: nothing of what ``compared`` leaves of them differs."""
+    before, now = compared(stored, given)
+    return before == now
+
+
 def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [name for name in before.keys() | now.keys() if not _is_same(before.get(name), now.get(name))]
 

@@ -18,14 +18,13 @@ import attrs
 
 from ledger.errors import RejectedError
 from ledger.facts import codec_columns
-from ledger.facts.codec import assemble, body_of
+from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, PlayerRegistered, SchemeAdopted
-from ledger.facts.instants import instant_text
-from ledger.facts.source_games import KEPT_FAULTS, Fault, bounded, shown
+from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
+from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
-from ledger.journal.people import Person, commitment
+from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import told_again
 from ledger.runtime.collector import collector_paused
@@ -57,7 +56,7 @@ class PoolChoice:
 
 
 @attrs.define
-class ImportReport:
+class ImportReport(FaultsFound):
     """What became of imported games.
 
     Attributes:
@@ -70,8 +69,7 @@ class ImportReport:
         new_pools: pools met for the first time.
         alike: games that are probably known under another key and were held back, the first ``KEPT_FAULTS``.
         alike_count: how many were held back in all.
-        faults: games that could not be taken, the first ``KEPT_FAULTS``.
-        fault_count: how many could not be taken in all.
+        faults, fault_count: games that could not be taken.
     """
 
     recorded: int = 0
@@ -83,14 +81,6 @@ class ImportReport:
     new_pools: list[str] = attrs.Factory(list)
     alike: list[Alike] = attrs.Factory(list)
     alike_count: int = 0
-    faults: list[Fault] = attrs.Factory(list)
-    fault_count: int = 0
-
-    def fault(self, line: int, message: str) -> None:
-        """Note one fault."""
-        self.fault_count += 1
-        if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, bounded(message)))
 
     def hold_back(self, games: list[Alike]) -> None:
         """Note games that are probably known."""
@@ -239,23 +229,11 @@ class GameImport:
         ids, names = met["id"].to_list(), met["name"].to_list()
         fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
-            self._register_new(writer, fresh, stamp)
+            found = register(writer, self._names, fresh, stamp, self._actor)
+            self._taken.players += found.registered
+            self._taken.kept_names += found.kept_names
+            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
-
-    def _register_new(self, writer: Writer, names: dict[str, str], stamp: str) -> None:
-        """Identities that this import has not met: their numbers, and an entry for each that the journal lacks."""
-        numbered = self._names.number(names, instant_text(rules.recorded_ms(stamp)), writer.find)
-        persons, registered = numbered.persons, numbered.registered
-        unknown = sorted({person for person in persons.values() if person.player not in registered})
-        kind, first = PlayerRegistered.KIND, writer.size + 1
-        keys = [f"player:{person.player}" for person in unknown]
-        bodies = [
-            assemble(first + i, stamp, self._actor, kind, key, registration_facts(person))
-            for i, (key, person) in enumerate(zip(keys, unknown, strict=True))
-        ]
-        self._taken.players += len(writer.append(repeat(kind), keys, bodies))
-        self._numbers.update((identity, person.player) for identity, person in persons.items())
-        self._taken.kept_names += numbered.called_otherwise(names)
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
@@ -365,17 +343,6 @@ def _no_pool(pool: str) -> str:
             "give the games of a variant a pool by --variant VARIANT=POOL"
         )
     return f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
-
-
-def registration_facts(person: Person) -> bytes:
-    """``codec.facts`` of the ``player-registered/1`` of a full member, without building the event each time."""
-    assert person.salt is not None
-    assert person.identity is not None
-    assert person.name is not None
-    sealed = commitment(person.salt, person.identity, person.name)
-    return b'{"commitment":"%b","joined_at":"%b","player":%d,"standing":"full"}' % (
-        sealed.encode(), person.joined_at.encode(), person.player,
-    )  # fmt: skip
 
 
 def _frames(texts: list[str]) -> list[tuple[bytes, bytes]]:

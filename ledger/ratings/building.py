@@ -66,10 +66,11 @@ class Build:
             with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
                 book = GameBook(connection)
                 self._fold(connection, book, folded, target, games, writers, progress)
-                is_told = folded > 0 or book.roster.is_told_of_pasts  # of a build that was stopped nobody knows
-                if is_told:
+                shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
+                pasts = folded > 0 or book.roster.is_told_of_pasts  # a stopped build does not know
+                if pasts or shown:
                     writers.own()  # what was written can be read
-                book.roster.gather(nothing=not is_told)
+                book.roster.gather(pasts=pasts, shown=shown)
                 for statement in views_file.index_statements("games("):
                     writers.aside().run(statement)  # while the games are rated
                 for number, blocks in _by_pool(games):
@@ -146,7 +147,7 @@ class Build:
             writers.own()
             with sqlite.immediate(connection, self._path):
                 book.place_all_tournaments(Fresh())
-            stale, columns = True, (*columns, "began_ms")
+            stale, columns = True, tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
         if stale:
             writers.own()
             games.clear()

@@ -28,6 +28,7 @@ _KEPT_IN: Mapping[str, str] = {
     **{name: f"own.{name}" for name in ("n", *HISTORY.stores)},
     "opponent_rating": "other.rating",
     "opponent_rating_before": "other.rating_before",
+    "rated_ms": "games.rated_ms",
     "lost_on_time": "games.time_loss = own.colour + 1",
     **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
 }
@@ -76,7 +77,7 @@ def _blocks(
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
     wanted = table.fold.wants
-    names = [name for name in _KEPT_IN if name in {"n", "ended_ms", *wanted, *facts_wanted([table])}]
+    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wanted, *facts_wanted([table])}]
     other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
     query = (
         f"SELECT own.player, {', '.join(_KEPT_IN[name] for name in names)} FROM {HISTORY.name} AS own "
@@ -93,6 +94,8 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
     """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
     for name, column in found.items():
+        if name == "rated_ms":  # it says which era rated the side
+            continue
         kind = SIDE_COLUMNS[name].type
         if kind == "REAL":
             sides[name] = cols.floats([nan if value is None else value for value in column])
@@ -101,7 +104,7 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
         else:
             sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
     if table.fold.wants & {"era", "scheme"}:
-        sides["era"] = cols.small([pool.era_at(ms) for ms in found["ended_ms"]])
+        sides["era"] = cols.small([pool.era_at(ms) for ms in found["rated_ms"]])
     return {**sides, **codes(cols, pool, sides, table.fold.wants)}
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ledger.book.timeline import Era, Pool
+from ledger.book.eras import Era
+from ledger.book.timeline import Pool
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
@@ -47,20 +48,20 @@ def _marking_loop(scheme: Scheme) -> Callable[..., None]:
     return engine.scheme_loop(mark, scheme)
 
 
-def listed_flags(cols: Columns, pool: Pool, ended_ms: Column, fields: Mapping[str, Column]) -> Column:
+def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[str, Column]) -> Column:
     """1 for each state that its scheme lists, else 0.
 
     Args:
         cols: how the columns are held.
         pool: the pool.
-        ended_ms: when the last game of each state ended, which says by which scheme it was rated.
+        rated_ms: when the last game of each state took its place, which says by which scheme it was rated.
         fields: the columns of ``pool.state_fields``.
     """
     if pool.lists_everybody:
-        return cols.small([1] * len(ended_ms))
+        return cols.small([1] * len(rated_ms))
     if cols is FEW:
-        return [_flag(pool, ms, {name: column[i] for name, column in fields.items()}) for i, ms in enumerate(ended_ms)]
-    flags, eras = np.ones(len(ended_ms), np.int32), pool.eras_at(ended_ms)
+        return [_flag(pool, ms, {name: column[i] for name, column in fields.items()}) for i, ms in enumerate(rated_ms)]
+    flags, eras = np.ones(len(rated_ms), np.int32), pool.eras_at(rated_ms)
     for number, era in enumerate(pool.eras):
         players = np.flatnonzero(eras == number)
         if len(players) and era.scheme.listed is not always:

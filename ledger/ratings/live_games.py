@@ -70,7 +70,7 @@ class LiveGames:
         for side, player in enumerate(players):
             held = brought[side].held
             if held is None:
-                newcomer = self._roster.newcomer(self._pool.pool, player, game.ended_ms)
+                newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
                 brought[side] = self._rows.begun(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:

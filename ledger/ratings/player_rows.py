@@ -25,6 +25,7 @@ NEVER = -(2**62)  # before any game, milliseconds
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
+_PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
 WRITE_CURRENT = (
@@ -84,7 +85,7 @@ class PlayerRows:
         self.tables = tuple(tables)
         self.facts = facts_wanted(tables)
         self.wanted = columns_wanted(tables)
-        self._state = _select(HISTORY.name, ["ended_ms", *pool.state_fields])
+        self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
         self._insert = {table.name: table.insert for table in tables}
 
@@ -110,12 +111,18 @@ class PlayerRows:
         """
         if n == 0:
             return self.begun(None)
-        ended_ms, *fields = self._row(HISTORY.name, self._state, player, n)
-        era = self._pool.era_at(ended_ms)
+        game, *fields = self._row(HISTORY.name, self._state, player, n)
+        era = self._era(game)
         known = dict(zip(self._pool.state_fields, fields, strict=True))
         held = Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
         kept = [as_read(table.fold, self._row(table.name, query, player, n)) for table, query in self._kept]
         return Carried(held, kept)
+
+    def _era(self, game: int) -> int:
+        """Place of the era that rated the game at a position."""
+        if len(self._pool.eras) == 1:
+            return 0
+        return self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
 
     def begun(self, seed: Seed | None) -> Carried:
         """What a player with this past brings to the first rated game, but for the scheme's state."""

@@ -13,8 +13,9 @@ from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.listing import is_listed
@@ -78,8 +79,8 @@ class PlayerStates:
         return Roster(self._connection)
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
-        """What is known of a player at an instant beside the games: the one place that asks for a declared rating."""
-        return self._roster.newcomer(self._pool.pool, player, ms)
+        """What is known, at an instant, of a player who has no rated game by then."""
+        return self._roster.newcomer(self._pool, player, ms)
 
     @cached_property
     def latest_ms(self) -> int | None:
@@ -87,12 +88,19 @@ class PlayerStates:
         found = self._row(queries.LATEST_END, self._pool.pool)
         return None if found is None or found["ms"] is None else int(found["ms"])
 
+    @cached_property
+    def latest_era(self) -> int:
+        """Place of the era of ``now``: that of the last game or, where it is rated in a later one, of its rating."""
+        era = 0 if self.latest_ms is None else self._pool.era_at(self.latest_ms)
+        last = self._row(queries.LAST_PLACE, self._pool.pool) if self._pool.is_crossed else None
+        return era if last is None or last["ms"] is None else max(era, self._pool.era_at(last["ms"]))
+
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
         return queries.first_row(self._connection, query, arguments)
 
     def held(self, row: dict[str, Any]) -> Held:
         """The state that a row of the history keeps."""
-        era = self._pool.era_at(row["ended_ms"])
+        era = self._pool.era_at(row["rated_ms"])
         return Held(era, tuple(row[name] for name in self._pool.eras[era].scheme.state), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
@@ -115,12 +123,12 @@ class PlayerStates:
             player: the player number; may have no game yet.
             otherwise_ms: the instant where the pool has no game.
         """
-        ms = otherwise_ms if self.latest_ms is None else self.latest_ms
-        return self._standing(player, self._row(queries.LAST_ROW, self._pool.pool, player), ms)
+        ms, era = (otherwise_ms, None) if self.latest_ms is None else (self.latest_ms, self.latest_era)
+        return self._standing(player, self._row(queries.LAST_ROW, self._pool.pool, player), ms, era)
 
-    def _standing(self, player: int, row: dict[str, Any] | None, ms: int) -> PlayerState:
-        """What has become at an instant of the last row before it."""
-        number = self._pool.era_at(ms)
+    def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
+        """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
+        number = self._pool.era_at(ms) if number is None else number
         era = self._pool.eras[number]
         if row is None:
             who = self.newcomer(player, ms)
@@ -132,17 +140,19 @@ class PlayerStates:
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self._pool.taken_along(self.held(row), era, partial(self.newcomer, row["player"]))
+        return self._pool.taken_along(self.held(row), era, partial(self._roster.anew, self._pool, row["player"]))
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool who has a rating in force at an instant, in no order.
 
         A pool's players are those with a rated game in it, be it a later one.
         """
+        from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
         without_row = set(self._roster.with_past(self._pool.pool))
-        if without_row:
+        if without_row or from_shown:
             players = queries.dictionaries(self._connection, queries.PLAYERS, (self._pool.pool,))
-            without_row &= {row["player"] for row in players}
+            known = {row["player"] for row in players}
+            without_row = known if from_shown else without_row & known
         for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self._pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._standing(row["player"], row, ms))
@@ -215,7 +225,7 @@ class PlayerStates:
         """
         if self.latest_ms is None:
             return BEGINNING
-        era = self._pool.eras[self._pool.era_at(self.latest_ms)]
+        era = self._pool.eras[self.latest_era]
         if era.scheme.at is as_it_stands:
             return era.since_ms
         if era.scheme.stands_from is None:
@@ -229,7 +239,7 @@ class PlayerStates:
         if latest is not None and self.stands_since_ms > BEGINNING:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
-                yield from _in_force(self._standing(row["player"], row, latest))
+                yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
 
 
 def _in_force(state: PlayerState) -> Iterator[PlayerState]:

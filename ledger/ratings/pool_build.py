@@ -21,6 +21,7 @@ from ledger.ratings.player_rows import CURRENT, WRITE_CURRENT
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import (
     BEGAN,
+    TOURNAMENT,
     Games,
     Rated,
     as_facts,
@@ -73,7 +74,7 @@ class _Players:
             player = int(players[place])
             held = int(self._era[player])
             if held == _NOBODY:
-                who = self._roster.newcomer(self._pool.pool, player, int(first_ms[place]))
+                who = self._roster.newcomer(self._pool, player, int(first_ms[place]))
                 state[place] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 state[place] = self._carried(player, held, era)
@@ -82,7 +83,7 @@ class _Players:
     def _carried(self, player: int, held: int, era: int) -> tuple[float, ...]:
         fields = len(self._pool.eras[held].scheme.state)
         before = Held(held, tuple(self._state[player, :fields].tolist()), int(self.games[player]))
-        return self._pool.carried(before, era, partial(self._roster.newcomer, self._pool.pool, player))
+        return self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
 
     def keep(self, era: int, players: Any, state: Any, games: Any) -> None:
         """Note what *players* hold after games of *era*."""
@@ -159,7 +160,7 @@ class PoolBuild:
         score = MANY.over(games.half_points, 2)
         games_in = rateable(
             self._pool, MANY, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()),
+            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
         )  # fmt: skip
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
         self._players.keep(era, players, state, counts)
@@ -205,7 +206,7 @@ class PoolBuild:
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
         fields = {name: last[_STATE + name].to_numpy() for name in self._pool.state_fields}
-        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["ended_ms"].to_numpy(), fields))
+        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields))
         keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
 

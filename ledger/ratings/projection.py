@@ -25,6 +25,7 @@ from ledger.ratings.player_rows import Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import (
     BEGAN,
+    TOURNAMENT,
     Games,
     Rated,
     as_games,
@@ -181,7 +182,7 @@ class PoolProjection:
                 carried = self._rows.carried(player, n)
             newcomer = None
             if carried.held is None:
-                newcomer = self._roster.newcomer(self.pool.pool, player, first_ms[player])
+                newcomer = self._roster.newcomer(self.pool, player, first_ms[player])
                 carried = self._rows.begun(newcomer.seed)
             brought.append(carried)
             newcomers.append(newcomer)
@@ -233,7 +234,7 @@ class PoolProjection:
         for player in here:
             held, newcomer = before.held[player], before.newcomers[player]
             if held is not None:
-                who = partial(self._roster.newcomer, self.pool.pool, before.players[player])
+                who = partial(self._roster.anew, self.pool, before.players[player])
                 states[player] = self.pool.carried(held, era, who)
             elif newcomer is not None:
                 states[player] = scheme.begin(newcomer, rated_by.numbers)
@@ -241,7 +242,7 @@ class PoolProjection:
         score = cols.over(games.half_points, 2)
         games_in = rateable(
             self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
-            games.facts.get(BEGAN, ()),
+            games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
         )  # fmt: skip
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
         if follows:

@@ -65,7 +65,7 @@ SELECT pools.pool AS number, name AS pool, count(current.player) AS players,
 FROM pools LEFT JOIN current ON current.pool = pools.pool GROUP BY pools.pool ORDER BY pools.pool
 """
 BATCH = f"""
-SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms
+SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms, tournament
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
 RUNS = """
@@ -94,6 +94,7 @@ SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rat
   SELECT max(ended_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = (
     SELECT max(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL))
 """
+LAST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,

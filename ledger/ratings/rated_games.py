@@ -19,7 +19,8 @@ from ledger.runtime.columns import MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Rhythm
 
-BEGAN = "began_ms"
+BEGAN, TOURNAMENT = "began_ms", "tournament"
+APART = 2.0**-32  # days, 20 microseconds: so far apart begin two tournaments of one day that are rated together
 OWN_DAY = -(2**62)  # where the tournament began on the day on which the game ended
 
 
@@ -29,7 +30,7 @@ class Games(NamedTuple):
     ``time_loss`` is 0 when nobody, 1 when White and 2 when Black lost on time; ``rated_ms`` is the place in rating
     order; ``begins`` is 1 for the first game of each batch (each game, where a scheme rates by game); ``fresh`` is 1
     for new games; ``facts`` are further columns of the game book, by name, for the tables that want them, and
-    ``began_ms`` where tournaments are rated whole.
+    ``began_ms`` and ``tournament`` where tournaments are rated whole.
     """
 
     position: Column
@@ -127,19 +128,19 @@ def as_games(
     )
     return Games(
         cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
-        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, ended_ms, rated_ms, batch)),
+        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, rated_ms, batch)),
         cols.small([int(place > checkpoint) for place in position]), as_facts(cols, facts, further),
     )  # fmt: skip
 
 
-def _begins(pool: Pool, ended_ms: Sequence[int], rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
+def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
     """1 for the first game of each batch."""
     if pool.by_game:
-        return [1] * len(ended_ms)
+        return [1] * len(rated_ms)
     before: tuple[Any, Any] = (None, None)
     begins = []
-    for place, ms in zip(zip(rated_ms, batch, strict=True), ended_ms, strict=True):
-        begins.append(1 if place != before or pool.rates_alone(ms) else 0)
+    for place in zip(rated_ms, batch, strict=True):
+        begins.append(1 if place != before or pool.rates_alone(place[0]) else 0)
         before = place
     return begins
 
@@ -157,7 +158,7 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
 
 def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
     """The columns of the game book that the games of a pool need beside those that the tables want."""
-    return (*facts, BEGAN) if pool.by_event else tuple(facts)
+    return tuple(dict.fromkeys((*facts, BEGAN, TOURNAMENT))) if pool.by_event else tuple(facts)
 
 
 def rated_by_era(
@@ -272,12 +273,12 @@ def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> 
 
 def rateable(
     pool: Pool, cols: Columns, era: int, white: Column, black: Column, score: Column, ended_ms: Column,
-    rated_ms: Column, begins: Column, began_ms: Column = (),
+    rated_ms: Column, begins: Column, began_ms: Column = (), tournament: Column = (),
 ) -> engine.Rateable:  # fmt: skip
     """Games of one era as the engine takes them.
 
-    ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, for schemes that
-    ask.
+    ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, and
+    ``tournament`` which it was, for schemes that ask.
     """
     day = cols.over(ended_ms, DAY_MS)
     if pool.eras[era].scheme.rhythm is Rhythm.GAME:
@@ -290,19 +291,39 @@ def rateable(
     ]
     return engine.Rateable(
         white, black, score, day, cols.ints(places), cols.floats([when.period for when in whens]),
-        cols.floats([when.day for when in whens]), _began(pool, cols, era, ended_ms, began_ms),
+        cols.floats([when.day for when in whens]),
+        _began(pool, cols, era, (ended_ms, began_ms, tournament, begins)),
     )  # fmt: skip
 
 
-def _began(pool: Pool, cols: Columns, era: int, ended_ms: Column, began_ms: Column) -> Column:
-    """The day on which each game's tournament began; nothing where the era does not rate tournaments whole."""
+def _began(pool: Pool, cols: Columns, era: int, columns: tuple[Column, Column, Column, Column]) -> Column:
+    """When each game's tournament began; nothing where the era does not rate tournaments whole."""
     scheme = pool.eras[era].scheme
     if scheme.in_force is None or not scheme.calendar(pool.eras[era].numbers).by_event:
         return ()
-    ends, begins = cols.lists([ended_ms, began_ms])
-    return cols.floats(
-        [
-            (end // DAY_MS if begin == OWN_DAY else begin / DAY_MS)
-            for end, begin in zip(ends, begins, strict=True)
-        ]
-    )
+    return cols.floats(beginnings(*cols.lists(columns)))
+
+
+def beginnings(
+    ended_ms: Sequence[int], began_ms: Sequence[int], tournament: Sequence[Any], begins: Sequence[int]
+) -> list[float]:
+    """When each game's tournament began, days since 1970: equal for two games of a batch if they are of one tournament.
+
+    Of tournaments that begin on one day each later one begins a little after those before it, too little for any
+    rating to come into force meanwhile.
+
+    Args:
+        ended_ms: when each game ended.
+        began_ms: the first millisecond of its tournament, ``OWN_DAY`` for the day on which it ended.
+        tournament: what stands for its tournament; a game without one is a tournament of its own.
+        begins: 1 for the first game of each batch.
+    """
+    found: list[float] = []
+    places: dict[tuple[float, Any], int] = {}
+    for game, (end, begin, name, first) in enumerate(zip(ended_ms, began_ms, tournament, begins, strict=True)):
+        if first:
+            places.clear()
+        day = end // DAY_MS if begin == OWN_DAY else begin / DAY_MS
+        place = places.setdefault((day, name) if name else (-1.0, game), len(places))
+        found.append(day + place * APART)
+    return found

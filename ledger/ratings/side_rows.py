@@ -57,9 +57,9 @@ def _listed(cols: Columns, pool: Pool, rated: Rated, ends: Column) -> Column:
     if pool.lists_everybody:
         return cols.small([1] * len(ends))
     places = cols.take(rated.order, ends)
-    ended_ms = cols.take(rated.games.ended_ms, cols.sides(places)[0])
+    rated_ms = cols.take(rated.games.rated_ms, cols.sides(places)[0])
     fields = {name: cols.take(rated.scheme_state[name], places) for name in pool.state_fields}
-    return listed_flags(cols, pool, ended_ms, fields)
+    return listed_flags(cols, pool, rated_ms, fields)
 
 
 def fold(

@@ -1,12 +1,14 @@
 """Kernels to machine code: a plain function and all that it calls, compiled by Numba and cached on disk.
 
-The cached code lies under a name that carries a digest of the sources, so that no stale code is ever used. What a
-kernel calls becomes part of it, without counting references to arrays: a kernel makes none and its caller holds them
-all. Nothing here knows a scheme's rules, an event or a table.
+The cached code lies under a name that carries a digest of the sources, so that no stale code is ever used; which types
+of arguments it is for stands beside it in words (``_cache_in_words``). What a kernel calls becomes part of it, without
+counting references to arrays: a kernel makes none and its caller holds them all. Nothing here knows a scheme's rules,
+an event or a table.
 """
 
 from __future__ import annotations
 
+import dis
 import inspect
 import math
 import sys
@@ -36,12 +38,13 @@ def bound(loop: Callable[..., Any], name: str, **names: object) -> Callable[...,
 
 
 def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """The plain functions that *function* calls by a global name."""
+    """The plain functions that *function* calls by a global name; a setting may be called like one of them."""
     names = function.__globals__
+    read = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
     return {
         name: names[name]
         for name in function.__code__.co_names
-        if isinstance(names.get(name), FunctionType) and names[name].__module__ != "math"
+        if name in read and isinstance(names.get(name), FunctionType) and names[name].__module__ != "math"
     }
 
 
@@ -111,6 +114,31 @@ def _ready(function: Callable[..., Any], name: str, known: dict[Callable[..., An
     return bound(function, name, **_inlined(function, known))
 
 
+def _in_words(kind: Any) -> str:
+    """A type of compiled code as words; of a named tuple with the module of its class and with its fields in order."""
+    parts = ", ".join(map(_in_words, getattr(kind, "types", ())))
+    made_by = getattr(kind, "instance_class", None)
+    if made_by is None:
+        return f"{kind} ({parts})" if parts else str(kind)
+    return f"{made_by.__module__}.{made_by.__qualname__} {made_by._fields} ({parts})"
+
+
+@cache
+def _cache_in_words() -> Any:
+    """Numba's cache on disk, whose index names types by words.
+
+    Numba writes the types themselves into the index of a kernel. Several schemes share kernels: when the plug-in of one
+    of them was gone, the whole index could not be read any more, for everybody.
+    """
+
+    class CacheInWords(nb.core.caching.FunctionCache):
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            _, *others = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+            return (tuple(map(_in_words, getattr(sig, "args", sig))), *others)
+
+    return CacheInWords
+
+
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """*function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
@@ -118,7 +146,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     digest = sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
     ready = _ready(function, f"{function.__qualname__}_{digest}", {})
     try:
-        result: Callable[..., Any] = nb.njit(ready, cache=True, **OPTIONS)
+        kept = _cache_in_words()(ready)
     except RuntimeError:  # nowhere to keep it: a read-only installation and no home; compiled each time then
-        result = nb.njit(ready, **OPTIONS)
-    return result
+        return nb.njit(ready, **OPTIONS)  # type: ignore[no-any-return]
+    result = nb.njit(ready, cache=True, **OPTIONS)
+    result._cache = kept  # where Numba looks for it
+    return result  # type: ignore[no-any-return]

@@ -80,7 +80,7 @@ def named(name: str) -> Scheme:
         return schemes[name]
     point = _points().get(name)
     if point is not None:
-        plugins.loaded(point)  # tells why not
+        plugins.loaded(point, Scheme)  # tells why not
     raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
 
 

@@ -10,8 +10,8 @@ Readings where the regulations speak of what a ledger does not know:
   tournament's first day (8.2, RULES 1.4), whose rules hold for the difference of ratings; the change is added to the
   present rating, and rounded once for all tournaments of the period. Who had no rating then and has one now is rated
   with that, and does not count for opponents (8.2.4); who has lost it since is a newcomer. Of the ratings before the
-  present one the last two are kept: enough for a month's lists. Two tournaments of a player that began on one day
-  count as one where the regulations look at each by itself.
+  present one the last two are kept: enough for a month's lists. A tournament that began before more lists than that is
+  rated period by period, as one that is too long.
 * Elsewhere a batch is the tournament: its closing day stands for the day on which the tournament started, its games for
   the newcomer's first event, and its opponents' ratings are those with which they enter the batch.
 * An unrated player has rating 0 and a pool of games; the pool lapses when its first batch is more than 26 months ago.

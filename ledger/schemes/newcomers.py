@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+# Settings that every pool takes beside those of its scheme: switches, which are off where an adoption does not say.
+FROM_SHOWN = "from_shown"
+POOL_SETTINGS: Mapping[str, str] = {
+    FROM_SHOWN: (
+        "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
+    ),
+}
+SHOWN_SCALE = "Elo points"  # what sources show beside games
 
 
 class Seed(NamedTuple):
@@ -51,3 +61,15 @@ class Newcomer(NamedTuple):
     def has_rating(self) -> bool:
         """Whether a rating is known, of a list or a declared one."""
         return self.declared is not None or self.seed is not None
+
+
+def pool_problems(given: Mapping[str, object], scale: str) -> list[str]:
+    """What is wrong with the settings of a pool among those given; *scale* is what its scheme counts in."""
+    problems = [
+        f"setting {name!r}: expected true or false, got {given[name]!r}"
+        for name in POOL_SETTINGS
+        if name in given and type(given[name]) is not bool
+    ]
+    if given.get(FROM_SHOWN) is True and scale != SHOWN_SCALE:
+        problems.append(f"setting {FROM_SHOWN!r}: sources show {SHOWN_SCALE}, and the scheme counts in {scale}")
+    return problems

@@ -23,6 +23,7 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
+from ledger.schemes.newcomers import POOL_SETTINGS, pool_problems
 from ledger.schemes.newcomers import Newcomer as Newcomer  # noqa: PLC0414 (schemes find it here)
 from ledger.schemes.newcomers import Seed as Seed  # noqa: PLC0414
 from ledger.schemes.settings import EventSettings, as_written
@@ -186,9 +187,11 @@ class Scheme:
             player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
             fields in *after*.
         in_force: kernel ``(state, p, day) -> rating``: the rating in force on a day not after that of the state; for a
-            scheme that rates from the ratings in force when a tournament began. Its ``rate_player`` takes one more
-            column, ``began``, after ``colour``: by game the day on which its tournament began, and that of the batch
-            where tournaments are not rated whole.
+            scheme that rates from the ratings in force when a tournament began. Its state counts time in days: it stays
+            as it is when the pool goes on with other settings. It may keep the ratings of the last three lists
+            (``timeline.LISTS_KEPT``). Its ``rate_player`` takes one more column, ``began``, after ``colour``: by game
+            when its tournament began, the same for two games of a batch if they are of one tournament, and that of the
+            batch where tournaments are not rated whole.
         for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
             an adoption of earlier days meant by saying nothing.
         steps: number of rounds.
@@ -274,7 +277,8 @@ class Scheme:
 
     def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting of an adoption that stands in a journal; one that it does not name has its default."""
-        return {**{field.name: as_written(field.default) for field in attrs.fields(self.settings)}, **stored}
+        defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
+        return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
 
     def numbers_from(self, given: Mapping[str, int | bool | str]) -> Any:
         """The settings of an adoption as the kernels take them; those that it does not name have their defaults.
@@ -283,11 +287,13 @@ class Scheme:
             MalformedError: a setting that the scheme does not have, or of the wrong type, or out of its range.
         """
         fields = attrs.fields_dict(self.settings)
+        names = (*fields, *POOL_SETTINGS)
         problems = [
-            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, fields)}"
+            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, names)}"
             for name in given
-            if name not in fields
+            if name not in names
         ]
+        problems += pool_problems(given, self.scale)
         values: dict[str, float | bool] = {}
         for name, value in given.items():
             field = fields.get(name)

@@ -12,12 +12,14 @@ from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import Reading, frames
+from ledger.imports.reading import VARIANT, Reading, frames
 from ledger.runtime.lazy import pl
 
 Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]
 
 SPEEDS = frozenset({"ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence", None})
+MAX_TEXT = 300  # characters of a name or an identity
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NOISE = (
     b"", b"\n", b"\r\n", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc3", b"\xe2\x80\xa8", b'"', b"\\",
     b"{", b"}", b"[", b"]", b"(", b")", b";", b"%", b"$", b"\t", b"9" * 400, b"-1", b"1e999", b"null", b"*", b"\x1a",
@@ -93,7 +95,7 @@ class ImporterContract:
             assert "\n" not in fault.message, fault
         for game in games:
             assert 1 <= game.line <= last, (game, file)
-            _check_game(game)
+            check_game(game)
         for frame in frames(games):
             ready = frame.rename({"key": "game"}).with_columns(
                 white=pl.lit(1), black=pl.lit(2), pool=pl.lit("standard"), text=pl.lit(None, dtype=pl.String)
@@ -124,8 +126,8 @@ class ImporterContract:
         return bytes(file)
 
 
-def _check_game(game: SourceGame) -> None:
-    """The game can be recorded, and its players can be known."""
+def check_game(game: SourceGame) -> None:
+    """The game can be recorded, and its players and its pool can be named."""
     assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
     GameRecorded(
         game=game.key, pool="standard", white=1, black=2, outcome=Outcome(game.outcome),
@@ -133,11 +135,12 @@ def _check_game(game: SourceGame) -> None:
         ended_at=game.ended_at, tournament=game.tournament, round=game.round, rated=game.rated,
         white_rating=game.white_rating, black_rating=game.black_rating,
     )  # fmt: skip
+    assert game.outcome != Outcome.NONE, game
     for text in (game.white_id, game.white_name, game.black_id, game.black_name):
-        assert text, game
-        assert text.strip() == text, game
+        assert 0 < len(text) <= MAX_TEXT, game
+        assert text == text.strip(), game
+        assert not _CONTROL.search(text), game
         assert text.encode(), game  # no lone surrogates
-        assert not any(character in text for character in "\n\r\x00"), game
     assert game.speed in SPEEDS, game
-    assert game.variant, game
+    assert VARIANT.fullmatch(game.variant), game
     assert game.text is None or game.text.encode(), game

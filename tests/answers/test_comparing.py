@@ -291,19 +291,22 @@ def test_without_matplotlib_one_is_told_what_to_install(monkeypatch: pytest.Monk
         pictures.check_available()
 
 
-def test_who_declares_nothing_may_begin_with_the_first_rating_that_the_source_showed(tmp_path: Path) -> None:
+def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_beside_the_first_game(
+    tmp_path: Path,
+) -> None:
     with Ledger.create(tmp_path / "shown.db", scheme="elo", clock=lambda: NOW) as ledger:
         games = [
-            one._replace(white_rating=2000 if one.white_id == "made:p3" and i > 60 else None)
-            for i, one in enumerate(games_of_four_years())
+            game._replace(
+                white_rating=2000 + i if game.white_id == "made:p3" else 0,
+                black_rating=2000 + i if game.black_id == "made:p3" else 0,
+            )
+            for i, game in enumerate(games_of_four_years())
         ]
         ledger.import_games(frames(games))
         ledger.catch_up()
         pool = ledger.pool()
         read = replaying.read(ledger.views.connection, pool.pool, OPEN)
         third = ledger.player("Player 3").player
-        known = {player: shown for player, shown in zip(read.players, read.shown, strict=True) if shown == shown}  # noqa: PLR0124
-        assert known == {third: 2000.0}
         plain, shown = (
             replaying.replay(
                 ledger.views.connection, pool, read, [candidate("elo")], lambda: 0.0, 1, from_shown=from_shown
@@ -311,7 +314,9 @@ def test_who_declares_nothing_may_begin_with_the_first_rating_that_the_source_sh
             for from_shown in (False, True)
         )
         pairs = zip(read.players[read.white], read.players[read.black], strict=True)
-        first = next(i for i, pair in enumerate(pairs) if third in pair)
+        first, pair = next((i, pair) for i, pair in enumerate(pairs) if third in pair)
+        difference = (2000.0 + first - 1500.0) * (1 if pair[0] == third else -1)
+        assert shown.expected[first] == pytest.approx(1 / (1 + 10 ** (-difference / 400)), abs=0.2)
         assert plain.expected[:first].tolist() == shown.expected[:first].tolist()
         assert abs(shown.expected[first] - 0.5) > abs(plain.expected[first] - 0.5)
 
@@ -328,7 +333,7 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     players = np.arange(int(max(columns["white"].max(), columns["black"].max())) + 1, dtype=np.int32)
     games = replaying.ComparedGames(
         players, columns["white"], columns["black"], columns["score"], columns["ended_at"], nothing, [None],
-        np.full(len(players), np.nan),
+        np.full(2 * count, np.nan),
     )
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:

@@ -28,7 +28,7 @@ def found(
         tuple((instant_ms(f"2025-{first}"), instant_end_ms(f"2025-{last}")) for first, last in opened),
     )
     names = {instant_ms(f"2025-08-{day:02}"): f"08-{day:02}" for day in range(1, 32)}
-    by_end = editions(days(*played.split()), gap, announced)
+    by_end = editions(days(*played.split()), lambda _: gap, announced)
     return [
         (names[end], names[edition.first_ms], names[edition.last_ms // DAY_MS * DAY_MS])
         for end, edition in by_end.items()
@@ -99,7 +99,7 @@ def test_every_game_lies_in_its_edition_and_no_two_editions_share_a_moment(
         tuple((day + 1) * DAY_MS - 1 for day in sorted(closed)),
         tuple((first * DAY_MS, (first + more + 1) * DAY_MS - 1) for first, more in sorted(spans)),
     )
-    by_end = editions(ends, gap, announced)
+    by_end = editions(ends, lambda _: gap, announced)
     assert set(by_end) == set(ends)
     for end, edition in by_end.items():
         assert edition.first_ms <= end <= edition.last_ms
@@ -110,4 +110,4 @@ def test_every_game_lies_in_its_edition_and_no_two_editions_share_a_moment(
 
 @given(ENDS, st.integers(1, 9))
 def test_games_in_any_order_and_told_twice_make_the_same_editions(ends: list[int], gap: int) -> None:
-    assert editions(sorted(ends * 2), gap) == editions(ends, gap)
+    assert editions(sorted(ends * 2), lambda _: gap) == editions(ends, lambda _: gap)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ledger.facts.source_games import frame_schema
 from ledger.imports.csv.games import frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.reading import Reading
+from tools import cli
 
 SIZES = (1, 7, 64, 1000, BATCH_CSV)
 BASE = {"white": "Ann", "black": "Bob", "result": "1-0", "date": "2013-06-04"}
@@ -53,6 +55,15 @@ def fault_of(**fields: str) -> str:
     assert games == []
     assert [line for line, _ in faults] == [2]
     return faults[0][1]
+
+
+def imported_club(folder: Path, scheme: str, lines: Sequence[str]) -> Path:
+    """A ledger in *folder*, rated by *scheme*, with the games of these lines: key, players, result, day, half-moves."""
+    path, file = folder / "club.db", folder / "games.csv"
+    file.write_text("\n".join(["key,white,black,result,ended_at,half_moves", *lines]) + "\n", encoding="utf-8")
+    assert cli.main(["init", str(path), "--scheme", scheme]) == 0
+    assert cli.main(["import", str(path), str(file)]) == 0
+    return path
 
 
 FOUR_COLUMNS = "white,black,result,date\n"

@@ -43,6 +43,7 @@ OTHERS: tuple[tuple[str, Settings], ...] = (
     ("glicko2", {"period_days": 7}),
     ("fide", {"rapid": True}),
     ("fide", {"by_event": True, "event_gap": 30, "start": 1800, "floor": 1000}),
+    *((name, {"from_shown": True}) for name in ("chessworld", "elo", "glicko2", "fide", "uschess", "iccf", "lichess")),
 )
 WHOLE: Settings = {"by_event": True, "included_until": 2, "start": 1800, "floor": 1000}
 WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool that rates tournaments whole
@@ -51,6 +52,7 @@ WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool tha
     ("fide", {**WHOLE, "by_runs": True}),
     ("fide", {**WHOLE, "in_force_after": 14}),
     ("fide", {**WHOLE, "period_days": 7}),
+    ("fide", {**WHOLE, "from_shown": True}),
     ("fide", {"start": 1800, "floor": 1000}),
     ("chessworld", {}),
     ("harkness", {}),
@@ -97,6 +99,8 @@ def games(
         tournament=draw(st.sampled_from(tournaments)),
         round=draw(st.sampled_from((None, "1", "2", "10", "2.1", "Final"))),
         rated=draw(st.sampled_from((True, True, True, False))),
+        white_rating=draw(st.sampled_from((None, 1650, 2210))),
+        black_rating=draw(st.sampled_from((None, 0, 1825))),
     )
 
 

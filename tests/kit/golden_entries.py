@@ -46,6 +46,10 @@ class Golden(NamedTuple):
         return assemble(self.position, self.recorded_at, self.actor, kind, event.key, facts(event))
 
 
+SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
+    "provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1),
+}  # fmt: skip
+
 # By file name without ".json".
 GOLDEN: dict[str, Golden] = {
     "scheme-adopted-1.minimal": Golden(
@@ -62,7 +66,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             effective_from="2013-06",
         ),
         "scheme-adopted/1",
@@ -74,7 +78,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             effective_from="2024-03-01T00:00:00.001Z",
             carry=Carry.CONVERT,
             conversion=(
@@ -105,7 +109,7 @@ GOLDEN: dict[str, Golden] = {
         SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
-            settings={"provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1)},
+            settings=SETTINGS_OF_EVERY_SHAPE,
             scheme_version=3,
             arithmetic=2**53 - 1,
             effective_from="2024-03-01T00:00:00.001Z",

@@ -13,15 +13,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.scheme import (
-    Explanation,
-    Meeting,
-    Newcomer,
-    Rhythm,
-    Scheme,
-    Side,
-    When,
-)
+from ledger.schemes.scheme import Explanation, Meeting, Newcomer, Rhythm, Scheme, Side, When
 from ledger.schemes.settings import PeriodSettings, numbers_of, setting
 
 

@@ -6,88 +6,31 @@ expected scores (8.1.2) has .50 for differences up to 3 points, .51 to 10, .52 t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from ledger.answers.explanations import explain
-from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted, TournamentClosed, TournamentOpened
+from ledger.facts.events import Event, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import Outcome, Standing, Termination
-from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.testing import in_terms_of_facts
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-ANN, BOB, CARL, DAN, EVE = range(1, 6)
-WHOLE = {"by_event": True, "included_until": 2}
-
-
-def club(*declared: int | None) -> list[Event]:
-    """A pool that rates tournaments whole, and players with these declared ratings."""
-    return [
-        SchemeAdopted(pool="club", scheme="fide", settings=WHOLE),
-        *(
-            PlayerRegistered(
-                player=number, joined_at="2024", standing=Standing.FULL, commitment=f"{number:064x}",
-                declared_rating=rating,
-            )
-            for number, rating in enumerate(declared, 1)
-        ),
-    ]  # fmt: skip
-
-
-EVERYBODY = club(2000, 2000, 2000, 2000, 2000)
-
-
-def played(day: str, white: int, result: str, black: int, tournament: str | None) -> GameRecorded:
-    return GameRecorded(
-        game=f"{day}-{white}-{black}", pool="club", white=white, black=black,
-        outcome={"1": Outcome.WHITE, "=": Outcome.DRAW, "0": Outcome.BLACK}[result],
-        termination=Termination.UNKNOWN, ended_at=day, tournament=tournament, rated=True,
-    )  # fmt: skip
-
-
-@pytest.fixture(name="new_club")
-def _new_club(tmp_path: Path) -> Iterator[Ledger]:
-    Ledger.create(tmp_path / "club.db", pool="unused", clock=lambda: NOW).close()
-    with Ledger.open(tmp_path / "club.db", clock=lambda: NOW) as opened:
-        yield opened
-
-
-def told(ledger: Ledger, *events: Event | Sequence[Event]) -> Ledger:
-    for event in events:
-        ledger.append_many(event if isinstance(event, Sequence) else [event])
-        ledger.level()
-    return ledger
-
-
-def ratings(ledger: Ledger) -> dict[int, float]:
-    return {row["player"]: row["rating"] for row in ledger.rows("current", "1 ORDER BY player")}
-
-
-def places(ledger: Ledger, tournament: str) -> set[tuple[int, int | None]]:
-    """Where the tournament's games stand in rating order, and when it began."""
-    rows = ledger.rows("games", "tournament = ?", (tournament,))
-    return {(row["rated_ms"], row["began_ms"]) for row in rows}
-
-
-def lists(ledger: Ledger, player: int) -> list[tuple[str, float]]:
-    """The player's rating after each period in which games were rated, with the last day of the period."""
-    query = (
-        "SELECT DISTINCT date(rated_ms / 1000, 'unixepoch') AS day, rating FROM history "
-        "JOIN games ON games.position = history.game WHERE player = ? ORDER BY rated_ms"
-    )
-    return [(row["day"], row["rating"]) for row in ledger.database().query(query, (player,))]
-
-
-def nobody(player: int) -> Person:
-    """A player whose name nobody knows."""
-    return Person(player, None, None, None, "2024")
-
+from tests.kit.whole_tournaments import (
+    ANN,
+    BOB,
+    CARL,
+    DAN,
+    EVE,
+    EVERYBODY,
+    NOW,
+    club,
+    lists,
+    nobody,
+    places,
+    played,
+    ratings,
+    told,
+)
 
 AUGUST = [played("2025-08-10", ANN, "1", CARL, "August open")]
 OVER_A_MONTH_END = [
@@ -250,3 +193,46 @@ def test_a_late_game_moves_the_tournament_and_the_rows_are_those_of_one_rebuild(
     new_club.rebuild()
     assert in_terms_of_facts(new_club.views.connection) == stood
     assert ratings(new_club)[ANN] == 2040
+
+
+def test_two_tournaments_that_began_on_one_day_have_one_upgrade_each(new_club: Ledger) -> None:
+    """2023: of the games of a tournament the one with the greatest difference counts as 400 points, .92 and not .96.
+
+    Ann, 2600 and so K 10, beats a 2100 in each of two: 10·(2 - 1.84) = 1.6.
+    """
+    told(
+        new_club, club(2600, 2100, 2100), played("2023-05-10", ANN, "1", BOB, "Morning open"),
+        played("2023-05-10", ANN, "1", CARL, "Evening open"),
+    )  # fmt: skip
+    assert ratings(new_club)[ANN] == 2602
+    values = {term["symbol"]: term["value"] for term in explain(new_club, nobody(ANN), "2023-05-10-1-2")["terms"]}
+    assert (values["We"], values["R1"], values["R2"]) == (1.84, 2600, 2600)
+
+
+def test_a_newcomers_first_tournament_without_a_point_is_left_out_beside_another_of_that_day(new_club: Ledger) -> None:
+    """Eve loses twice in one and scores 2½ of 5 in the other: (10000 + 3600)/7 = 1942.86, p = 50 %, so 1943."""
+    morning = [played(f"2025-07-0{day}", EVE, "0", opponent, "Morning open") for day, opponent in ((1, ANN), (2, BOB))]
+    evening = [
+        played(f"2025-07-0{day}", EVE, result, opponent, "Evening open")
+        for day, result, opponent in ((1, "1", CARL), (2, "=", DAN), (3, "1", ANN), (4, "0", BOB), (5, "0", CARL))
+    ]
+    told(new_club, club(2000, 2000, 2000, 2000, None), morning, evening)
+    assert ratings(new_club)[EVE] == 1943
+
+
+def test_a_tournament_from_before_the_lists_that_are_kept_is_rated_period_by_period(new_club: Ledger) -> None:
+    """With weeks for periods. 8 to 24 September: two lists between its first day and its own, from that of the 8th.
+
+    Ann wins a cup in each week from the 1st on. From the 1st there would be three lists, so each week by itself.
+    """
+    told(new_club, club(2000, 2000, 2000, 2000, period_days=7, event_gap=30))
+    told(new_club, [played(f"2025-09-{day}", ANN, "1", CARL, f"Cup {day}") for day in ("02", "09", "16")])
+    told(new_club, played("2025-09-08", BOB, "1", DAN, "Open"), played("2025-09-24", ANN, "=", DAN, "Open"))
+    sunday = instant_end_ms("2025-09-28")
+    assert places(new_club, "Open") == {(sunday, None), (sunday, instant_ms("2025-09-08"))}
+    starting = {met["own_rating"] for met in explain(new_club, nobody(ANN), "2025-09-24-1-4")["meetings"]}
+    assert starting == {2020}, "the list of 8 September, two lists before the present one"
+    told(new_club, played("2025-09-01", BOB, "=", DAN, "Open"))
+    assert {rated for rated, _ in places(new_club, "Open")} == {
+        instant_end_ms(f"2025-09-{sunday}") for sunday in ("07", "14", "28")
+    }

@@ -117,6 +117,30 @@ def test_a_ledger_that_needs_a_scheme_says_which_package_brings_it(site: Site, t
     assert "the plug-in 'club_extras.scheme:SCHEME' of package 'club-extras' cannot be loaded" in done.err
 
 
+def test_a_scheme_plug_in_of_another_kind_is_named_as_broken(site: Site, tmp_path: Path) -> None:
+    (site.package / "scheme.py").write_text("SCHEME = {'name': 'plain-elo'}\n")
+    why = (
+        "plain-elo: the plug-in 'club_extras.scheme:SCHEME' of package 'club-extras' cannot be loaded "
+        "(TypeError: dict, where a Scheme should stand): install the package again, or remove it\n"
+    )
+    done = site.run("init", tmp_path / "club.db", "--scheme", "plain-elo")
+    assert done.code == REFUSED
+    assert done.err.startswith(f"error: unknown-scheme: {why}")
+    shown = site.run("scheme", "show", "plain-elo")
+    assert shown.code == REFUSED
+    assert shown.err.startswith(f"error: {why}")
+
+
+def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, sample_club: Path) -> None:
+    (site.package / "plugins.py").write_text("def WIN_STREAKS(): ...\n")
+    done = site.run("ratings", sample_club)
+    assert done.code == 0
+    assert (
+        "left out: win_streaks: the plug-in 'club_extras.plugins:WIN_STREAKS' of package 'club-extras' cannot be "
+        "loaded (TypeError: function, where a Projector should stand)"
+    ) in done.err
+
+
 def test_the_list_of_schemes_tells_the_package(site: Site) -> None:
     packages = {row["scheme"]: row["package"] for row in json.loads(site.run("scheme", "list").out)}
     assert packages["plain-elo"] == "club-extras"

@@ -24,9 +24,12 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import arith
 from ledger.schemes import elo
+from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import as_written
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.commands import Run
+from tools.commands import USAGE, settings_given
 
 PINNED = Path(__file__).with_name("adopted_settings.json")
 
@@ -118,6 +121,30 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
         assert not audit(tmp_path / folder / "old.db").falsehoods
 
 
+@pytest.mark.parametrize(
+    ("scheme", "words", "same"),
+    [
+        ("elo", [], True), ("elo", ["initial=1500"], True), ("elo", ["initial=1500.0", "k=32"], True),
+        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True), ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
+        ("fide", [], False), ("fide", ["by_event=true"], False),
+    ],
+)  # fmt: skip
+def test_the_command_and_the_library_agree_on_what_is_the_same_adoption(
+    scheme: str, words: list[str], same: bool, tmp_path: Path, run: Run
+) -> None:
+    path = old_ledger(tmp_path, SchemeAdopted(pool="standard", scheme="elo", settings={"initial": 1500}))
+    done = run("scheme", "adopt", path, "--scheme", scheme, *(f"--set={word}" for word in words))
+    assert ("was adopted already" in done.err) is same
+    assert done.code == (0 if same else USAGE)
+    event = SchemeAdopted(pool="standard", scheme=scheme, settings=settings_given(words))
+    with Ledger.open(path) as ledger:
+        if same:
+            assert ledger.append(event).duplicate
+        else:
+            with pytest.raises(ConflictError):
+                ledger.append(event)
+
+
 def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tmp_path: Path) -> None:
     path = old_ledger(tmp_path, SchemeAdopted(pool="standard", scheme="elo", settings={"k": 16}))
     with Ledger.open(path) as ledger:
@@ -125,7 +152,7 @@ def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tm
         ledger.catch_up()
         (met,) = (pool for pool in ledger.pools() if pool.name != "standard")
         assert met.eras[0].numbers == ledger.pool("standard").eras[0].numbers
-        assert met.eras[0].settings.keys() == set(met.eras[0].numbers._fields)
+        assert met.eras[0].settings.keys() == {*met.eras[0].numbers._fields, *POOL_SETTINGS}
 
 
 @pytest.mark.parametrize(("scheme_version", "arithmetic"), [(2, arith.VERSION), (1, arith.VERSION + 1)])

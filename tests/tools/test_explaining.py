@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import Run
-from tools import cli
+from tests.kit.csv_files import imported_club
 
 GAMES = 60
 
@@ -16,15 +16,9 @@ GAMES = 60
 @pytest.fixture(scope="module")
 def long_period(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A club in which Ann plays sixty games in one month, against players of different ratings."""
-    path = tmp_path_factory.mktemp("period") / "club.db"
-    lines = ["key,white,black,result,ended_at,half_moves"]
-    lines += [f"a{i},p{i},p{(i + 7) % 20},1-0,2020-01-{i + 1:02},60" for i in range(20)]
+    lines = [f"a{i},p{i},p{(i + 7) % 20},1-0,2020-01-{i + 1:02},60" for i in range(20)]
     lines += [f"g{i},Ann,p{i % 20},{('1-0', '0-1', '1/2-1/2')[i % 3]},2020-02-{i % 28 + 1:02},60" for i in range(GAMES)]
-    file = path.with_name("games.csv")
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert cli.main(["init", str(path), "--scheme", "glicko"]) == 0
-    assert cli.main(["import", str(path), str(file)]) == 0
-    return path
+    return imported_club(tmp_path_factory.mktemp("period"), "glicko", lines)
 
 
 def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_period: Path, run: Run) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns
-from tools import cli, limits
+from tests.kit.csv_files import imported_club
+from tools import limits
 from tools.commands import USAGE
 
 # A question about the ledger of monthly runs, how many rows its answer has, how many of them a table shows, and which.
@@ -30,18 +31,13 @@ QUESTIONS: dict[str, tuple[list[str], int, int, str]] = {
 @pytest.fixture(scope="module")
 def monthly_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sixty players, of whom the first plays three games in each of thirty months, and everybody two at the end."""
-    path = tmp_path_factory.mktemp("monthly") / "club.db"
-    lines = ["key,white,black,result,ended_at,half_moves"]
+    lines: list[str] = []
     for month in range(MONTHS):
         for game in range(3):
             day = f"{2020 + month // 12}-{month % 12 + 1:02}-{game + 1:02}"
             lines.append(f"m{month}-{game},p0,p{1 + game},1-0,{day},60")
     lines += [f"e{place},p{place},p{(place + 1) % PLAYERS},1-0,2022-06-20,60" for place in range(PLAYERS)]
-    file = path.with_name("games.csv")
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert cli.main(["init", str(path), "--scheme", "glicko"]) == 0
-    assert cli.main(["import", str(path), str(file)]) == 0
-    return path
+    return imported_club(tmp_path_factory.mktemp("monthly"), "glicko", lines)
 
 
 def rows_of(run: Run, club: Path, question: list[str], fmt: str | None, *words: str) -> tuple[int, str]:

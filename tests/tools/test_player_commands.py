@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ledger import registry_columns
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.registry_columns import ListImport
 from tests.kit.commands import Run
 from tests.kit.player_lists import combined, of_september, xml
 from tests.kit.source_files import written
@@ -231,7 +231,7 @@ def test_an_import_that_is_stopped_while_it_writes_leaves_the_journal_as_it_was(
     before = head(fide_pool)
     path = written(tmp_path, "list", of_september().encode())
     with monkeypatch.context() as patched:
-        patched.setattr(ListImport, "_append", stop)
+        patched.setattr(registry_columns, "append_rows", stop)  # the players stand, their ratings do not yet
         assert run("players", "import", fide_pool, path).code == REFUSED
     assert head(fide_pool) == before
     assert run("players", "import", fide_pool, path).code == 0

@@ -20,10 +20,8 @@ import attrs
 
 from ledger.errors import LedgerError
 from ledger.facts import codec
-from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
-from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl, lichess, trf
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import header as csv_header
@@ -31,9 +29,10 @@ from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_values
 from ledger.imports.files import FORMATS, Source, detect, source_of
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import VARIANT, Reading, frames
+from ledger.imports.reading import Reading, frames
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
+from ledger.testing.importer_contract import check_game
 
 Attack = Callable[[bytes], None]
 
@@ -41,7 +40,6 @@ MAX_SECONDS = 5.0  # of CPU for one input
 MAX_MESSAGE = 1_100  # characters of a fault
 MAX_GROWTH = 300 * 1024  # KiB by which the process may grow over one input
 SEED = 800  # bytes of the beginning of a file
-_SPEEDS = frozenset({*jsonl.SPEEDS, None})
 
 
 class _Drip(io.RawIOBase):
@@ -73,26 +71,6 @@ def check_faults(reading: Reading, lines: int) -> None:
         assert 0 < len(fault.message) <= MAX_MESSAGE, fault
         assert "\n" not in fault.message, fault
         fault.message.encode()
-
-
-def check_game(game: SourceGame) -> None:
-    """The game can be recorded, and its players and its pool can be named."""
-    assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
-    GameRecorded(
-        game=game.key, pool="standard", white=1, black=2, outcome=Outcome(game.outcome),
-        termination=Termination(game.termination), half_moves=game.half_moves, started_at=game.started_at,
-        ended_at=game.ended_at, tournament=game.tournament, round=game.round, rated=game.rated,
-        white_rating=game.white_rating, black_rating=game.black_rating,
-    )  # fmt: skip
-    assert game.outcome != Outcome.NONE, game
-    for text in (game.white_id, game.white_name, game.black_id, game.black_name):
-        assert 0 < len(text) <= 300, game
-        assert text == text.strip(), game
-        assert not re.search(r"[\x00-\x1f\x7f-\x9f]", text), game
-        text.encode()
-    assert game.speed in _SPEEDS, game
-    assert VARIANT.fullmatch(game.variant), game
-    assert game.text is None or game.text.encode(), game
 
 
 def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]) -> Attack:

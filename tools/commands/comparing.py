@@ -27,7 +27,7 @@ WIDEST = 5  # schemes side by side in a table that people can still read
 @POOL
 @click.option("--from", "since", metavar="INSTANT", help="Predictions count from then on; all games are replayed.")
 @click.option("--to", "until", metavar="INSTANT", help="Leave out games that ended later.")
-@click.option("--from-shown", is_flag=True, help="Newcomers begin with the rating that the source first showed.")
+@click.option("--from-shown", is_flag=True, help="Newcomers begin with the rating that the source shows.")
 @click.option("--established", is_flag=True, help="Leave out games in which any scheme calls a side provisional.")
 @click.option(
     "--min-games", default=30, show_default=True, type=click.IntRange(1), help="Rank only players with so many games."

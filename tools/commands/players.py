@@ -32,6 +32,12 @@ ACTOR = click.option(
     "--actor", default="registry", show_default=True, metavar="WHO", help="Who does this, for the journal."
 )
 _STANDINGS = click.Choice([word.value for word in Standing])
+_PERSON = (
+    click.option(
+        "--born", "birth_year", type=int, metavar="YEAR", help="Year of birth, for rules that ask for the age."
+    ),
+    click.option("--declared", "declared_rating", type=int, metavar="POINTS", help="Rating that the player declares."),
+)
 _PAST = (
     click.option("--rating", metavar="POINTS", help="Rating that a list shows: the player begins with it."),
     click.option("--games", type=int, metavar="N", help="Rated games behind that rating."),
@@ -44,8 +50,9 @@ _PAST = (
 )
 
 
-def _past_options(command: Command) -> Command:
-    for option in reversed(_PAST):
+def _player_options(command: Command) -> Command:
+    """What may be told of a player, in the arguments *birth_year*, *declared_rating*, *actor* and those of a past."""
+    for option in reversed((*_PERSON, *_PAST, ACTOR)):
         command = option(command)
     return command
 
@@ -77,11 +84,8 @@ def player() -> None:
 @click.argument("identity")
 @click.argument("name")
 @click.option("--standing", type=_STANDINGS, default="full", show_default=True, help="Standing with the site.")
-@click.option("--born", "birth_year", type=int, metavar="YEAR", help="Year of birth, for rules that ask for the age.")
-@click.option("--declared", "declared_rating", type=int, metavar="POINTS", help="Rating that the player declares.")
-@_past_options
 @click.option("--since", metavar="INSTANT", help="From when --rating holds; from the beginning by default.")
-@ACTOR
+@_player_options
 def add(
     db_path: str, identity: str, name: str, standing: str, birth_year: int | None, declared_rating: int | None,
     since: str | None, actor: str, **given: Any,
@@ -114,11 +118,8 @@ def add(
 @DB
 @click.argument("player", metavar="PLAYER")
 @click.option("--standing", type=_STANDINGS, help="Standing with the site, from --since on.")
-@click.option("--born", "birth_year", type=int, metavar="YEAR", help="Year of birth; it holds for all games.")
-@click.option("--declared", "declared_rating", type=int, metavar="POINTS", help="Declared rating, from --since on.")
-@_past_options
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
-@ACTOR
+@_player_options
 def set_(
     db_path: str, player: str, standing: str | None, birth_year: int | None, declared_rating: int | None,
     since: str | None, actor: str, **given: Any,

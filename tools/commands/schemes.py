@@ -10,12 +10,13 @@ import click
 
 from ledger import schemes as known
 from ledger.answers import pools, rating_lists
-from ledger.book.timeline import Era
-from ledger.errors import MalformedError
+from ledger.book.eras import Era
 from ledger.facts.events import ConversionRange, Event, RatingRunClosed, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
+from ledger.journal import adoptions
 from ledger.ledger import Ledger
+from ledger.schemes.newcomers import POOL_SETTINGS
 from ledger.schemes.scheme import Rhythm, Scheme
 
 from .. import limits, output
@@ -112,7 +113,13 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
             "source": field.metadata["source"],
         }
         for field in attrs.fields(chosen.settings)
-    ]
+    ] + [
+        {
+            "setting": name, "default": False, "new_pools": False, "unit": "switch", "meaning": meaning,
+            "source": "choice of the pool",
+        }
+        for name, meaning in POOL_SETTINGS.items()
+    ]  # fmt: skip
 
 
 def _as_text(default: float | bool) -> str:
@@ -198,15 +205,10 @@ def adopt(
             output.remark(f"note: {since} is in the future: games that end before then go on by {before.scheme.name!r}")
 
 
-def _is_of(event: SchemeAdopted, era: Era) -> bool:
-    """Whether an adoption says what one that stands already says, but for its date."""
-    if event.scheme != era.scheme.name:
-        return False
-    tellings = event.settings, era.scheme.in_full(event.settings)  # as it would have been meant then, and now
-    try:
-        return era.numbers in [era.scheme.numbers_from(settings) for settings in tellings]
-    except MalformedError:  # the rules say what is wrong with them
-        return True
+def _says_again(event: SchemeAdopted, first: Era) -> bool:
+    """Whether an adoption without a date is what the pool begins with."""
+    stored = {"scheme": first.scheme.name, "settings": first.settings}
+    return adoptions.are_same(stored, {"scheme": event.scheme, "settings": event.settings})
 
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
@@ -215,7 +217,7 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:
-        if eras and not _is_of(event, eras[0]):
+        if eras and not _says_again(event, eras[0]):
             raise click.UsageError(
                 f"pool {event.pool!r} is rated by {eras[0].scheme.name!r} from the beginning: add --from DATE"
             )

@@ -16,7 +16,7 @@ from ledger.answers.comparing import accuracy, replaying
 from ledger.answers.comparing.accuracy import Bin
 from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
 from ledger.answers.wording import day, names
-from ledger.book.timeline import BEGINNING
+from ledger.book.eras import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS, OPEN
@@ -152,7 +152,7 @@ def compare(
         min_games: games that a player must have for correlations and places.
         movers: how many winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
-        from_shown: who declares no rating begins with the first one that the source showed beside a game.
+        from_shown: who declares no rating begins with the one that the source shows beside the first game.
 
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -17,9 +16,10 @@ import attrs
 from ledger import schemes
 from ledger.answers.comparing.forecasts import foresee
 from ledger.answers.pools import chosen
+from ledger.book.eras import BEGINNING, Era
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Era, Pool
+from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
@@ -27,12 +27,12 @@ from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
+from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
 
-SHOWN_SCALE = "Elo points"  # what sources show beside games
 BLOCK = 50_000  # rows that are Python objects at one time
 
 _GAMES = f"""
@@ -98,7 +98,7 @@ class ComparedGames(NamedTuple):
     """The games in order of their ends, as NumPy arrays.
 
     ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
-    player the first rating that the source showed beside a game, NaN where it never did.
+    side, White's before Black's, the rating that the source shows beside the game, NaN where it shows none.
     """
 
     players: Any
@@ -165,10 +165,7 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     players, white, black = MANY.dense(columns[0], columns[1])
-    shown = np.full(len(players), np.nan)
-    owner, rating = MANY.interleave(white, black), MANY.interleave(columns[5], columns[6])
-    known_sides = np.flatnonzero(~np.isnan(rating))[::-1]
-    shown[owner[known_sides]] = rating[known_sides]  # the last one written is the first one shown
+    shown = MANY.interleave(columns[5], columns[6])
     return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
 
 
@@ -201,8 +198,8 @@ def replay(
         candidates: the schemes.
         timer: seconds, asked before and after each replay by the thread that runs it.
         threads: how many; the numbers do not depend on it.
-        from_shown: who declares no rating begins with the first one that the source showed, where the scheme counts
-            in the same points.
+        from_shown: who declares no rating begins with the one that the source shows beside the first game, where the
+            scheme counts in the same points; else only where a candidate's settings say so.
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
@@ -210,13 +207,15 @@ def replay(
         if _cut(candidate) not in orders:
             order = _order(connection, games, _alone(actual, candidate), roster)
             orders[_cut(candidate)] = order
-    shown = {cut: _with_shown(order, games) for cut, order in orders.items()} if from_shown else orders
-
-    def order_of(candidate: Candidate) -> Order:
-        return (shown if candidate.scheme.scale == SHOWN_SCALE else orders)[_cut(candidate)]
-
+    shown: dict[object, Order] = {}
+    chosen = []
+    for candidate in candidates:
+        cut, order = _cut(candidate), orders[_cut(candidate)]
+        if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
+            order = shown[cut] = shown.get(cut) or _with_shown(order, games)
+        chosen.append(order)
     with ThreadPoolExecutor(threads) as executor:
-        return list(executor.map(lambda candidate: _replay(candidate, order_of(candidate), timer), candidates))
+        return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, chosen))
 
 
 def _cut(candidate: Candidate) -> object:
@@ -240,7 +239,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
-    columns += [began_ms[places]] if len(began_ms) else []
+    columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
     if len(places) < engine.COMPILE_FROM:
         games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
     else:
@@ -248,15 +247,19 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     owner = MANY.interleave(white, black)
     first = first_ends(len(games.players), white, black, ended_ms)
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
-    newcomers = [roster.newcomer(pool.pool, player, first_ms) for player, first_ms in starts]
+    newcomers = [roster.anew(pool, player, first_ms) for player, first_ms in starts]
     return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
 
 
 def _with_shown(order: Order, games: ComparedGames) -> Order:
-    """The same with what the source showed for declared ratings, where none was declared and no list tells."""
+    """The same with what the source shows beside the first game, where none was declared and no list tells."""
+    owner = MANY.interleave(games.white[order.places], games.black[order.places])
+    sides = games.shown.reshape(-1, 2)[order.places].reshape(-1)
+    shown = np.full(len(games.players), np.nan)
+    shown[owner[::-1]] = sides[::-1]  # the last one written stands beside the first game
     newcomers = [
-        who._replace(declared=rating) if who.declared is None and who.seed is None and not isnan(rating) else who
-        for who, rating in zip(order.newcomers, games.shown.tolist(), strict=True)
+        who._replace(declared=rating) if not who.has_rating and rating > 0 else who
+        for who, rating in zip(order.newcomers, shown.tolist(), strict=True)
     ]
     return order._replace(newcomers=newcomers)
 

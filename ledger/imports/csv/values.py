@@ -195,12 +195,7 @@ def instant(text: str) -> str | None:
 
 def speed(text: str) -> str | None:
     """A Lichess speed class by name."""
-    word = re.sub(r"[\s_-]+", "", text).casefold()
-    if word in {"", "?"}:
-        return None
-    if word not in _SPEED:
-        raise ValueError(f"must be empty or one of {', '.join(_SPEEDS)}")
-    return _SPEED[word]
+    return _word(text, _SPEED)
 
 
 def time_control(text: str) -> str | None:
@@ -238,9 +233,14 @@ def minutes_control(text: str) -> str | None:
 
 def variant(text: str) -> str | None:
     """The Lichess key of a variant."""
+    return _word(text, _VARIANT)
+
+
+def _word(text: str, meanings: Mapping[str, str]) -> str | None:
+    """What a word means, however its parts are joined; None where the cell says nothing."""
     word = re.sub(r"[\s_-]+", "", text).casefold()
     if word in {"", "?"}:
         return None
-    if word not in _VARIANT:
-        raise ValueError(f"must be empty or one of {', '.join(_VARIANTS)}")
-    return _VARIANT[word]
+    if word not in meanings:
+        raise ValueError(f"must be empty or one of {', '.join(dict.fromkeys(meanings.values()))}")
+    return meanings[word]

@@ -16,7 +16,7 @@ from ledger.runtime.plugins import loadable
 @cache
 def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
-    offered, failed = loadable(entry_points(group="ledger.projectors"))
+    offered, failed = loadable(entry_points(group="ledger.projectors"), Projector)
     found: dict[str, Projector] = {}
     for point, projector in offered.items():
         if projector.name in found:

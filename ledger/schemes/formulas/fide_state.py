@@ -1,8 +1,8 @@
 """What the FIDE scheme keeps of a player, and which of the ratings that it keeps was in force when.
 
 Here too is what the settings make of the rules of a day, and the rules that look at each of a player's tournaments of
-a period by itself; a tournament is the games that began on one day. Plain functions for kernels; the course of a player
-from period to period is in ``schemes.fide``.
+a period by itself; a tournament is the games whose tournaments began at one moment. Plain functions for kernels; the
+course of a player from period to period is in ``schemes.fide``.
 """
 
 from __future__ import annotations
