@@ -25,15 +25,15 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game
-from tests.kit.people import everybody, import_wins, marked, put_people_file, won_by_the_first
+from tests.kit.people import THREE_NAMES, everybody, import_wins, put_people_file, won_by_the_first
 from tests.kit.tampering import execute, run_sql
 
 NEW = "Ann Ek"
-OLD_NAME, NEW_NAME, THIRD_NAME = marked(3)
+OLD_NAME, NEW_NAME, THIRD_NAME = THREE_NAMES
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Path:
+@pytest.fixture(name="trio")
+def _trio(tmp_path: Path) -> Path:
     """Three players who are known by an identity that says nothing of their names; the first has a marked one."""
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
@@ -63,36 +63,36 @@ def told_by(identity: str, name: str, key: str = "made:1") -> SourceGame:
 # --- what is recorded, kept, forgotten ------------------------------------------------------------------------
 
 
-def test_the_journal_seals_the_new_name_under_a_new_salt(club: Path) -> None:
-    before = person_in(club, 1)
-    with Ledger.open(club) as ledger:
+def test_the_journal_seals_the_new_name_under_a_new_salt(trio: Path) -> None:
+    before = person_in(trio, 1)
+    with Ledger.open(trio) as ledger:
         assert ledger.rename(1, NEW_NAME, actor="officer")
-    after = person_in(club, 1)
+    after = person_in(trio, 1)
     assert (after.identity, after.name, after.joined_at) == ("id:1", NEW_NAME, before.joined_at)
     assert after.salt != before.salt
-    (entry,) = renamings(club)
+    (entry,) = renamings(trio)
     assert (entry["key"], entry["actor"]) == ("renamed:1@1", "officer")
     sealed = commitment(after.salt or b"", "id:1", NEW_NAME)
     assert entry["facts"] == {"player": 1, "number": 1, "commitment": sealed}
-    assert audit(club).falsehoods == ()
-    assert audit(club).not_compared[0].part == "derived rows"  # there are no views yet, and nothing else is left out
+    assert audit(trio).falsehoods == ()
+    assert audit(trio).not_compared[0].part == "derived rows"  # there are no views yet, and nothing else is left out
 
 
-def test_every_renaming_has_a_number_and_a_salt_of_its_own(club: Path) -> None:
-    salts = {person_in(club, 1).salt}
-    with Ledger.open(club) as ledger:
+def test_every_renaming_has_a_number_and_a_salt_of_its_own(trio: Path) -> None:
+    salts = {person_in(trio, 1).salt}
+    with Ledger.open(trio) as ledger:
         for name in (NEW_NAME, THIRD_NAME, OLD_NAME, NEW_NAME):
             assert ledger.rename(1, name)
-            salts.add(person_in(club, 1).salt)
+            salts.add(person_in(trio, 1).salt)
             assert ledger.player(name).player == 1
         assert ledger.rename(2, "Bob Lund")
-    assert [entry["key"] for entry in renamings(club)] == [*(f"renamed:1@{n}" for n in range(1, 5)), "renamed:2@1"]
+    assert [entry["key"] for entry in renamings(trio)] == [*(f"renamed:1@{n}" for n in range(1, 5)), "renamed:2@1"]
     assert len(salts) == 5
-    assert audit(club).falsehoods == ()
+    assert audit(trio).falsehoods == ()
 
 
-def test_the_name_that_a_player_bears_is_recorded_once(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_the_name_that_a_player_bears_is_recorded_once(trio: Path) -> None:
+    with Ledger.open(trio) as ledger:
         assert ledger.rename(1, NEW_NAME)
         head = ledger.head()
         assert not ledger.rename(1, NEW_NAME)
@@ -101,17 +101,17 @@ def test_the_name_that_a_player_bears_is_recorded_once(club: Path) -> None:
         assert ledger.rename(2, "bob")  # the case of a letter is a spelling, too
 
 
-def test_the_old_name_and_its_salt_stand_in_no_byte_any_more(club: Path) -> None:
-    salt = bytes(person_in(club, 1).salt or b"")
-    assert OLD_NAME.encode() in bytes_of(club)
-    with Ledger.open(club) as ledger:
+def test_the_old_name_and_its_salt_stand_in_no_byte_any_more(trio: Path) -> None:
+    salt = bytes(person_in(trio, 1).salt or b"")
+    assert OLD_NAME.encode() in bytes_of(trio)
+    with Ledger.open(trio) as ledger:
         ledger.rename(1, NEW_NAME)
-        assert OLD_NAME.encode() not in bytes_of(club)
-        assert salt not in bytes_of(club)
+        assert OLD_NAME.encode() not in bytes_of(trio)
+        assert salt not in bytes_of(trio)
         ledger.erase(1)
-        assert NEW_NAME.encode() not in bytes_of(club)  # erasing forgets all of them
-    assert [person_in(club, 1)[1:4]] == [(None, None, None)]
-    assert audit(club).falsehoods == ()
+        assert NEW_NAME.encode() not in bytes_of(trio)  # erasing forgets all of them
+    assert [person_in(trio, 1)[1:4]] == [(None, None, None)]
+    assert audit(trio).falsehoods == ()
 
 
 def test_a_number_without_a_name_gets_one(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_a_number_without_a_name_gets_one(tmp_path: Path) -> None:
 # --- what is refused ------------------------------------------------------------------------------------------
 
 
-def test_who_is_erased_or_was_never_registered_gets_no_name(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_who_is_erased_or_was_never_registered_gets_no_name(trio: Path) -> None:
+    with Ledger.open(trio) as ledger:
         ledger.erase(1)
         head = ledger.head()
         for player, rule in ((1, "erased-player"), (4, "unknown-player")):
@@ -140,7 +140,7 @@ def test_who_is_erased_or_was_never_registered_gets_no_name(club: Path) -> None:
         for name in ("", " Eve", "E\x00ve", "x" * 129):
             with pytest.raises(MalformedError, match="must be 1 to 128 characters"):
                 ledger.rename(2, name)
-        execute(beside(club, "people"), "DELETE FROM people WHERE player = 3")
+        execute(beside(trio, "people"), "DELETE FROM people WHERE player = 3")
         with pytest.raises(StorageError, match="knows nothing of player 3, whom entry 4 registered"):
             ledger.rename(3, "Eve")
         assert ledger.head() == head
@@ -200,9 +200,9 @@ def test_a_file_with_the_new_name_under_the_old_identity_tells_nothing_new(club_
         assert (again.repeated, again.kept_names) == (1, 0)
 
 
-def test_registering_again_is_a_repeat_whatever_the_name(club: Path) -> None:
+def test_registering_again_is_a_repeat_whatever_the_name(trio: Path) -> None:
     """Which name was the first, nobody knows any more; before the renaming another one was refused."""
-    with Ledger.open(club) as ledger:
+    with Ledger.open(trio) as ledger:
         with pytest.raises(RejectedError, match="exists-with-different-name"):
             ledger.register("id:1", "Somebody Else")
         registration = decode(ledger.journal.find(["player:1"])["player:1"].body).event
@@ -220,8 +220,8 @@ def test_registering_again_is_a_repeat_whatever_the_name(club: Path) -> None:
         assert ledger.head() == head
 
 
-def test_a_renaming_by_append_is_refused(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_a_renaming_by_append_is_refused(trio: Path) -> None:
+    with Ledger.open(trio) as ledger:
         with pytest.raises(RejectedError, match="not-by-rename"):
             ledger.append(PlayerRenamed(player=1, number=1, commitment="0" * 64))
         ledger.rename(1, NEW_NAME)
@@ -234,12 +234,12 @@ def test_a_renaming_by_append_is_refused(club: Path) -> None:
 # --- which commitment holds -----------------------------------------------------------------------------------
 
 
-def test_the_newest_commitment_holds_for_each_player(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_the_newest_commitment_holds_for_each_player(trio: Path) -> None:
+    with Ledger.open(trio) as ledger:
         for number in range(1, 12):  # "renamed:1@10" sorts before "renamed:1@9"
             ledger.rename(1, f"Name {number}")
         ledger.rename(3, "Cleo Marsh")
-    with closing(SqliteJournal(club)) as journal:
+    with closing(SqliteJournal(trio)) as journal:
         found = latest_commitments(journal, journal.find, (1, 2, 3, 9))
         assert {player: entry.position for player, entry in found.items()} == {1: 15, 2: 3, 3: 16}
         assert [entry.position for entry in sealings(journal.find, [1])[1]] == [2, *range(5, 16)]
@@ -249,8 +249,8 @@ def test_the_newest_commitment_holds_for_each_player(club: Path) -> None:
 # --- an older copy of the people file, and changes by hand -----------------------------------------------------
 
 
-@pytest.fixture(name="older")
-def _older(club_of_four: Path) -> Path:
+@pytest.fixture(name="club_with_an_older_name")
+def _club_with_an_older_name(club_of_four: Path) -> Path:
     """Carl, in the middle of the numbers, was renamed since the people file was copied that stands there now."""
     copy = shutil.copy(beside(club_of_four, "people"), club_of_four.with_name("copy"))
     with Ledger.open(club_of_four) as ledger:
@@ -259,38 +259,38 @@ def _older(club_of_four: Path) -> Path:
     return club_of_four
 
 
-def test_an_older_copy_is_named_with_the_way_out(older: Path) -> None:
+def test_an_older_copy_is_named_with_the_way_out(club_with_an_older_name: Path) -> None:
     words = r"player 3 \('name:carl'\) has the name from before entry 8 of the journal, .*: it is an older copy; "
     for pair in (("Ann", "Bob"), ("Carl", "Dora"), ("New", "Newer")):
         with pytest.raises(StorageError, match=words):
-            import_wins(older, pair)
-    with Ledger.open(older) as ledger:
+            import_wins(club_with_an_older_name, pair)
+    with Ledger.open(club_with_an_older_name) as ledger:
         with pytest.raises(StorageError, match=f"{words}.*'rating-ledger player rename DB 3 NAME'"):
             ledger.player("Carl")
         assert ledger.player("Ann").player == 1
-    (falsehood,) = audit(older).falsehoods
+    (falsehood,) = audit(club_with_an_older_name).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("people", 3)
     assert "the name is from before entry 8, which gave another one: an older copy" in falsehood.message
 
 
 @pytest.mark.parametrize("name", ["Carl Marsh", "Carl", "Karl"])
-def test_an_older_copy_is_mended_by_giving_the_name_again(older: Path, name: str) -> None:
-    with Ledger.open(older) as ledger:
+def test_an_older_copy_is_mended_by_giving_the_name_again(club_with_an_older_name: Path, name: str) -> None:
+    with Ledger.open(club_with_an_older_name) as ledger:
         assert ledger.rename(3, name)
-    import_wins(older, ("Carl", "New"))
-    with Ledger.open(older) as ledger:
+    import_wins(club_with_an_older_name, ("Carl", "New"))
+    with Ledger.open(club_with_an_older_name) as ledger:
         assert ledger.player(name).player == 3
-    assert audit(older).falsehoods == ()
+    assert audit(club_with_an_older_name).falsehoods == ()
 
 
-def test_lost_names_are_not_given_up_beside_an_older_name(older: Path) -> None:
-    execute(beside(older, "people"), "DELETE FROM people WHERE player = 4")
-    people = everybody(beside(older, "people"))
-    with closing(SqliteJournal(older)) as journal:
+def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_name: Path) -> None:
+    execute(beside(club_with_an_older_name, "people"), "DELETE FROM people WHERE player = 4")
+    people = everybody(beside(club_with_an_older_name, "people"))
+    with closing(SqliteJournal(club_with_an_older_name)) as journal:
         from_before = r"has the name from before entry 8 .*; nothing was written"
         with pytest.raises(StorageError, match=from_before):
-            sealed_names.accept_lost_names(journal, beside(older, "people"))
-    assert everybody(beside(older, "people")) == people
+            sealed_names.accept_lost_names(journal, beside(club_with_an_older_name, "people"))
+    assert everybody(beside(club_with_an_older_name, "people")) == people
 
 
 @pytest.mark.parametrize(
@@ -330,8 +330,8 @@ def test_an_older_journal_beside_a_renamed_player_is_named(club_of_four: Path) -
 # --- a people file of the first layout -------------------------------------------------------------------------
 
 
-@pytest.fixture(name="old_layout")
-def _old_layout(club_of_four: Path) -> Path:
+@pytest.fixture(name="club_of_layout_1")
+def _club_of_layout_1(club_of_four: Path) -> Path:
     run_sql(beside(club_of_four, "people"), "DROP TABLE renaming", "PRAGMA user_version=1")
     return club_of_four
 
@@ -341,44 +341,44 @@ def layout_of(path: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def test_a_file_of_the_first_layout_is_read_as_it_is(old_layout: Path) -> None:
-    people = beside(old_layout, "people").read_bytes()
+def test_a_file_of_the_first_layout_is_read_as_it_is(club_of_layout_1: Path) -> None:
+    people = beside(club_of_layout_1, "people").read_bytes()
     for read_only in (True, False):
-        with Ledger.open(old_layout, read_only=read_only) as ledger:
+        with Ledger.open(club_of_layout_1, read_only=read_only) as ledger:
             assert ledger.player("Carl").player == 3
-    assert audit(old_layout).falsehoods == ()
-    assert layout_of(old_layout) == 1
-    assert beside(old_layout, "people").read_bytes() == people
+    assert audit(club_of_layout_1).falsehoods == ()
+    assert layout_of(club_of_layout_1) == 1
+    assert beside(club_of_layout_1, "people").read_bytes() == people
 
 
 @pytest.mark.parametrize("way", ["rename", "register", "erase"])
-def test_whoever_writes_a_file_of_the_first_layout_brings_it_up(way: str, old_layout: Path) -> None:
-    with Ledger.open(old_layout) as ledger:
+def test_whoever_writes_a_file_of_the_first_layout_brings_it_up(way: str, club_of_layout_1: Path) -> None:
+    with Ledger.open(club_of_layout_1) as ledger:
         if way == "rename":
             ledger.rename(3, "Carl Marsh")
         elif way == "register":
             ledger.register("name:new", "New")
         else:
             ledger.erase(3)
-    assert layout_of(old_layout) == 2
-    assert audit(old_layout).falsehoods == ()
+    assert layout_of(club_of_layout_1) == 2
+    assert audit(club_of_layout_1).falsehoods == ()
 
 
-def test_a_foreign_table_of_that_name_is_no_layout(old_layout: Path) -> None:
-    execute(beside(old_layout, "people"), "CREATE TABLE renaming(x)")
-    with Ledger.open(old_layout) as ledger:
+def test_a_foreign_table_of_that_name_is_no_layout(club_of_layout_1: Path) -> None:
+    execute(beside(club_of_layout_1, "people"), "CREATE TABLE renaming(x)")
+    with Ledger.open(club_of_layout_1) as ledger:
         assert ledger.player("Carl").player == 3
         with pytest.raises(LedgerError):
             ledger.rename(3, "Carl Marsh")
-    assert layout_of(old_layout) == 1
-    assert renamings(old_layout) == []
+    assert layout_of(club_of_layout_1) == 1
+    assert renamings(club_of_layout_1) == []
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------
 
 
-def test_the_journal_holds_no_letter_of_a_name(club: Path) -> None:
-    with Ledger.open(club) as ledger:
+def test_the_journal_holds_no_letter_of_a_name(trio: Path) -> None:
+    with Ledger.open(trio) as ledger:
         ledger.rename(1, NEW_NAME)
         bodies = [json.dumps(entry) for entry in ledger.entries()]
     assert not [body for body in bodies if NEW_NAME in body or OLD_NAME in body]

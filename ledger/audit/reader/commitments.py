@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import attrs
@@ -56,7 +56,12 @@ class _Sealed(NamedTuple):
     commitments: list[tuple[int, object]]  # with the entries, the oldest first
 
 
-Pending = Mapping[int, tuple[object, object]]  # by player, the name that is to be given and its salt
+class _Pending(NamedTuple):
+    """A name that is to be given: place among the renamings of the player, name, salt."""
+
+    number: object
+    name: object
+    salt: object
 
 
 def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
@@ -76,6 +81,10 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
     later = _Later(journal)
     with opened(people, "people") as file:
         pending = _pending(file)
+        for player, row_of_name in pending.items():
+            if fault := _pending_fault(row_of_name, registered.get(player)):
+                remedy = f"remove it with 'DELETE FROM renaming WHERE player = {player}'"
+                found.append((0, Falsehood("renaming", player, f"{fault}; {remedy}")))
         for player, *row in _people(file, found):
             sealed = registered.pop(player, None)
             if sealed is None:
@@ -167,18 +176,32 @@ class _Later:
         return is_longer and not list(_row_faults(row, now, None))
 
 
-def _pending(file: Snapshot) -> Pending:
-    """The names that are to be given; none in a file of the first layout, or where they cannot be read."""
+def _pending(file: Snapshot) -> dict[int, _Pending]:
+    """The names that are to be given, by player; none in a file of the first layout, or where they cannot be read."""
+    file.read_any_text()
     try:
-        rows = file.connection.execute("SELECT player, name, salt FROM renaming").fetchall()
+        rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
     except READ_ERRORS:  # what its tables should be is compared elsewhere
         return {}
-    return {player: (name, salt) for player, name, salt in rows}
+    return {player: _Pending(*row) for player, *row in rows}
 
 
-def _is_sealed(row: list[Any], pending: tuple[object, object], sealed: _Sealed | None) -> bool:
+def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
+    """What is false in a row of names that are to be given, which no renaming leaves so; nothing otherwise."""
+    if sealed is None:
+        return "waits for a player whom no entry registered"
+    if fault := text_fault(pending.name):
+        return f"name {fault}"
+    if not isinstance(pending.salt, bytes) or len(pending.salt) != SALT_BYTES:
+        return f"the salt is not {SALT_BYTES} bytes"
+    if not isinstance(pending.number, int) or pending.number < max(len(sealed.commitments) - 1, 1):
+        return f"is renaming {shown(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
+    return ""
+
+
+def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> bool:
     """Whether the name that is to be given to the player of a row is the one that the journal sealed last."""
-    name, salt = pending
+    _, name, salt = pending
     identity = row[0]
     if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
         return False
@@ -189,7 +212,6 @@ def _is_sealed(row: list[Any], pending: tuple[object, object], sealed: _Sealed |
 
 def _people(file: Snapshot, found: list[tuple[int, Falsehood]]) -> Iterator[list[Any]]:
     """The rows of people; ends at the first that cannot be read, and says after which."""
-    file.read_any_text()
     player = 0
     try:
         sql = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
@@ -202,7 +224,7 @@ def _people(file: Snapshot, found: list[tuple[int, Falsehood]]) -> Iterator[list
 
 
 def _row_faults(
-    row: list[Any], sealed: _Sealed | None, pending: tuple[object, object] | None
+    row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 ) -> Iterator[str]:
     """What is false in a row of people, which is identity, name, salt and joined_at.
 
