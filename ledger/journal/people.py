@@ -59,6 +59,7 @@ _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL 
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _NAMES = "SELECT player, name FROM people WHERE name IS NOT NULL"
 _ALL_NUMBERS = 2**62
+_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
 _OTHERWISE_SPELT = (
     "SELECT identity FROM main.people NOT INDEXED "
@@ -241,9 +242,21 @@ class People:
             StorageError: the file refuses.
         """
         with sqlite.storage_errors(self.path):
-            self._connection.execute("VACUUM")
-            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not busy
+            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):  # first: in vain it would make the log longer
+                busy = self._connection.execute(statement).fetchone() or (0,)
+                if busy[0]:
+                    return False
+        return True
+
+    def clean_soon(self, patience: float) -> bool:
+        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+        with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
+            try:
+                return self.clean()
+            except StorageError as error:
+                if "locked" in str(error):
+                    return False
+                raise
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ business of ``pending_names``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import attrs
 
@@ -20,7 +20,9 @@ from ledger.journal.pending_names import Pending
 from ledger.journal.people import People, Person
 from ledger.journal.sealed_names import not_sealed
 from ledger.journal.sealings import commitment_to, is_sealed, sealings, under
+from ledger.journal.sqlite_store import SqliteJournal
 
+PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
 # Name -> what it means and what to do; the other refusals are those of ``rules``.
 RULES: dict[str, str] = {
     "erased-player": "who was erased is known to nobody any more: who comes back is registered anew",
@@ -60,7 +62,7 @@ def rename(
         RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
         StorageError: the people file and the journal do not belong together.
     """
-    settle(journal, people)
+    settle(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:
             person, sealed = _to_be_renamed(writer, people, player)
@@ -72,10 +74,11 @@ def rename(
                 event = PlayerRenamed(player=player, number=len(sealed), commitment=commitment_to(person))
                 _seal(writer, event, now, actor)
     except BaseException:
-        settle_if_possible(journal, people)  # what stopped it is told
+        with suppress(LedgerError):  # what stopped it is told
+            settle(journal.writing(), people, PATIENCE)
         raise
-    settle(journal, people)
-    return Renamed(person, is_new, people.clean() if not is_new else not people.pending.rows())
+    settle(journal.writing(), people, PATIENCE)
+    return Renamed(person, is_new, all(row.player != player for row in people.pending.rows()))
 
 
 def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
@@ -100,34 +103,39 @@ def _seal(writer: Writer, event: PlayerRenamed, now_ms: int, actor: str) -> None
     writer.append([event.KIND], [event.key], [body])
 
 
-def settle(journal: Journal, people: People) -> None:
+def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
     """Bring renamings to their end that waited: sealed ones reach their players, the others are dropped.
 
     The old name is taken out of the file and its log before the row goes that waited, so that whoever is stopped
-    between the two does it again.
+    between the two, or finds the file in use, leaves it to the next one.
+
+    Args:
+        lock: a write transaction on the journal, so that no renaming is under way elsewhere.
+        people: the people file.
+        patience: seconds to wait for those who read the people file.
 
     Raises:
         StorageError: a file refuses.
     """
     if not people.pending.rows():
         return
-    with journal.writing() as writer:  # no renaming is under way elsewhere
+    with lock as writer:
         waiting = [(row, _is_sealed_last(writer, people, row)) for row in people.pending.rows()]
         for row, sealed in waiting:
             if sealed:
                 people.pending.give(row)
             else:
                 people.pending.drop(row)
-    if people.clean():
+    if people.clean_soon(patience):
         for row, sealed in waiting:
             if sealed:
                 people.pending.drop(row)
 
 
-def settle_if_possible(journal: Journal, people: People) -> None:
-    """As ``settle``; where a file refuses, those who read see the names that were sealed, and the next one tries."""
+def settle_if_possible(journal: SqliteJournal, people: People) -> None:
+    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait."""
     with suppress(LedgerError):
-        settle(journal, people)
+        settle(journal.writing(patience=0), people, 0)
 
 
 def _is_sealed_last(writer: Writer, people: People, row: Pending) -> bool:

@@ -28,7 +28,8 @@ else:
         import sqlite3
 
 __all__ = [
-    "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole",
+    "BUSY_SECONDS", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3",
+    "storage_errors", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -202,15 +203,22 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         StorageError: the lock was not to be had in time, or the disk refused.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE) -> None:
-        """Say on which file, and what to do where it is damaged."""
+    def __init__(
+        self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float = BUSY_SECONDS
+    ) -> None:
+        """Say on which file, what to do where it is damaged, and how many seconds to wait for others."""
         self._connection = connection
         self._errors = storage_errors(path, remedy)
+        self._patience = patience
 
     def __enter__(self) -> None:
         """Begin."""
         with self._errors:
-            _begin(self._connection)
+            if self._patience == BUSY_SECONDS:
+                _begin(self._connection, BUSY_SECONDS)
+            else:
+                with waiting(self._connection, self._patience):
+                    _begin(self._connection, self._patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Commit, or roll back after an error."""
@@ -227,8 +235,18 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
                 raise error
 
 
-def _begin(connection: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
+@contextmanager
+def waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Wait for other processes no longer than that, within the block."""
+    connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_SECONDS)}")
+
+
+def _begin(connection: sqlite3.Connection, patience: float) -> None:
+    deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("BEGIN IMMEDIATE")

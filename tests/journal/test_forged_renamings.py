@@ -72,5 +72,6 @@ def test_a_name_that_was_true_once_cannot_be_brought_back(pair_club: Path) -> No
         assert ledger.player("2").name == NEW_NAME
     Ledger.open(pair_club).close()
     assert (waiting(pair_club), everybody(beside(pair_club, "people"))[1].name) == ([], NEW_NAME)
-    execute(beside(pair_club, "people"), ("UPDATE people SET name = ?, salt = ? WHERE player = 2", (person[2], person[3])))
+    brought_back = ("UPDATE people SET name = ?, salt = ? WHERE player = 2", (person.name, person.salt))
+    execute(beside(pair_club, "people"), brought_back)
     assert "from before entry 6" in audit(pair_club).falsehoods[0].message

@@ -147,9 +147,9 @@ def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: d
     commitments = registered[player].commitments
     commitments.append((position, facts.get("commitment")))
     number = len(commitments) - 1
-    if facts.get("number") != number:
-        given = shown(facts.get("number"))
-        return f"is renaming {given} of player {player}, but after the entries before it this is number {number}"
+    given = facts.get("number")
+    if type(given) is not int or given != number:
+        return f"is renaming {shown(given)} of player {player}, but after the entries before it this is number {number}"
     return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
 
 
