@@ -183,8 +183,9 @@ class OwnProcess:
         words = query.encode()
         self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
         self._messages.write(content.getbuffer())
-        if what == COMMIT:
+        if what != ROWS:  # a small message would wait here for the next large one, and the process with it
             self._messages.flush()
+        if what == COMMIT:
             answer = self._answers.readline()
             if answer != DONE:
                 self._failure = self._explained(answer)
