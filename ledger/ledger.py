@@ -30,6 +30,7 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
+from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
@@ -192,7 +193,10 @@ class Ledger:
         recorded = self._recorder.append_many(batch, actor)
         placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        return recorded.receipts
+        receipts = recorded.receipts
+        for place, note in EarlyGames(self.views).of_events(recorded.events).items():
+            receipts[place] = receipts[place]._replace(note=note)
+        return receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -254,7 +258,8 @@ class Ledger:
         """
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
-        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike)
+        notes_of = EarlyGames(self.views).of_frame
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike, notes_of)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

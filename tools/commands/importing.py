@@ -34,6 +34,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
 FORMATS = (*LINE_FORMATS, "csv")
 FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
+NOTES_SHOWN = 10
 
 
 @attrs.frozen(kw_only=True)
@@ -122,6 +123,10 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
+    for note in report.notes[:NOTES_SHOWN]:
+        output.remark(f"{name}:{note.line}: note: {note.message}")
+    if report.note_count > NOTES_SHOWN:
+        output.remark(f"{name}: and {counted(report.note_count - NOTES_SHOWN, 'more note')} of this kind")
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
