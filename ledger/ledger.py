@@ -21,7 +21,7 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import listing, rules
+from ledger.journal import listing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person
@@ -37,7 +37,7 @@ from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import sqlite_utils, zstandard
+from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.progress import Progress, silent
@@ -68,7 +68,9 @@ class Ledger:
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._recorder = Recorder(journal, self.now_ms, self._judge)
+        self._recorder = Recorder(
+            journal, self.now_ms, lambda event: pasts.judge(lambda: self.views.connection, self.pools, event)
+        )
 
     @classmethod
     def create(
@@ -89,7 +91,7 @@ class Ledger:
         Raises:
             StorageError: a file exists already, or cannot be made.
             RejectedError: no such scheme, or settings that it cannot work with.
-            ValueError: a name or a value that no journal may hold, as when any event is built.
+            MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
@@ -133,6 +135,8 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
+        if not read_only:
+            renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -191,12 +195,8 @@ class Ledger:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
         recorded = self._recorder.append_many(batch, actor)
-        placed = zip(*recorded, strict=True)
-        self.views.expect(Placed(made.position, event) for made, event in placed if event is not None)
+        self.views.expect(Placed(at.position, event) for at, event in zip(*recorded, strict=True) if event is not None)
         return EarlyGames(self.views).noted(recorded)
-
-    def _judge(self, event: Event) -> None:
-        pasts.judge(lambda: self.views.connection, self.pools, event)
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -220,6 +220,10 @@ class Ledger:
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
+        return self.registry.rename(player, name, actor=actor).recorded
 
     def erase(self, player: int) -> bool:
         """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
@@ -365,9 +369,6 @@ class Ledger:
             UnknownNameError: there is no such table.
             MalformedError: SQLite does not understand the condition.
         """
-        tables = queries.tables(self.views.connection)
-        if table not in tables:
-            raise UnknownNameError("table", table, choice_of(table, tables))
         return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
@@ -396,5 +397,4 @@ class Ledger:
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""
-        frame = self.journal.text(bytes.fromhex(sha256))
-        return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
+        return listing.movetext(self.journal, sha256)

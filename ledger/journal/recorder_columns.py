@@ -64,6 +64,7 @@ class ImportReport(FaultsFound):
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
         players: players met for the first time.
+        kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
         alike: games that are probably known under another key and were held back, the first ``KEPT_FAULTS``.
@@ -77,6 +78,7 @@ class ImportReport(FaultsFound):
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
     alike: list[Alike] = attrs.Factory(list)
@@ -109,6 +111,7 @@ class _Taken:
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[Fault] = attrs.Factory(list)
 
@@ -170,6 +173,7 @@ class GameImport:
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
         self.report.players += self._taken.players
+        self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
         self.report.note(self._taken.notes)
         self._taken = _Taken()
@@ -238,9 +242,10 @@ class GameImport:
         ids, names = met["id"].to_list(), met["name"].to_list()
         fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
-            persons, registered = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.players += registered
-            self._numbers.update((identity, person.player) for identity, person in persons.items())
+            found = register(writer, self._names, fresh, stamp, self._actor)
+            self._taken.players += found.registered
+            self._taken.kept_names += found.kept_names
+            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:

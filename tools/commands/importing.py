@@ -127,6 +127,17 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         output.remark(f"{name}:{note.line}: note: {note.message}")
     if report.note_count > NOTES_SHOWN:
         output.remark(f"{name}: and {counted(report.note_count - NOTES_SHOWN, 'more note')} of this kind")
+    words = _counts(report)
+    left_out = source.reading.skipped + report.left_out
+    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
+    if count:
+        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
+    output.remark(f"{name} ({fmt}): {', '.join(words)}")
+    return not count
+
+
+def _counts(report: ImportReport) -> list[str]:
+    """What became of the games and players of a file."""
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
@@ -134,14 +145,16 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
     if report.players:
         words.append(counted(report.players, "new player"))
+    if report.kept_names:
+        words.append(kept_names(report.kept_names))
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
-    left_out = source.reading.skipped + report.left_out
-    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
-    if count:
-        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
-    output.remark(f"{name} ({fmt}): {', '.join(words)}")
-    return not count
+    return words
+
+
+def kept_names(count: int) -> str:
+    """What to say of players who were renamed and whom a file calls otherwise."""
+    return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
 
 
 def _faulty(source: Source, faults: Sequence[Fault], count: int) -> str:

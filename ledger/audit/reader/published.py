@@ -81,11 +81,7 @@ BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only
     },
     RESTORE,
 )
-PEOPLE = Published(
-    "people",
-    0x43524C50,
-    {
-        1: """
+_PEOPLE = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
   identity TEXT UNIQUE,
@@ -94,6 +90,19 @@ CREATE TABLE people(
   joined_at TEXT NOT NULL
 ) STRICT;
 """
+PEOPLE = Published(
+    "people",
+    0x43524C50,
+    {
+        1: _PEOPLE,
+        2: f"""{_PEOPLE}
+CREATE TABLE renaming(
+  player INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  salt BLOB NOT NULL
+) STRICT;
+""",
     },
     "restore the file from a copy",
 )
