@@ -19,6 +19,7 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, renaming, rules
+from ledger.journal.namesakes import namesakes
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import commitment_to, registration_key
@@ -221,6 +222,10 @@ class Registry:
             raise RejectedError("unknown-pool", seed.key, message)
         (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
         return begin
+
+    def namesakes(self, identity: str, name: str) -> list[str]:
+        """The identities of others who have a name and may be the same person; all people are read for it."""
+        return namesakes(self.names.people(), identity, name)
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,

@@ -18,8 +18,9 @@ from ledger.errors import RejectedError
 from ledger.facts import codec_player_columns
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
-from ledger.facts.source_games import FaultsFound
+from ledger.facts.source_games import Fault, FaultsFound
 from ledger.journal import Journal, Writer, rules
+from ledger.journal.namesakes import everybody, namesakes_of
 from ledger.journal.registering_columns import append_rows, register
 from ledger.journal.sealed_names import SealedNames
 from ledger.ratings import pasts
@@ -44,6 +45,7 @@ class PlayersReport(FaultsFound):
         seeded: ratings to begin with that are new.
         births: years of birth that were learnt of known players.
         kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
+        namesakes: lines of new players who have the name of somebody registered before, and whose.
         faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
     """
 
@@ -52,6 +54,7 @@ class PlayersReport(FaultsFound):
     seeded: int = 0
     births: int = 0
     kept_names: int = 0
+    namesakes: list[Fault] = attrs.Factory(list)
 
 
 @attrs.define
@@ -119,10 +122,12 @@ class ListImport:
             known = [self._look(frame) for frame in held]
             if faults_so_far() or self.report.fault_count:
                 return self.report
+            before = everybody(self._names.people())
             with self._journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 for frame, news in zip(held, known, strict=True):
                     self._record(writer, frame, news, stamp)
+            self.report.namesakes = namesakes_of(held, before)
         return self.report
 
     def _refuse_doubles(self, held: Sequence[DataFrame]) -> None:

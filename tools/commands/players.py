@@ -17,6 +17,7 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
+from ledger.journal.namesakes import also_known
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -31,6 +32,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = click.option(
     "--actor", default="registry", show_default=True, metavar="WHO", help="Who does this, for the journal."
 )
+NAMESAKES_SHOWN = 10
 _STANDINGS = click.Choice([word.value for word in Standing])
 _PERSON = (
     click.option(
@@ -111,6 +113,9 @@ def add(
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
         called = f", called {learnt.name} since" if learnt.name not in {None, name} else ""
+        if learnt.recorded:
+            for other in ledger.registry.namesakes(identity, name)[:NAMESAKES_SHOWN]:
+                output.remark(f"note: {also_known(identity, other)}")
         output.remark(f"{identity} {word}{called}; head {ledger.head()}")
 
 
@@ -260,6 +265,11 @@ def import_(
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             sys.exit(REFUSED)
         _rate(ledger)
+        for note in report.namesakes[:NAMESAKES_SHOWN]:
+            output.remark(f"{opened.reading.name}:{note.line}: note: {note.message}")
+        if len(report.namesakes) > NAMESAKES_SHOWN:
+            rest = counted(len(report.namesakes) - NAMESAKES_SHOWN, "more player")
+            output.remark(f"{opened.reading.name}: and {rest} with the name of somebody known")
         words = [
             counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating"),
         ]  # fmt: skip

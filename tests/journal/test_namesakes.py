@@ -1,0 +1,73 @@
+"""Who is registered under the name of somebody known by another identity is noted, and refused nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.source_files import written
+
+KNOWN = (("name:ann ek", "Ann Ek"), ("lichess:bob", "Bob Lund"), ("fide:9", "Cleo Marsh"))
+
+
+@pytest.fixture(name="known_club")
+def _known_club(tmp_path: Path) -> Path:
+    """Three who are registered under identities of three kinds."""
+    path = tmp_path / "club.db"
+    with Ledger.create(path) as ledger:
+        for identity, name in KNOWN:
+            ledger.register(identity, name)
+        ledger.catch_up()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("identity", "name", "other"),
+    [
+        ("fide:1", "Ann Ek", "name:ann ek"),
+        ("fide:1", "ANN EK", "name:ann ek"),
+        ("name:bob lund", "Bob Lund", "lichess:bob"),
+        ("lichess:cleo", "Cleo Marsh", "fide:9"),
+        ("name:ann e", "Ann Ek", "name:ann ek"),
+        ("fide:10", "Cleo Marsh", None),  # one register gives each person one number
+        ("lichess:bob2", "Bob Lund", None),
+        ("fide:1", "Ann Eke", None),
+    ],
+)
+def test_a_player_of_the_same_name_is_noted_and_added(
+    identity: str, name: str, other: str | None, known_club: Path, run: Run
+) -> None:
+    done = run("player", "add", known_club, identity, name)
+    assert done.code == 0
+    assert f"{identity} is player 4" in done.err
+    words = f"note: {identity} has the name of {other}, and may be the same person: see 'players alike'"
+    assert (words in done.err) is (other is not None)
+    assert "note" not in run("player", "add", known_club, identity, name).err
+
+
+def test_a_list_notes_its_new_players_with_their_lines(known_club: Path, run: Run) -> None:
+    players = ("fide:1,Ann Ek", "fide:2,Dan Fay", "fide:3,bob lund", "fide:4,Cleo Marsh", "fide:9,Cleo Marsh")
+    rows = "\n".join(("identity,name", *players, "fide:5,Dan Fay\n"))
+    done = run("players", "import", known_club, written(known_club.parent, "list.csv", rows.encode()))
+    assert done.code == 0
+    assert [Path(line).name for line in done.err.splitlines() if "note:" in line] == [
+        "list.csv:2: note: fide:1 has the name of name:ann ek, and may be the same person: see 'players alike'",
+        "list.csv:4: note: fide:3 has the name of lichess:bob, and may be the same person: see 'players alike'",
+    ]
+    again = run("players", "import", known_club, known_club.parent / "list.csv")
+    assert "note" not in again.err
+
+
+def test_of_many_namesakes_the_first_are_named(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "club.db"
+    with Ledger.create(path) as ledger:
+        for number in range(12):
+            ledger.register(f"name:p{number}", f"P{number}")
+        ledger.catch_up()
+    rows = "identity,name\n" + "".join(f"fide:{number},P{number}\n" for number in range(12))
+    done = run("players", "import", path, written(tmp_path, "list.csv", rows.encode()))
+    assert done.err.count(": note: ") == 10
+    assert "and 2 more players with the name of somebody known" in done.err
