@@ -45,7 +45,7 @@ def test_a_player_of_the_same_name_is_noted_and_added(
     assert f"{identity} is player 4" in done.err
     words = f"note: {identity} has the name of {other}, and may be the same person: see 'players alike'"
     assert (words in done.err) is (other is not None)
-    assert "note" not in run("player", "add", known_club, identity, name).err
+    assert "note:" not in run("player", "add", known_club, identity, name).err
 
 
 def test_a_list_notes_its_new_players_with_their_lines(known_club: Path, run: Run) -> None:
@@ -58,7 +58,7 @@ def test_a_list_notes_its_new_players_with_their_lines(known_club: Path, run: Ru
         "list.csv:4: note: fide:3 has the name of lichess:bob, and may be the same person: see 'players alike'",
     ]
     again = run("players", "import", known_club, known_club.parent / "list.csv")
-    assert "note" not in again.err
+    assert "note:" not in again.err
 
 
 def test_of_many_namesakes_the_first_are_named(tmp_path: Path, run: Run) -> None:
