@@ -9,8 +9,9 @@ import pytest
 from ledger.imports.csv import values
 from ledger.imports.csv.header import COLUMNS, DELIMITERS
 from tests.kit.csv_files import BASE, csv_text, good_game, read_csv
-from tests.test_readme import README
+from tests.kit.places import ROOT
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLE = re.search(r"^\| column \| also read \| value \|\n\|---.*\n((?:\|.*\n)+)", README, re.MULTILINE)
 assert TABLE is not None
 ROWS = [[cell.strip() for cell in row.split("|")[1:-1]] for row in TABLE[1].splitlines()]
