@@ -89,7 +89,7 @@ class Ledger:
         Raises:
             StorageError: a file exists already, or cannot be made.
             RejectedError: no such scheme, or settings that it cannot work with.
-            ValueError: a name or a value that no journal may hold, as when any event is built.
+            MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)

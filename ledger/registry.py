@@ -253,7 +253,7 @@ class Registry:
 
         Raises:
             UnknownNameError: there is no such pool.
-            ValueError: an instant or a name that no event may hold.
+            MalformedError: an instant or a name that no event may hold.
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """

@@ -82,7 +82,7 @@ class ListImport:
             now_ms: milliseconds since 1970.
 
         Raises:
-            ValueError: an instant or a name that no event may hold.
+            MalformedError: an instant or a name that no event may hold.
         """
         RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
         self._journal = journal

@@ -37,6 +37,7 @@ BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 
 _REMEDIES = (
     ("database or disk is full", "the disk is full; free some space and run the command again: nothing was lost"),
+    ("closed database", "open the ledger again by Ledger.open"),
     ("readonly database", "the file or its folder is read-only; change its permissions or copy it first"),
     ("unable to open", "the file cannot be opened; check that it exists and that you may read and write its folder"),
     ("locked", "another process is writing to it; wait for it to end and run the command again"),
@@ -99,7 +100,7 @@ def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptErro
         return CorruptError(str(path), 0, f"{text}; {remedy}")
     for words, way_out in _REMEDIES:
         if words in text.lower():
-            return StorageError(str(path), f"{text}: {way_out}")
+            return StorageError(str(path), f"{text.rstrip('.')}: {way_out}")
     return None
 
 

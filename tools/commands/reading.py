@@ -54,6 +54,9 @@ def ratings(
 def pools(db_path: str, fmt: str | None, verify: bool) -> None:
     """Every pool: its scheme and settings, its players and rated games.
 
+    The scheme is the one in force on the last day of which anything is recorded; "next_scheme" is one that was adopted
+    from a later day on.
+
     \b
     Example:
       rating-ledger pools club.db -t
