@@ -37,7 +37,7 @@ from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import sqlite_utils, zstandard
+from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.progress import Progress, silent
@@ -365,9 +365,6 @@ class Ledger:
             UnknownNameError: there is no such table.
             MalformedError: SQLite does not understand the condition.
         """
-        tables = queries.tables(self.views.connection)
-        if table not in tables:
-            raise UnknownNameError("table", table, choice_of(table, tables))
         return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
@@ -396,5 +393,4 @@ class Ledger:
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""
-        frame = self.journal.text(bytes.fromhex(sha256))
-        return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
+        return listing.movetext(self.journal, sha256)
