@@ -133,8 +133,7 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
-        if not read_only:
-            renaming.settle_if_possible(journal, people)
+        renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -193,10 +192,7 @@ class Ledger:
         recorded = self._recorder.append_many(batch, actor)
         placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        receipts = recorded.receipts
-        for place, note in EarlyGames(self.views).of_events(recorded.events).items():
-            receipts[place] = receipts[place]._replace(note=note)
-        return receipts
+        return EarlyGames(self.views).noted(recorded)
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
