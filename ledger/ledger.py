@@ -135,8 +135,7 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
-        if not read_only:
-            renaming.settle_if_possible(journal, people)
+        renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -195,7 +194,8 @@ class Ledger:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
         recorded = self._recorder.append_many(batch, actor)
-        self.views.expect(Placed(at.position, event) for at, event in zip(*recorded, strict=True) if event is not None)
+        placed = zip(*recorded, strict=True)
+        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return EarlyGames(self.views).noted(recorded)
 
     def register(

@@ -93,7 +93,7 @@ SCANS = {
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
     "SELECT EXISTS(SELECT 1 FROM seeds)": "whether there is any: the first row ends it",
-    "FROM people NOT INDEXED": "once an import, who is there and who is alike; all people are few beside the games",
+    "people NOT INDEXED": "once an import, who is there and who is alike; all people are few beside the games",
 }
 
 

@@ -79,13 +79,6 @@ class EarlyGames:
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
         return self._found(connection, map(Side._make, rows), lambda player: repr(names[player]))
 
-    def noted(self, recorded: Recorded) -> list[Receipt]:
-        """The receipts of what was recorded, each with what is told of it."""
-        notes = self.of_events(recorded.events)
-        if not notes:
-            return recorded.receipts
-        return [receipt._replace(note=notes.get(i)) for i, receipt in enumerate(recorded.receipts)]
-
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
         """Of events that were recorded, by place: what is told of it."""
         connection = self._connection() if GameRecorded in set(map(type, events)) else None
@@ -101,6 +94,13 @@ class EarlyGames:
         for place, message in self._found(connection, sides, lambda player: f"player {player}"):
             notes[place] = f"{notes[place]}; {message}" if place in notes else message
         return notes
+
+    def noted(self, recorded: Recorded) -> list[Receipt]:
+        """The receipts of events that were recorded, with what is told of each."""
+        receipts = recorded.receipts
+        for place, note in self.of_events(recorded.events).items():
+            receipts[place] = receipts[place]._replace(note=note)
+        return receipts
 
     def _connection(self) -> sqlite3.Connection | None:
         """The views, if they know a seed; what is wrong with them is told by whoever derives from them."""
