@@ -20,7 +20,7 @@ from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.journal import Journal, Writer, rules
-from ledger.journal.namesakes import everybody, namesakes_of
+from ledger.journal.namesakes import namesakes_of
 from ledger.journal.registering_columns import append_rows, register
 from ledger.journal.sealed_names import SealedNames
 from ledger.ratings import pasts
@@ -59,10 +59,17 @@ class PlayersReport(FaultsFound):
 
 @attrs.define
 class _Known:
-    """What a list tells anew of registered players: rows of births, and the lines whose seed is known already."""
+    """What a list tells anew.
+
+    Attributes:
+        births: of registered players, rows of ``BirthYearLearnt``.
+        seeded_lines: lines whose seed is known already.
+        fresh: ``line``, ``identity``, ``name`` of who is new; None where nobody is registered yet.
+    """
 
     births: list[tuple[int, int]] = attrs.Factory(list)
     seeded_lines: set[int] = attrs.Factory(set)
+    fresh: DataFrame | None = None
 
 
 class ListImport:
@@ -122,12 +129,12 @@ class ListImport:
             known = [self._look(frame) for frame in held]
             if faults_so_far() or self.report.fault_count:
                 return self.report
-            before = everybody(self._names.people())
+            fresh = [news.fresh for news in known if news.fresh is not None]
+            self.report.namesakes = namesakes_of(self._names.people(), fresh)
             with self._journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 for frame, news in zip(held, known, strict=True):
                     self._record(writer, frame, news, stamp)
-            self.report.namesakes = namesakes_of(held, before)
         return self.report
 
     def _refuse_doubles(self, held: Sequence[DataFrame]) -> None:
@@ -150,6 +157,8 @@ class ListImport:
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
+        if next(self._names.people().salted(), None) is not None:  # into a ledger of nobody a list brings no namesake
+            news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(

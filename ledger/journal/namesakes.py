@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ledger.facts.source_games import Fault
 from ledger.journal.people import People
-from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -33,44 +32,34 @@ def namesakes(people: People, identity: str, name: str) -> list[str]:
         identity: of the player.
         name: the player's name.
     """
-    found = {person.player: person for word in (name, name.swapcase()) for person in people.named(word)}
-    return [
-        person.identity
-        for _, person in sorted(found.items())
-        if person.identity not in {None, identity}
-        and (person.name or "").lower() == name.lower()
-        and person.identity is not None
-        and not are_apart(identity, person.identity)
-    ]
+    bearers = _bearers(people, {name.lower()}).get(name.lower(), [])
+    return [other for other in bearers if other != identity and not are_apart(identity, other)]
 
 
-def everybody(people: People) -> DataFrame:
-    """Identity and name of all who are registered, before others join them."""
-    rows = [(person.identity, person.name) for persons in people.salted() for person in persons]
-    return pl.DataFrame(rows, {"other": pl.String, "name": pl.String}, orient="row")
-
-
-def namesakes_of(met: Sequence[DataFrame], before: DataFrame) -> list[Fault]:
-    """Of players of a list (``line``, ``identity``, ``name``) who are new, a note for each that has a namesake.
+def namesakes_of(people: People, fresh: Sequence[DataFrame]) -> list[Fault]:
+    """Of players who are about to be registered (``line``, ``identity``, ``name``), a note for each with a namesake.
 
     Args:
-        met: the players of the list.
-        before: ``everybody`` before it was taken in.
+        people: who is registered so far.
+        fresh: the new players of a list, frame by frame.
     """
-    if not len(before) or not met:
-        return []
-    register, case = pl.col("identity").str.split(":").list.first(), pl.col("name").str.to_lowercase()
-    known = before.select("other", case.alias("name"), pl.col("other").str.split(":").list.first().alias("theirs"))
-    rows = pl.concat([frame.select("line", "identity", "name") for frame in met])
-    fresh = rows.filter(~pl.col("identity").is_in(before["other"].implode()))
-    found = (
-        fresh.select("line", "identity", case.alias("name"), register.alias("ours"))
-        .join(known, on="name", how="inner")
-        .filter((pl.col("ours") != pl.col("theirs")) | (pl.col("ours") == _BARE))
-        .unique("line", keep="first", maintain_order=True).sort("line")
-    )  # fmt: skip
-    columns = found.select("line", "identity", "other").iter_rows()
-    return [Fault(line, also_known(identity, other)) for line, identity, other in columns]
+    found: list[Fault] = []
+    bearers = _bearers(people, {name.lower() for rows in fresh for name in rows["name"].to_list()})
+    for rows in fresh if bearers else ():
+        for line, identity, name in rows.iter_rows():
+            others = [other for other in bearers.get(name.lower(), ()) if not are_apart(identity, other)]
+            found += [Fault(line, also_known(identity, other)) for other in others[:1]]
+    return found
+
+
+def _bearers(people: People, names: set[str]) -> dict[str, list[str]]:
+    """By name, in small letters, the identities of all who bear it; one look at all names."""
+    numbers = {player: name.lower() for player, name in people.names() if name.lower() in names} if names else {}
+    found: dict[str, list[str]] = {}
+    for player, person in sorted(people.by_number(numbers).items()):
+        if person.identity is not None:
+            found.setdefault(numbers[player], []).append(person.identity)
+    return found
 
 
 def also_known(identity: str, other: str) -> str:
