@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault, SourceGame
 from ledger.imports import jsonl, lichess
@@ -93,15 +94,16 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         fmt = wish.fmt or detect(source.first)
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
+        outside = outside_games(ledger, wish.choice.pool)
         try:
             report = ledger.import_games(
-                _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict,
+                outside.passing(_frames(source, fmt, wish.source)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
-    return _tell(source, fmt, report, strict=wish.strict)
+    return _tell(source, fmt, report, outside, strict=wish.strict)
 
 
 def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
@@ -110,7 +112,7 @@ def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
     return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
 
 
-def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bool:
+def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *report.faults])
     for fault in faults[:FAULTS_SHOWN]:
@@ -122,6 +124,13 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
+    for line, words_of_game in outside.games:
+        output.remark(f"{name}:{line}: note: {words_of_game}")
+    if outside.count:
+        output.remark(
+            f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
+            "'close-tournament' told: such a game counts as one of another edition"
+        )
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
