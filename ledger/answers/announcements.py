@@ -28,7 +28,7 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def told(journal: Journal, pool: str) -> dict[str, Announced]:
+def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     """By name of a tournament, what was told of its editions in a pool."""
     found: dict[str, Announced] = {}
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
@@ -155,7 +155,7 @@ class OutsideGames:
 
 def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
     """What looks at the games of an import into a pool."""
-    return OutsideGames(told(ledger.journal, pool))
+    return OutsideGames(announced_in(ledger.journal, pool))
 
 
 def _day(ms: int) -> str:

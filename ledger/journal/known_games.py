@@ -70,8 +70,8 @@ class KnownGames:
     def look(self, frame: DataFrame) -> Iterator[Asked]:
         """The rows whose key is not known, but whose players and day are.
 
-        So are rows whose key was made of facts, where the players met more than once that day: their order in the file
-        may be another one. The games of all other rows are claimed.
+        So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
+        the frame knows: their order in the file may be another one. The games of all other rows are claimed.
 
         Args:
             frame: columns of ``SourceGame``.
@@ -85,7 +85,8 @@ class KnownGames:
         of_days = [self._span(given, day) for day in ("ended", "started")]
         alike = sum(last - first for first, last in of_days)
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
-        is_asked = (alike > 0) & ((own == 0) | (made & (alike > 1)))
+        crowded = given.select(_place("ended")).to_series().is_duplicated().to_numpy()
+        is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
         self.claimed[own[~is_asked]] = True
         for _, asked in others:
             is_asked |= asked & (own == 0)

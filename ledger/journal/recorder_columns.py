@@ -24,9 +24,9 @@ from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
+from ledger.journal.free_keys import with_free_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -295,7 +295,7 @@ class GameImport:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        again = told_again(writer.find, games, writer.size + 1, now)
+        games, again = with_free_keys(writer.find, games, writer.size + 1, now)
         self._met_repeats = bool(again.known.any())
         for fault in again.faults:
             self.report.fault(*fault)

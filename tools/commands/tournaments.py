@@ -90,7 +90,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
 
 
 def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:
-    return announcements.told(ledger.journal, pool).get(tournament, Announced())
+    return announcements.announced_in(ledger.journal, pool).get(tournament, Announced())
 
 
 def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
