@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms
@@ -130,6 +131,22 @@ class Rule:
         earlier = self.rows[row["player"]][: row["n"] - 1]
         return self.rating(row["player"], row["ended_ms"], last=earlier[-1] if earlier else None)[1]
 
+    def highest(self, player: int, ms: int) -> tuple[float | None, str | None]:
+        """The highest rating in force by an instant from the 50th rated game on, those of a list counted; since when.
+
+        That of a list goes first, where it says it or stands on 50 games.
+        """
+        rows = self.rows[player]
+        seed = self.who(player, rows[0]["ended_ms"]).seed
+        before = 0.0 if seed is None else seed.games or 0.0
+        best: tuple[float | None, str | None] = (None, None)
+        if seed is not None and (seed.highest is not None or before >= 50):
+            best = (seed.peak, None if seed.day is None else day(int(seed.day * DAY_MS)))
+        for row in rows:
+            if row["rated_ms"] <= ms and row["n"] + before >= 50 and (best[0] is None or row["rating"] > best[0]):
+                best = (row["rating"], day(row["rated_ms"]))
+        return best
+
     def after_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         state = [row[name] for name in era.scheme.state]
@@ -184,15 +201,23 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         player: rating for player, (_, rating) in now.items() if rating is not None
     }
     places = {row["player"]: row["rank"] for row in ranking}
+    ends = [latest, *rule.pool.runs, *(ms for closed in rule.pool.closed.values() for ms in closed)]
+    until = instant_end_ms(day(max(ends)))
     for player in rule.rows:
         summary = players.summary(ledger, ledger.player(str(player)), rule.pool.name)
         assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
+        in_force = rule.at(player, until)[1]
+        assert summary.get("rating_in_force", in_force) == in_force
+        assert ("rating_in_force" in summary) is any(era.scheme.rhythm is not Rhythm.GAME for era in rule.pool.eras)
+        assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
         assert summary["rated_players"] == len(ranking)
         on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
         assert on_that_day == summary
         other = ledger.player(str(player % PLAYERS + 1))
         told = predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name)
-        assert told["rating"] == now[player][0]
+        assert told["rating"] == rule.at(player, until)[0]
+        assert told["as_of"] == day(until)
+        assert told == predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(until))
 
 
 def check_every_door(club: list[Event], days: list[str]) -> None:

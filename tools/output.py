@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from tabulate import tabulate
+
+from ledger.runtime.lazy import tabulate
 
 from .visible import in_cell, in_json, json_escape, visible
 
@@ -209,18 +210,20 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
 def write_one(row: Row, fmt: str | None) -> None:
     """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field.
 
-    In CSV and TSV each part of an object is a column, such as ``win_rating``, so that numbers stay numbers.
+    But for JSON each part of an object is a field of its own, such as ``win_rating``, so that numbers stay numbers.
     """
     if fmt == "table":
-        lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in row.items()]
-        _put(tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
+        fields = in_columns(row).items()
+        lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in fields]
+        _put(tabulate.tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
         _put_json(_json(row, _UPRIGHT) + "\n")
     else:
-        write([_in_columns(row) if fmt in DIVIDED else row], fmt)
+        write([in_columns(row) if fmt in DIVIDED else row], fmt)
 
 
-def _in_columns(row: Row) -> Row:
+def in_columns(row: Row) -> Row:
+    """A row in which each part of an object is a column of its own, such as ``win_rating``."""
     flat: Row = {}
     for name, value in row.items():
         flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
@@ -305,7 +308,8 @@ def _table(rows: Sequence[Row]) -> str:
         return "(none)"
     cells = [[_shown(f"{v:.0f}" if isinstance(v, float) else v) for v in row.values()] for row in rows]
     align = ["right" if isinstance(v, int | float) else "left" for v in rows[0].values()]
-    return tabulate(cells, headers=list(map(_shown, rows[0])), colalign=align, disable_numparse=True, missingval="-")
+    heads = list(map(_shown, rows[0]))
+    return tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
 
 
 def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
@@ -313,7 +317,7 @@ def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any
     align = ["left"] * left + ["right"] * (len(headers) - left)
     cells = [list(map(_shown, row)) for row in rows]
     heads = list(map(_shown, headers))
-    text = tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
+    text = tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
     return f"{_for_people(title)}\n{text}" if title else text
 
 

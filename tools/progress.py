@@ -6,9 +6,8 @@ import sys
 from types import TracebackType
 from typing import Never, Self
 
-from tqdm import tqdm
-
 from ledger.imports.reading import Reading
+from ledger.runtime.lazy import tqdm
 
 from .visible import visible
 
@@ -18,7 +17,7 @@ class Bars:
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
-        self._bar: tqdm[Never] | None = None
+        self._bar: tqdm.tqdm[Never] | None = None
         self._what = ""
 
     def __call__(self, what: str, done: int, total: int) -> None:
@@ -28,7 +27,9 @@ class Bars:
         if what != self._what or self._bar is None:
             self.close()
             self._what = what
-            self._bar = tqdm(total=total, desc=visible(what), unit="", unit_scale=True, file=sys.stderr, leave=False)
+            self._bar = tqdm.tqdm(
+                total=total, desc=visible(what), unit="", unit_scale=True, file=sys.stderr, leave=False
+            )
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
@@ -53,7 +54,7 @@ class ReadingBar:
         """Show progress through *reading*; *size* is the file's size in bytes, None where nobody knows."""
         self._reading = reading
         self._games = 0
-        self._bar = tqdm(
+        self._bar = tqdm.tqdm(
             total=size, desc=visible(reading.name), unit="B", unit_scale=True, file=sys.stderr, leave=False,
             disable=not sys.stderr.isatty(),
         )  # fmt: skip

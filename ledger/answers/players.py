@@ -19,6 +19,7 @@ from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.ratings.history import highest_of
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.schemes.scheme import Rhythm
 
@@ -35,7 +36,10 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     Returns:
         ``rating_then`` is the rating in force then, before the first closing of a list scheme a declared one; where a
         scheme of that time rates by period or event, ``rating_after_period`` is what the games played by then and not
-        yet rated led to, ``period_closes`` when; both are None where no game waits.
+        yet rated led to, ``period_closes`` when; both are None where no game waits. ``rating_now`` counts the games of
+        a period that is not over as if it closed now, as rankings do; where a scheme of the pool rates by period or
+        event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
+        that gave it, or of a player who came with it the name of the list, ``seed`` where it has none.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
@@ -44,9 +48,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
     now = states.now(person.player)
+    in_force = states.at(person.player, states.recorded_until_ms or 0)
     rank, ranked = place(ledger, rated_by, now)
-    n = last["n"]
-    mean = last["rating_sum"] / n
     return {
         "player": person.player,
         "name": shown(person),
@@ -56,20 +59,23 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "scheme": now.era.scheme.name,
         **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
         "rating_now": now.in_force,
+        **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         "rank": rank,
         "rated_players": ranked,
-        "games": n,
-        "wins": last["wins"],
-        "draws": last["draws"],
-        "losses": last["losses"],
-        "time_losses": last["time_losses"],
-        **_hera(ledger, rated_by, last),
-        "mean_rating": mean,
-        "rating_sd": sqrt(max(0.0, last["rating_squares"] / n - mean * mean)),
+        "games": last["n"],
+        **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
+        **_hera(ledger, rated_by, in_force),
+        **_spread(last),
         "last_game": day(last["ended_ms"]),
     }
+
+
+def _spread(last: dict[str, Any]) -> dict[str, float]:
+    """Mean and standard deviation of the ratings after each game, points."""
+    mean = last["rating_sum"] / last["n"]
+    return {"mean_rating": mean, "rating_sd": sqrt(max(0.0, last["rating_squares"] / last["n"] - mean * mean))}
 
 
 def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
@@ -89,19 +95,20 @@ def _in_force_from(rated_ms: int | None) -> str | None:
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
-def _hera(ledger: Ledger, pool: Pool, last: dict[str, Any]) -> dict[str, Any]:
-    """The highest rating ever, when it first came into force, and by which system; a seed's, of which list it is."""
-    if last["hera"] is not None and not last["hera_n"]:
-        first = _row(ledger, pool, last["player"], 1)
-        seed = Roster(ledger.views.connection).seed_at(pool.pool, last["player"], first["ended_ms"])
-        if seed is not None:
-            since = None if seed.seed.day is None else day(seed.ms)
-            return {"hera": last["hera"], "hera_date": since, "hera_scheme": seed.source or "seed"}
-    if not last["hera_n"]:
+def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
+    """The highest rating that was ever in force, since when, and by which system; a seed's, of which list it is."""
+    reached = in_force.row
+    if reached is not None and reached["hera_n"]:
+        row = _row(ledger, pool, in_force.player, reached["hera_n"])
+        scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
+        return {"hera": reached["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+    first = _row(ledger, pool, in_force.player, 1)
+    seed = Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"])
+    brought_along = None if seed is None else highest_of(seed.seed)
+    if seed is None or brought_along is None:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
-    row = _row(ledger, pool, last["player"], last["hera_n"])
-    scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
-    return {"hera": last["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+    since = None if seed.seed.day is None else day(seed.ms)
+    return {"hera": brought_along, "hera_date": since, "hera_scheme": seed.source or "seed"}
 
 
 def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
@@ -123,7 +130,8 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
 
     ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
     period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None while
-    that has not closed). A rating is None where the scheme listed no such player.
+    that has not closed). ``rating_now`` is that of ``summary``. A rating is None where the scheme listed no such
+    player.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)

@@ -1,4 +1,7 @@
-"""What a game would bring: the scheme's own kernel asked for a win, a draw and a loss. Nothing is written."""
+"""What a game would bring: the scheme's own kernel asked for a win, a draw and a loss. Nothing is written.
+
+A game that the scheme would not rate brings nothing: it is said why.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
+from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
+
+_NOTHING: dict[str, float | None] = {"rating": None, "change": None}
 
 
 def predict(
@@ -20,16 +26,20 @@ def predict(
 ) -> dict[str, Any]:
     """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
 
-    The scheme is the one in force then, and both players have the ratings of then. A rating is None, and so is a change
-    to or from it, where the scheme lists no such player.
+    The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
+    not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.
 
     Args:
         ledger: a ledger whose views are level.
         person: the player.
         opponent: whom they would play.
         pool: name of the pool; the first one by default.
-        at: when: the end of this day, month or year; by default at the time of the pool's last game, a period that is
-            not over closed with it.
+        at: when: the end of this day, month or year; by default after all that is recorded, which is the day that
+            ``as_of`` names, and today where nothing is.
+
+    Returns:
+        ``not_rated`` is why such a game would not count, however it ended, as a word of ``REASONS``; then no result
+        brings a rating. None where it counts.
 
     Raises:
         UnknownNameError: both are one person.
@@ -38,16 +48,14 @@ def predict(
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    if at is None:
-        ms = ledger.now_ms() if states.latest_ms is None else states.latest_ms
-        own, other = (states.now(who.player, ms) for who in (person, opponent))
-        number = rated_by.era_at(ms) if states.latest_ms is None else states.latest_era
-    else:
+    if at is not None:
         ms = instant_end_ms(at)
-        own, other = (states.at(who.player, ms) for who in (person, opponent))
-        number = rated_by.era_at(ms)
-    era = own.era
+    else:
+        ms = ledger.now_ms() if states.recorded_until_ms is None else states.recorded_until_ms
+    own, other = (states.at(who.player, ms) for who in (person, opponent))
+    era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)
+    not_rated = _refused(era, *(states.standing_code(who.player, ms) for who in (person, opponent)))
     after = engine.predict(era.scheme, era.numbers, own.state, other.state, when)
     return {
         "player": shown(person),
@@ -58,8 +66,15 @@ def predict(
         "rating": own.rating,
         "opponent_rating": other.rating,
         "expected_score": engine.expected(era.scheme, era.numbers, own.state, other.state, when),
-        **{word: _brought(era, own.rating, state) for word, state in after.items()},
+        "not_rated": not_rated,
+        **{word: _NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
     }
+
+
+def _refused(era: Era, white: int, black: int) -> str | None:
+    """Why a game of two standings would not count, whatever its length and its end; None where it would."""
+    game = (OUTCOME_WHITE, ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, True)
+    return REASONS[era.scheme.refuse(*game, white, black, era.numbers)] or None
 
 
 def _brought(era: Era, before: float | None, state: tuple[float, ...]) -> dict[str, float | None]:

@@ -11,9 +11,8 @@ from hashlib import sha256
 from io import BufferedWriter
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from ledger.errors import StorageError
+from ledger.runtime.lazy import filelock
 
 BLOCK = 1 << 20
 NOT_FOR_FOLDERS = {errno.EINVAL, errno.ENOTSUP}  # what some network file systems say of flushing a folder
@@ -41,12 +40,12 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
     Raises:
         StorageError: another process works there, or it cannot be made.
     """
-    lock = FileLock(str(place / "lock"), timeout=0)
+    lock = filelock.FileLock(str(place / "lock"), timeout=0)
     with errors_named(place):
         place.mkdir(mode=0o700, exist_ok=True)
         try:
             lock.acquire()
-        except Timeout:
+        except filelock.Timeout:
             raise StorageError(str(place), "another process is at the same work there; wait for it to end") from None
     try:
         yield

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
-from filelock import FileLock, Timeout
 
 from ledger.backups import files
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import RESTORE_PLAN as PLAN
 from ledger.runtime.table_writer import wait_for_writer
 
@@ -57,11 +57,11 @@ def held(path: Path) -> Iterator[Present]:
         StorageError: another process has one of the files open.
     """
     with ExitStack() as stack:
-        lock = FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
+        lock = filelock.FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
         with files.errors_named(path):
             try:
                 stack.enter_context(lock)
-            except Timeout:
+            except filelock.Timeout:
                 raise _in_use(places(path)["views"]) from None
         views = places(path)["views"]
         wait_for_writer(views.with_name(f"{views.name}.building"))  # of a build that was killed

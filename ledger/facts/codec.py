@@ -9,19 +9,18 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter
-from typing import Any, Union, get_args, get_origin
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import attrs
 import orjson
-from cattrs import ClassValidationError, Converter
-from cattrs.gen import make_dict_structure_fn
 
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
 from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
+from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
 MAX_ACTOR = 128
@@ -107,8 +106,10 @@ def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
     return tuple(ranges)
 
 
-def _make_converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True)
+@cache
+def _converter() -> cattrs.Converter:
+    """Structures the fields of an event, exactly as they are written."""
+    converter = cattrs.Converter(forbid_extra_keys=True)
     for exact in (str, int, bool):
         converter.register_structure_hook(exact, _exactly(exact))
 
@@ -123,15 +124,17 @@ def _make_converter() -> Converter:
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
     converter.register_structure_hook_func(lambda kind: kind == tuple[ConversionRange, ...], _ranges)
-    for cls in EVENTS:
-        attrs.resolve_types(cls)
-        converter.register_structure_hook(
-            cls, make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
-        )
     return converter
 
 
-_CONVERTER = _make_converter()
+@cache
+def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
+    """Builds events of a kind; made when the first of them is read, for most questions read one entry or none."""
+    cls = BY_KIND[kind]
+    attrs.resolve_types(cls)
+    return cattrs_gen.make_dict_structure_fn(cls, _converter(), _cattrs_forbid_extra_keys=True)
+
+
 def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
     """What reads these fields; ``attrgetter`` gives a single one bare and none at all not."""
     if not names:
@@ -140,32 +143,28 @@ def _reader(names: Sequence[str]) -> Callable[[Event], tuple[Any, ...]]:
     return read if len(names) > 1 else lambda event: (read(event),)
 
 
-@attrs.frozen
-class _Written:
-    """How the facts of a kind are read: the fields that are always there, and those that may be blank."""
+class _Written(NamedTuple):
+    """How the facts of a kind are read: their names in canonical order, and whether some of them have keys inside."""
 
-    always: tuple[str, ...]
-    perhaps: tuple[str, ...]
-    read_always: Callable[[Event], tuple[Any, ...]]
-    read_perhaps: Callable[[Event], tuple[Any, ...]]
+    names: tuple[str, ...]
+    read: Callable[[Event], tuple[Any, ...]]
+    option: int | None
 
     @classmethod
     def of(cls, kind: type[Event]) -> _Written:
-        fields = [field for field in attrs.fields(kind) if field.name != kind.KEY_FIELD]
-        always = tuple(field.name for field in fields if field.default is not None)
-        perhaps = tuple(field.name for field in fields if field.default is None)
-        return cls(always, perhaps, _reader(always), _reader(perhaps))
+        names = tuple(sorted(field.name for field in attrs.fields(kind) if field.name != kind.KEY_FIELD))
+        return cls(names, _reader(names), orjson.OPT_SORT_KEYS if kind is SchemeAdopted else None)
 
 
 _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
 
 
 def _stored(event: Event) -> dict[str, Any]:
-    """The fields that are written. A built event has passed its checks: it lies in the subset."""
+    """The fields that are written, in canonical order. A built event has passed its checks: it lies in the subset."""
     written = _WRITTEN[type(event)]
-    plain = dict(zip(written.always, written.read_always(event), strict=True))
-    perhaps = zip(written.perhaps, written.read_perhaps(event), strict=True)
-    plain |= {name: value for name, value in perhaps if value is not None}
+    plain = {
+        name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None
+    }
     if type(event) is SchemeAdopted and event.conversion is not None:  # the one kind with a list in it
         plain["conversion"] = _plain_ranges(event.conversion)
     return plain
@@ -177,7 +176,7 @@ def _plain_ranges(ranges: tuple[ConversionRange, ...]) -> list[dict[str, str]]:
 
 def facts(event: Event) -> bytes:
     """The canonical bytes of an event's facts, without its key field."""
-    return orjson.dumps(_stored(event), option=orjson.OPT_SORT_KEYS, default=dict)
+    return orjson.dumps(_stored(event), option=_WRITTEN[type(event)].option, default=dict)
 
 
 def facts_mapping(event: Event) -> dict[str, Any]:
@@ -226,20 +225,12 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
 
 
 def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
-    """The body of an event's entry: what ``assemble`` makes of the event's facts, in one step.
+    """The body of an event's entry: what ``assemble`` makes of the event's facts.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
-    seal_actor(actor)
-    key = event.key
-    entry = {
-        "actor": actor, "facts": _stored(event), "key": key, "kind": event.KIND, "position": position,
-        "recorded_at": recorded_at,
-    }  # fmt: skip
-    body = orjson.dumps(entry, option=orjson.OPT_SORT_KEYS, default=dict)
-    _check_length(key, body)
-    return body
+    return assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
 
 
 def _check_length(key: str, body: bytes) -> None:
@@ -265,8 +256,8 @@ def structure_event(kind: object, facts_given: object, path: str = "$.facts") ->
     if not isinstance(facts_given, dict):
         raise MalformedError([f"expected an object, got {facts_given!r} @ {path}"])
     try:
-        return _CONVERTER.structure(facts_given, cls)
-    except ClassValidationError:
+        return _structure(cls.KIND)(facts_given, cls)
+    except cattrs.ClassValidationError:
         raise MalformedError(_faults(cls, facts_given, path)) from None
 
 
@@ -280,7 +271,7 @@ def _faults(cls: type[Event], given: Mapping[str, Any], path: str) -> list[str]:
                 problems.append(f"required field missing @ {path}.{name}")
             continue
         try:
-            value = _CONVERTER.structure(given[name], field.type)  # type: ignore[arg-type]
+            value = _converter().structure(given[name], field.type)  # type: ignore[arg-type]
             if field.validator is not None:
                 field.validator(None, field, value)
         except ValueError as error:

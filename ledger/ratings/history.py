@@ -44,9 +44,15 @@ def begun(fold: Projector, seed: Seed | None) -> list[float]:
     state = [kept.start for kept in fold.state]
     if fold is HISTORY and seed is not None:
         state[GAMES_BEFORE] = seed.games or 0.0
-        if seed.highest is not None or state[GAMES_BEFORE] >= HERA_FROM:
-            state[HERA] = seed.peak
+        highest = highest_of(seed)
+        if highest is not None:
+            state[HERA] = highest
     return state
+
+
+def highest_of(seed: Seed) -> float | None:
+    """The HERA that a player brings along: what the list says, or its rating where that stands on enough games."""
+    return seed.peak if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
 
 
 HISTORY = Projector(

@@ -82,11 +82,26 @@ class PlayerStates:
         """What is known, at an instant, of a player who has no rated game by then."""
         return self._roster.newcomer(self._pool, player, ms)
 
+    def standing_code(self, player: int, ms: int) -> int:
+        """The standing of a player at an instant, as kernels see it."""
+        return self._roster.standing_at(player, ms)
+
     @cached_property
     def latest_ms(self) -> int | None:
         """When the pool's last rated game ended, milliseconds; None where there is none."""
         found = self._row(queries.LATEST_END, self._pool.pool)
         return None if found is None or found["ms"] is None else int(found["ms"])
+
+    @cached_property
+    def recorded_until_ms(self) -> int | None:
+        """The end of the last day on which a rated game, a rating run or a tournament ended; None where none did.
+
+        "After all that is recorded" means this instant: no clock tells it, and asked about that day the answer is the
+        same.
+        """
+        closings = [ends[-1] for ends in (self._pool.runs, *self._pool.closed.values()) if ends]
+        ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
+        return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
 
     @cached_property
     def latest_era(self) -> int:
@@ -116,15 +131,15 @@ class PlayerStates:
         query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
         return self._standing(player, self._row(query, self._pool.pool, player, *place), ms)
 
-    def now(self, player: int, otherwise_ms: int = 0) -> PlayerState:
+    def now(self, player: int) -> PlayerState:
         """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
 
         Args:
-            player: the player number; may have no game yet.
-            otherwise_ms: the instant where the pool has no game.
+            player: the player number; may have no game yet, but the pool has.
         """
-        ms, era = (otherwise_ms, None) if self.latest_ms is None else (self.latest_ms, self.latest_era)
-        return self._standing(player, self._row(queries.LAST_ROW, self._pool.pool, player), ms, era)
+        return self._standing(
+            player, self._row(queries.LAST_ROW, self._pool.pool, player), self.latest_ms or 0, self.latest_era
+        )
 
     def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
         """What has become at an instant of the last row before it; in the era of the instant, or the one given."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from filelock import FileLock
 
 from ledger.book.game_book import Fresh, GameBook, Placed
 from ledger.book.game_book_columns import decode_bodies, take_decoded
@@ -26,6 +25,7 @@ from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import refuse_taken_names
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
 from ledger.runtime.progress import Progress, silent
 from ledger.runtime.table_writer import wait_for_writer
 
@@ -57,7 +57,6 @@ class Views:
         refuse_taken_names(self.projectors, views_file.OWN_TABLES)
         self.journal = journal
         self._building = self.path.with_name(self.path.name + ".building")
-        self._lock = FileLock(str(self.path) + ".lock")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
         self._book: GameBook | None = None
@@ -65,6 +64,11 @@ class Views:
         self._version = -1  # of the file, when we last looked or wrote
         self._book_at = 0  # position at which the book was left; another process may have gone on since
         self._recorded: dict[int, Placed] = {}  # what this process has just recorded, by position
+
+    @cached_property
+    def _lock(self) -> filelock.FileLock:
+        """What a process holds while it makes the views anew."""
+        return filelock.FileLock(str(self.path) + ".lock")
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -1,7 +1,8 @@
 """The one place where the heavy packages are imported, each at its first use.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
-is installed), matplotlib, which is optional, more, and difflib, which is asked about mistyped names alone, 0.01 s.
+is installed), matplotlib, which is optional, more; cattrs, file locks, bars of progress, tables and worker threads from
+0.005 to 0.02 s each, difflib, which is asked about mistyped names alone, 0.01 s.
 Commands that touch a few rows never need them, so every other module writes
 ``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
 """
@@ -13,15 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import difflib
+    from concurrent import futures
 
     import adbc_driver_manager as adbc_manager
     import adbc_driver_sqlite as adbc_sqlite
+    import cattrs
+    import filelock
     import matplotlib as mpl
     import numba as nb
     import numpy as np
     import polars as pl
     import sqlite_utils
+    import tabulate
+    import tqdm
     import zstandard
+    from cattrs import gen as cattrs_gen
     from matplotlib import figure as mpl_figure
 else:
 
@@ -38,15 +45,22 @@ else:
 
     adbc_manager = _Lazy("adbc_driver_manager")
     adbc_sqlite = _Lazy("adbc_driver_sqlite")
+    cattrs = _Lazy("cattrs")
+    cattrs_gen = _Lazy("cattrs.gen")
     difflib = _Lazy("difflib")
+    filelock = _Lazy("filelock")
+    futures = _Lazy("concurrent.futures")
     mpl = _Lazy("matplotlib")
     mpl_figure = _Lazy("matplotlib.figure")
     nb = _Lazy("numba")
     np = _Lazy("numpy")
     pl = _Lazy("polars")
     sqlite_utils = _Lazy("sqlite_utils")
+    tabulate = _Lazy("tabulate")
+    tqdm = _Lazy("tqdm")
     zstandard = _Lazy("zstandard")
 
 __all__ = [
-    "adbc_manager", "adbc_sqlite", "difflib", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "zstandard",
+    "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "difflib", "filelock", "futures", "mpl", "mpl_figure", "nb",
+    "np", "pl", "sqlite_utils", "tabulate", "tqdm", "zstandard",
 ]  # fmt: skip

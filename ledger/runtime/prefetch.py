@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
+
+from ledger.runtime.lazy import futures
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -20,7 +21,7 @@ STEPS = 2  # ahead: enough for two cores, little enough for memory
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
     """The same items; the next is being fetched while the caller works on one."""
     source = iter(items)
-    with ThreadPoolExecutor(1) as worker:
+    with futures.ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, source, _END)
         while (item := coming.result()) is not _END:
             coming = worker.submit(next, source, _END)
@@ -29,8 +30,8 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
     """Each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
-    waiting: deque[tuple[Item, Future[Result]]] = deque()
-    with ThreadPoolExecutor(STEPS) as workers:
+    waiting: deque[tuple[Item, futures.Future[Result]]] = deque()
+    with futures.ThreadPoolExecutor(STEPS) as workers:
         for item in items:
             waiting.append((item, workers.submit(function, item)))
             if len(waiting) > STEPS:

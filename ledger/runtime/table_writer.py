@@ -18,11 +18,9 @@ from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from filelock import FileLock, Timeout
-
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import pl
+from ledger.runtime.lazy import filelock, pl
 from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS
 
 if TYPE_CHECKING:
@@ -185,8 +183,9 @@ class OwnProcess:
         words = query.encode()
         self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
         self._messages.write(content.getbuffer())
-        if what == COMMIT:
+        if what != ROWS:  # a small message would wait here for the next large one, and the process with it
             self._messages.flush()
+        if what == COMMIT:
             answer = self._answers.readline()
             if answer != DONE:
                 self._failure = self._explained(answer)
@@ -223,9 +222,9 @@ def wait_for_writer(path: str | Path) -> None:
     if not lock.exists():
         return
     try:
-        with FileLock(lock, timeout=WAITING_MS / 1000):
+        with filelock.FileLock(lock, timeout=WAITING_MS / 1000):
             pass
-    except Timeout as error:
+    except filelock.Timeout as error:
         raise StorageError(str(path), "another process still writes to it; wait for it to end") from error
     lock.unlink(missing_ok=True)
 

@@ -15,9 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from filelock import FileLock, Timeout
-
-from ledger.runtime.lazy import adbc_manager, adbc_sqlite, pl
+from ledger.runtime.lazy import adbc_manager, adbc_sqlite, filelock, pl
 
 if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
@@ -105,9 +103,9 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who feeds this process ends it
     path, lock = arguments
     try:
-        with FileLock(lock, timeout=0):
+        with filelock.FileLock(lock, timeout=0):
             serve(path, sys.stdin.buffer, sys.stdout.buffer)
-    except (adbc_manager.Error, OSError, Timeout, ValueError) as error:
+    except (adbc_manager.Error, OSError, filelock.Timeout, ValueError) as error:
         _say(sys.stdout.buffer, REFUSED + " ".join(str(error).split()).encode() + b"\n")
         return 1
     return 0

@@ -11,7 +11,8 @@ import pytest
 
 from ledger.answers import explanations, players, predictions, rankings, rating_lists
 from ledger.answers.wording import day
-from ledger.facts.words import Carry, Outcome
+from ledger.facts.events import PlayerChanged
+from ledger.facts.words import Carry, Outcome, Standing
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
@@ -134,11 +135,47 @@ def test_a_hera_dates_from_the_day_on_which_it_came_into_force(make: Made) -> No
     ledger = make("glicko2", {"by_runs": True})
     first = datetime(2020, 1, 1, tzinfo=UTC)
     play(ledger, *(str((first + timedelta(days=i)).date()) for i in range(50)))
-    assert players.summary(ledger, both(ledger)[0])["hera_date"] is None
+    before = players.summary(ledger, both(ledger)[0])
+    assert (before["hera"], before["hera_date"], before["hera_scheme"]) == (None, None, None)
+    assert (before["rating_in_force"], before["rating_now"] > 1500.0) == (None, True)
     ledger.append(run_closed("2020-06-30"))
     ledger.catch_up()
     summary = players.summary(ledger, both(ledger)[0])
     assert (summary["hera"], summary["hera_date"]) == (summary["rating_now"], "2020-06-30")
+    assert summary["rating_in_force"] == summary["rating_now"] == before["rating_now"]
+
+
+def test_a_period_that_is_not_over_changes_neither_a_prediction_nor_a_hera(make: Made) -> None:
+    """Of two ledgers one has games in a month that is not over; until then all that is in force is the same."""
+    ended, running = make("glicko2"), make("glicko2")
+    first = datetime(2020, 1, 1, tzinfo=UTC)
+    for ledger in (ended, running):
+        play(ledger, *(str((first + timedelta(days=i)).date()) for i in range(58)))
+    play(running, "2020-03-02", "2020-03-03")
+    then, now = (players.summary(ledger, both(ledger)[0]) for ledger in (ended, running))
+    assert then["rating_in_force"] != then["rating_now"]  # February is not over on the 27th
+    closed = predictions.predict(ended, *both(ended), at="2020-03-03")
+    assert predictions.predict(running, *both(running)) == closed
+    assert (now["rating_in_force"], now["hera"], now["hera_date"]) == (closed["rating"], closed["rating"], "2020-02-29")
+    assert now["rating_now"] > now["rating_in_force"]
+
+
+def test_a_game_that_would_not_be_rated_promises_nothing(make: Made) -> None:
+    ledger = make("chessworld")
+    play(ledger, "2020-01-01")
+    for name, standing in (("Gus", Standing.GUEST), ("Wel", Standing.WELCOMER)):
+        ledger.register(f"name:{name}", name, standing=standing)
+    ledger.append(PlayerChanged(player=3, effective_at="2020-02-01", standing=Standing.FULL))
+    ledger.catch_up()
+    ann, gus, welcomer = (ledger.player(name) for name in ("Ann", "Gus", "Wel"))
+    nothing = {"rating": None, "change": None}
+    for sides in ((ann, gus), (gus, ann)):
+        told = predictions.predict(ledger, *sides)
+        assert (told["not_rated"], told["win"], told["draw"], told["loss"]) == ("guest", nothing, nothing, nothing)
+    for sides, at in (((gus, welcomer), None), ((ann, gus), "2020-02-01")):
+        told = predictions.predict(ledger, *sides, at=at)
+        assert told["not_rated"] is None
+        assert told["win"]["change"] > 0 > told["loss"]["change"]
 
 
 # --- who is listed ----------------------------------------------------------------------------------------------
@@ -166,11 +203,16 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
-    assert told["rating"] == summary["rating_now"]
+    assert told == predictions.predict(ledger, *both(ledger), at=told["as_of"])
+    in_force = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, told["as_of"])}.get(1)
+    assert summary.get("rating_in_force", summary["rating_now"]) == in_force
+    if in_force is not None:
+        assert told["rating"] == in_force
     assert graph == [row["rating"] if shown else None for row, shown in zip(rows, listed, strict=True)]
     assert [game["rating"] for game in players.games(ledger, ann)] == graph[::-1]
     if era.scheme.name not in {"chessmetrics", "ecf-grade"}:  # in which time alone moves ratings or takes them away
         assert on_the_list == {player: rating for player, (_, rating) in ranked.items()}
+        assert predictions.predict(ledger, *both(ledger), at=closing)["rating"] == summary["rating_now"]
     explained = explanations.explain(ledger, ann, f"g{day(rows[-1]['ended_ms'])}")
     assert explained["after"] == graph[-1]
 

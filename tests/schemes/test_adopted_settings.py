@@ -125,7 +125,8 @@ def test_a_new_default_rates_an_old_ledger_as_before(tmp_path: Path) -> None:
     ("scheme", "words", "same"),
     [
         ("elo", [], True), ("elo", ["initial=1500"], True), ("elo", ["initial=1500.0", "k=32"], True),
-        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True), ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
+        ("elo", ["from_shown=true"], False), ("elo", ["from_shown=false"], True),
+        ("elo", ["k=24"], False), ("elo", ["first_ever=true"], False), ("glicko", [], False),
         ("fide", [], False), ("fide", ["by_event=true"], False),
     ],
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -40,6 +42,26 @@ def test_a_table_shows_the_largest_terms_and_says_how_many_it_leaves_out(long_pe
         "40 smaller terms are not shown: --limit 0 shows all", "the first 20; there are more: --limit 0 shows all",
     ]  # fmt: skip
     assert repr(told["after"]) in head
+
+
+@pytest.mark.parametrize("fmt", ["--csv", "--tsv"])
+def test_cells_hold_no_parts_each_term_and_each_game_has_a_row(fmt: str, long_period: Path, run: Run) -> None:
+    told = json.loads(run("explain", long_period, "Ann", "csv:g5").out)
+    text = run("explain", long_period, "Ann", "csv:g5", fmt).out
+    rows = list(csv.DictReader(io.StringIO(text), dialect="excel" if fmt == "--csv" else "excel-tab"))
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("[", "{"))]
+    assert {(row["player"], float(row["after"]), row["carried_from_scheme"]) for row in rows} == {
+        ("Ann", told["after"], "")
+    }
+    terms, games = ([row for row in rows if row["part"] == part] for part in ("term", "game"))
+    assert terms + games == rows
+    assert [(row["symbol"], float(row["value"]), row["meaning"]) for row in terms] == [
+        (term["symbol"], term["value"], term["meaning"]) for term in told["terms"]
+    ]
+    assert [{name.removeprefix("with_"): row[name] for name in row if name.startswith("with_")} for row in games] == [
+        {name: str(value) for name, value in meeting.items()} for meeting in told["meetings"]
+    ]
+    assert len(games) == GAMES
 
 
 def test_the_rest_is_shown_on_request(long_period: Path, run: Run) -> None:

@@ -130,6 +130,15 @@ def test_what_a_result_would_bring_is_numbers_for_programs(sample_club: Path, ru
     assert float(row["loss_rating"]) == told["loss"]["rating"]
 
 
+def test_a_table_names_each_part_of_a_state(sample_club: Path, run: Run) -> None:
+    told = json.loads(run("show", sample_club, "ann").out)
+    lines = dict(line.split(maxsplit=1) for line in run("show", sample_club, "ann", "-t").out.splitlines())
+    assert {name: f"{value:g}" for name, value in told["state"].items()} == {
+        name.removeprefix("state_"): text for name, text in lines.items() if name.startswith("state_")
+    }
+    assert not [text for text in lines.values() if text.startswith(("{", "["))]
+
+
 def test_defaults_of_settings_are_numbers_and_whole_in_a_table(run: Run) -> None:
     rows = json.loads(run("scheme", "show", "glicko2").out)["settings"]
     assert {type(row["default"]) for row in rows} <= {int, float, bool}

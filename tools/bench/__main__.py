@@ -5,6 +5,7 @@ These are measurements, not tests: a bound that is missed is printed, never hidd
 
 from __future__ import annotations
 
+import compileall
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -20,6 +21,7 @@ from .datasets import GameSet, made_up, over_the_board, with_the_same_end
 from .table import LEGEND, Line, as_json, number, render, render_bounds
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+PACKAGES = [Path(__file__).resolve().parents[2] / name for name in ("ledger", "tools")]
 
 
 @attrs.frozen
@@ -131,6 +133,8 @@ def main(
         return
     measure = SIZES[size] if not games else attrs.evolve(SIZES[size], games=games)
     lines: list[Line] = []
+    for package in PACKAGES:  # as an installation does; otherwise each start of ours may compile what was edited
+        compileall.compile_dir(package, quiet=2)
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
         for line in _lines(wanted, Run(measure, rounds, data, Path(made))):
             lines.append(line)

@@ -28,7 +28,8 @@ def explain(db_path: str, player: str, game: str, limit: int | None, fmt: str | 
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
-    shows the games with the largest terms; JSON, CSV and TSV have every term.
+    shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term
+    (part "term") and for each game that was rated with it (part "game"), the rest of the answer beside each.
 
     \b
     Example:
@@ -39,14 +40,29 @@ def explain(db_path: str, player: str, game: str, limit: int | None, fmt: str | 
         explanation = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
+        elif fmt in output.DIVIDED:
+            output.write(_rows(explanation), fmt)
         else:
             output.write_one(explanation, fmt)
+
+
+def _rows(explanation: dict[str, Any]) -> list[output.Row]:
+    """A row for each term, then one for each game that was rated with this one; all have the same columns."""
+    terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
+    explanation["carried_from"] = explanation["carried_from"] or dict.fromkeys(("scheme", "rating", "carry"))
+    answer = output.in_columns(explanation)
+    no_term = dict.fromkeys(("symbol", "value", "meaning"))
+    no_game = {f"with_{name}": None for name in meetings[0]}
+    rows = [{**answer, "part": "term", **term, **no_game} for term in terms]
+    games = ({f"with_{name}": value for name, value in meeting.items()} for meeting in meetings)
+    return rows + [{**answer, "part": "game", **no_term, **game} for game in games]
 
 
 def _tell(explanation: dict[str, Any], limit: int) -> None:
     """The explanation upright, below it the terms, and the games where several were rated together."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
-    output.write_one({name: _exact(value) for name, value in explanation.items() if value is not None}, "table")
+    fields = output.in_columns(explanation)
+    output.write_one({name: _exact(value) for name, value in fields.items() if value is not None}, "table")
     output.answer()
     chosen = _largest(terms, limit)
     output.write([{**term, "value": _exact(term["value"])} for term in chosen], "table")

@@ -66,13 +66,20 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 @DB
 @click.argument("player")
 @POOL
-@click.option("--at", metavar="INSTANT", help="Show the rating on that day beside the present one.")
+@click.option("--at", metavar="INSTANT", help="Show the rating in force on that day beside the present one.")
 @VERIFY
 @output.format_options
 def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
     """One player: rating then and now, results, HERA and its date, time losses.
 
-    PLAYER is a name, an identity such as lichess:ann, or a number.
+    PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
+    "then": the day of --at, otherwise that of the player's first rated game. "rating_now" is that of 'ratings'. Where
+    the scheme rates by period, it counts the games of a period that is not over as if it closed now;
+    "rating_in_force" does not. "state" is what the scheme keeps beside the rating.
+
+    HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's rule;
+    other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave it; of
+    a player who came with it, the list that it comes from ("seed" where that has no name).
 
     \b
     Example:
@@ -102,8 +109,8 @@ def _instant(text: str | None) -> str | None:
 def games(db_path: str, player: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
 
-    Where the scheme rates by period or event, "before" was in force when the game was played, and "after" is what its
-    period or event led to.
+    Where the scheme rates by period or event, "before" was in force when the game was played, "after" is what its
+    period or event led to, and the current rating is the "rating_now" of 'show'.
 
     \b
     Example:
@@ -166,7 +173,7 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
 @click.argument("player")
 @click.argument("opponent")
 @POOL
-@click.option("--at", metavar="INSTANT", help="On that day; by default at the time of the pool's last game.")
+@click.option("--at", metavar="INSTANT", help="On that day; by default after all that is recorded.")
 @VERIFY
 @output.format_options
 def predict(
@@ -174,16 +181,25 @@ def predict(
 ) -> None:
     """What a win, a draw and a loss would bring PLAYER against OPPONENT.
 
+    Both have the ratings in force on the day of --at, by default on the last day of which anything is recorded: where a
+    scheme rates by period, games of a period that was not over do not count. A game that the scheme would not rate,
+    such as one with a guest, brings nothing; "not_rated" says why.
+
     \b
     Example:
       rating-ledger predict club.db ann bob -t
+      rating-ledger predict club.db ann bob --at 2024-10-15
     """
     with level(db_path, verify=verify) as ledger:
         prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
+        why_not = prediction["not_rated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
             prediction |= {word: _with_change(**state) for word, state in after.items()}
+            prediction = {name: value for name, value in prediction.items() if name != "not_rated" or why_not}
         output.write_one(prediction, fmt)
+        if why_not:
+            output.remark(f"{prediction['scheme']} would not rate this game ({why_not}): no result brings a rating")
 
 
 def _with_change(rating: float | None, change: float | None) -> str | None:
