@@ -9,13 +9,10 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ledger.journal.told_again import ToldAgain, told_again
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-    from ledger.journal.supplements import Find
 
 MOST = 64  # games of one made key
 
@@ -26,22 +23,12 @@ def free_key(made: str, number: int) -> str:
     return f"{source}:{sha256(f'{made} {number}'.encode()).hexdigest()[:24]}"
 
 
-def with_free_keys(find: Find, games: DataFrame, first: int, now_ms: int) -> tuple[DataFrame, ToldAgain]:
-    """The games with the keys that they are recorded under, and what those are whose keys are known.
+def with_next_keys(games: DataFrame, number: int) -> DataFrame:
+    """The games with the *number*-th key of their made ones, which stay in column ``made``.
 
-    A game whose made key is another game's bears the first of that key's further ones that is free or is its own
-    already, so that a file that comes again tells nothing new.
-
-    Args: as of ``told_again``.
+    Whoever finds a key to be another game's asks for the next number, so that a file that comes again ends at the same
+    key and tells nothing new.
     """
-    again = told_again(find, games, first, now_ms)
-    made: dict[int, str] = {}
-    numbers: dict[int, int] = {}
-    while others := [row for row in again.others if numbers.get(row, 1) < MOST]:
-        keys = games["game"].to_list()
-        for row in others:
-            numbers[row] = numbers.get(row, 1) + 1
-            keys[row] = free_key(made.setdefault(row, keys[row]), numbers[row])
-        games = games.with_columns(pl.Series("game", keys, dtype=pl.String))
-        again = told_again(find, games, first, now_ms)
-    return games, again
+    made = games["made" if "made" in games.columns else "game"]
+    keys = [free_key(key, number) for key in made.to_list()]
+    return games.with_columns(made.alias("made"), pl.Series("game", keys, dtype=pl.String))

@@ -29,13 +29,13 @@ class ToldAgain(NamedTuple):
         known: the rows whose key is known (Boolean), in the journal or by an earlier row.
         supplements: what rows add to games that are known: row and event, in the order of the rows.
         faults: what contradicts them: line of the file and message.
-        others: rows among the faults that are other games, to which the key does not belong that was made for them.
+        others: rows of other games, to which the key does not belong that was made for them, with line and message.
     """
 
     known: Series
     supplements: list[tuple[int, GameSupplemented]]
     faults: list[tuple[int, str]]
-    others: list[int]
+    others: list[tuple[int, int, str]]
 
 
 def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAgain:
@@ -71,10 +71,11 @@ def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAga
         try:
             supplement = told_of(known[name], name, _plain(given), now_ms)
         except RejectedError as error:
-            found.faults.append((line, str(error)))
             is_other = name in told_twice or _is_another(known[name].facts, _plain(given))
             if is_other and is_made(name) and isinstance(error, ConflictError):
-                found.others.append(row)
+                found.others.append((row, line, str(error)))
+            else:
+                found.faults.append((line, str(error)))
             continue
         if supplement is not None:
             found.supplements.append((row, supplement))
