@@ -26,8 +26,10 @@ class LedgerError(Exception):
     """Base of everything that the ledger refuses or cannot do."""
 
 
-class MalformedError(LedgerError):
-    """The input is not an event, or settings, files or a condition that can be worked with.
+class MalformedError(LedgerError, ValueError):
+    """The input is not an event, or an instant, settings, files or a condition that can be worked with.
+
+    A ``ValueError`` as well: that is what Python calls a value that cannot be worked with.
 
     Attributes:
         problems: one line for each fault, with its place (``file:line``, a JSON path, the name of a setting).

@@ -21,7 +21,7 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import listing, rules
+from ledger.journal import listing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person
@@ -30,6 +30,7 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
+from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
@@ -88,7 +89,7 @@ class Ledger:
         Raises:
             StorageError: a file exists already, or cannot be made.
             RejectedError: no such scheme, or settings that it cannot work with.
-            ValueError: a name or a value that no journal may hold, as when any event is built.
+            MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
@@ -132,6 +133,8 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
+        if not read_only:
+            renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -190,7 +193,10 @@ class Ledger:
         recorded = self._recorder.append_many(batch, actor)
         placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        return recorded.receipts
+        receipts = recorded.receipts
+        for place, note in EarlyGames(self.views).of_events(recorded.events).items():
+            receipts[place] = receipts[place]._replace(note=note)
+        return receipts
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -214,6 +220,10 @@ class Ledger:
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
+        return self.registry.rename(player, name, actor=actor).recorded
 
     def erase(self, player: int) -> bool:
         """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
@@ -248,7 +258,8 @@ class Ledger:
         """
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
-        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike)
+        notes_of = EarlyGames(self.views).of_frame
+        job = GameImport(self._names, choice or PoolChoice(pool=first.pool), first, actor, self.now_ms, alike, notes_of)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

@@ -17,11 +17,12 @@ from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.pasts import Past, person_faults
+from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Journal
-from ledger.journal.people import commitment
+from ledger.journal import Journal, renaming, rules
+from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
+from ledger.journal.sealings import commitment_to, registration_key
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
 from ledger.registry_columns import ListImport, PlayersReport
@@ -48,12 +49,14 @@ class Learnt:
         recorded: the entries that are new.
         acts_in: names of the pools in which a rating to begin with acts, or may.
         passed_by: names of the pools in which it does not, for the first rated game was before it.
+        name: where the player was renamed, what the player is called, whatever name was told.
     """
 
     player: int
     recorded: int
     acts_in: tuple[str, ...] = ()
     passed_by: tuple[str, ...] = ()
+    name: str | None = None
 
 
 @attrs.frozen
@@ -84,7 +87,10 @@ class Registry:
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
         birth_year: int | None = None, past: Past | None = None, actor: str,
     ) -> Learnt:  # fmt: skip
-        """Register a player, with a past where there is one; who is registered already keeps number and first name.
+        """Register a player, with a past where there is one; who is registered already keeps number and name.
+
+        A registered player must be told by the same name; one who was renamed since may be told by any, for the first
+        name is forgotten.
 
         Raises:
             MalformedError: a word or a number is none that the journal may hold; each is named.
@@ -106,15 +112,37 @@ class Registry:
         if past is not None and identity in known:
             self._refuse_late(past.seed(known[identity].player, self.first_pool()))
         joined_at = instant_text(self.now_ms())
-        person = self.names.number({identity: name}, joined_at, self.journal.find).persons[identity]
-        check_name(person, name)
+        numbered = self.names.number({identity: name}, joined_at, self.journal.find)
+        person = numbered.persons[identity]
+        sealed = commitment_to(person)
+        if person.player in numbered.renamed:  # the registration sealed a name that is forgotten
+            key = registration_key(person.player)
+            sealed = rules.facts_of(self.journal.find([key])[key])["commitment"]
+        else:
+            check_name(person, name)
         event = PlayerRegistered(
             player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
-            birth_year=birth_year, commitment=commitment(person.salt or b"", person.identity or "", person.name or ""),
+            birth_year=birth_year, commitment=sealed,
         )  # fmt: skip
         seeds = [] if past is None else [past.seed(person.player, self.first_pool())]
         receipts = self.append([event, *seeds], actor)
-        return Learnt(person.player, sum(not receipt.duplicate for receipt in receipts))
+        called = person.name if numbered.renamed else None
+        return Learnt(person.player, sum(not receipt.duplicate for receipt in receipts), name=called)
+
+    def rename(self, player: int, name: str, *, actor: str) -> Renamed:
+        """Give a player another name: spelt right, or a first one where only a number was known.
+
+        The identity stays, and so do games and ratings. The earlier name is forgotten. A player who bears the name
+        already keeps it, and nothing is recorded.
+
+        Raises:
+            MalformedError: the name is none that a player may bear.
+            RejectedError: nobody is registered under the number, or who it was is erased.
+            StorageError: the people file and the journal do not belong together.
+        """
+        if problems := name_faults(name):
+            raise MalformedError(problems)
+        return renaming.rename(self.journal, self.names.file, player, name, actor=actor, clock_ms=self.now_ms)
 
     def learn(
         self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
@@ -225,7 +253,7 @@ class Registry:
 
         Raises:
             UnknownNameError: there is no such pool.
-            ValueError: an instant or a name that no event may hold.
+            MalformedError: an instant or a name that no event may hold.
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """

@@ -43,6 +43,7 @@ class PlayersReport(FaultsFound):
         registered: those who are new.
         seeded: ratings to begin with that are new.
         births: years of birth that were learnt of known players.
+        kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
         faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
     """
 
@@ -50,6 +51,7 @@ class PlayersReport(FaultsFound):
     registered: int = 0
     seeded: int = 0
     births: int = 0
+    kept_names: int = 0
 
 
 @attrs.define
@@ -80,7 +82,7 @@ class ListImport:
             now_ms: milliseconds since 1970.
 
         Raises:
-            ValueError: an instant or a name that no event may hold.
+            MalformedError: an instant or a name that no event may hold.
         """
         RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
         self._journal = journal
@@ -193,9 +195,10 @@ class ListImport:
 
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
-        persons, registered = register(writer, self._names, named, stamp, self._actor, frame)
-        self.report.registered += registered
-        frame = frame.with_columns(pl.Series("player", [persons[identity].player for identity in named], pl.Int64))
+        met = register(writer, self._names, named, stamp, self._actor, frame)
+        self.report.registered += met.registered
+        self.report.kept_names += met.kept_names
+        frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
         self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))

@@ -16,6 +16,7 @@ import attrs
 import pytest
 
 from ledger import errors, schemes
+from ledger.answers import rating_lists
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.codec import assemble, decode
 from ledger.facts.events import PlayerRegistered
@@ -170,6 +171,25 @@ def other_registration(scene: ClubOfTwo) -> None:
     scene.ledger.append(registration)
 
 
+def closed(scene: ClubOfTwo) -> None:
+    """Every door of a closed ledger is closed in the same words."""
+    scene.ledger.close()
+    doors: list[Callable[[], object]] = [
+        scene.ledger.head, scene.ledger.level, scene.ledger.catch_up, lambda: scene.ledger.player("Ann"),
+        lambda: scene.ledger.register("name:carl", "Carl"), lambda: scene.ledger.import_games([]),
+        lambda: list(scene.ledger.entries()), lambda: scene.ledger.erase(1),
+    ]  # fmt: skip
+    for door in doors:
+        with pytest.raises(errors.StorageError, match="closed database: open the ledger again by"):
+            door()
+    scene.ledger.append(game_recorded("r2"))
+
+
+def level(scene: ClubOfTwo) -> Ledger:
+    scene.ledger.level()
+    return scene.ledger
+
+
 def after(statement: str, file: str = "club.db") -> Provoke:
     """Register somebody after somebody else has run a statement in a file of the ledger."""
 
@@ -239,7 +259,12 @@ CATALOGUE: dict[str, Provoke] = {
         next(scene.ledger.journal.read())[0].replace(b"scheme-adopted/2", b"scheme-dropped/2")
     ),
     "malformed-too-long": lambda _: assemble(1, "", "ledger", "game-recorded/1", "game:r1", b" " * 65_536),
+    "malformed-no-event": lambda scene: scene.ledger.append_many([game_recorded("r2"), "r3", None]),  # type: ignore[list-item]
+    "malformed-day": lambda _: game_recorded("r2", ended_at="2024-13-01"),
+    "malformed-field": lambda _: game_recorded("a b"),
+    "malformed-day-asked": lambda scene: rating_lists.list_on(level(scene), "1st of May"),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
+    "storage-closed": closed,
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ledger.book import game_book
+from ledger.book import game_book, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
@@ -26,7 +26,7 @@ from tests.kit.clubs import NOW
 from tests.kit.games import source_games
 from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
-LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current")
+LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current", "seeds")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
 BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
@@ -159,6 +159,18 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
         assert plan(ledger.views.connection, game_book.rated_games()) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
+        ]
+
+
+def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_first(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        assert plan(ledger.views.connection, roster._BEST_FIRST) == [
+            "SEARCH s USING INDEX seeds_by_rating (pool=?)",
+            "CORRELATED SCALAR SUBQUERY 1",
+            BY_PLAYER.format("current"),
+            "CORRELATED SCALAR SUBQUERY 2",
+            "SEARCH later USING PRIMARY KEY (pool=? AND player=? AND effective_ms>? AND effective_ms<?)",
+            "SEARCH players USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
         ]
 
 

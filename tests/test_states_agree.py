@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from ledger.answers import explanations, players, predictions, rankings, rating_lists
 from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
-from ledger.facts.events import Event
+from ledger.errors import UnknownNameError
+from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
@@ -40,6 +41,7 @@ from tests.kit.drawn_clubs import (
 )
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
+TODAY = int(NOW.timestamp() * 1000)
 DAYS = (*MOMENTS, "2020-02", "2020-03-31", "2021-07-01", "2025")
 Row = dict[str, Any]
 
@@ -73,10 +75,10 @@ class Rule:
         seed = None
         for row in self._seeds:
             if row["player"] == player and row["effective_ms"] <= ms:
-                day = row["effective_ms"] / DAY_MS if row["effective_at"] else None
+                since = row["effective_ms"] / DAY_MS if row["effective_at"] else None
                 games = None if row["games"] is None else float(row["games"])
                 rest = row["deviation"], row["volatility"], row["highest"], row["k_factor"]
-                seed = Seed(row["rating"], games, *rest, day)
+                seed = Seed(row["rating"], games, *rest, since)
         return Newcomer(None if rating is None else float(rating), known["birth_year"], ms / DAY_MS, seed)
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
@@ -93,9 +95,11 @@ class Rule:
         shown = game[f"{side}_rating"] if takes else None
         return known._replace(declared=float(shown)) if shown else known
 
-    def rating(self, player: int, ms: int, *, last: Row | None) -> tuple[float | None, float | None]:
+    def rating(
+        self, player: int, ms: int, *, last: Row | None, by: int | None = None
+    ) -> tuple[float | None, float | None]:
         """From *last* on, what formulas go on from at an instant, and what a list shows; None where nothing is."""
-        number = self.pool.era_at(ms)
+        number = self.pool.era_at(ms) if by is None else by
         era = self.pool.eras[number]
         if last is None:
             newcomer: Newcomer | None = self.newcomer(player, ms)
@@ -105,7 +109,8 @@ class Rule:
         if last is None or last["rated_ms"] < ms:
             state = brought(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
         listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
-        return listed, listed if newcomer is None or newcomer.has_rating else None
+        begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
+        return listed, listed if begins else None
 
     def _carried(self, player: int, last: Row, number: int) -> tuple[tuple[float, ...], Newcomer | None]:
         first = self.pool.era_at(last["ended_ms"])
@@ -116,9 +121,36 @@ class Rule:
             until = brought(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
             state = self.pool.carried(Held(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
+            if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
+                same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
             if new.carry is Carry.RESTART or not (same or old.scheme.listed(until, 0, old.numbers)):
                 newcomer = self.who(player, new.since_ms)
         return state, newcomer
+
+    @property
+    def members(self) -> set[int]:
+        """Who has a rated game or a seed in the pool."""
+        return {*self.rows, *(row["player"] for row in self._seeds)}
+
+    def now(self, player: int) -> tuple[float | None, float | None]:
+        """At the time of the last game; a seed without a game counts from its day on, which may be later."""
+        latest = max((row["ended_ms"] for rows in self.rows.values() for row in rows), default=TODAY)
+        if player in self.rows:
+            return self.rating(player, latest, last=self.rows[player][-1])
+        since = [ms for ms in self._seeds_of(player) if ms <= max(latest, TODAY)]
+        return self.rating(player, max([latest, *since]), last=None, by=self.pool.era_at(latest))
+
+    def _seeds_of(self, player: int) -> list[int]:
+        return [row["effective_ms"] for row in self._seeds if row["player"] == player]
+
+    def predicted_on(self, *players: int) -> int | None:
+        """The end of the last day on which anything ended or a list of who has not played came; None: today."""
+        ends = [row["ended_ms"] for rows in self.rows.values() for row in rows]
+        ends += [*self.pool.runs, *(ms for closed in self.pool.closed.values() for ms in closed)]
+        if not ends:
+            return None
+        unplayed = [self._seeds_of(player) for player in players if player not in self.rows]
+        return instant_end_ms(day(max([*ends, *(ms for seeds in unplayed for ms in seeds if ms <= TODAY)])))
 
     def at(self, player: int, ms: int, *, before: bool = False) -> tuple[float | None, float | None]:
         by_then = [row for row in self.rows.get(player, []) if row["rated_ms"] < ms + (not before)]
@@ -156,12 +188,14 @@ class Rule:
 def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     ms, pool = instant_end_ms(at), rule.pool
     expected = {player: rule.at(player, ms) for player in range(1, PLAYERS + 1)}
-    shown = {player: expected[player][1] for player in rule.rows}
+    shown = {player: expected[player][1] for player in rule.members}
     for player, rating in shown.items():
         summary = players.summary(ledger, ledger.player(str(player)), pool.name, at)
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    on_the_list = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, at, pool.name)}
+    whole = rating_lists.list_on(ledger, at, pool.name)
+    on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {player: rating for player, rating in shown.items() if rating is not None}
+    assert rating_lists.list_on(ledger, at, pool.name, limit=2) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))
@@ -195,29 +229,56 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 
 def check_now(ledger: Ledger, rule: Rule) -> None:
     ranking = rankings.ranking(ledger, rule.pool.name, limit=1000)
-    latest = max((row["ended_ms"] for rows in rule.rows.values() for row in rows), default=0)
-    now = {player: rule.rating(player, latest, last=rows[-1]) for player, rows in rule.rows.items()}
+    now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
+    shown = {player: now[player][1] for player in rule.members if now[player][1] is not None}
     assert {row["player"]: row["rating"] for row in ranking} == {
-        player: rating for player, (_, rating) in now.items() if rating is not None
+        player: rating for player, rating in shown.items() if player in rule.rows
     }
+    everybody = rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0)
+    assert {row["player"]: row["rating"] for row in everybody} == shown
+    assert [(row["rank"], row["player"]) for row in everybody] == list(
+        enumerate(sorted(shown, key=lambda player: (-(shown[player] or 0), player)), 1)
+    )
+    assert rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
-    ends = [latest, *rule.pool.runs, *(ms for closed in rule.pool.closed.values() for ms in closed)]
-    until = instant_end_ms(day(max(ends)))
-    for player in rule.rows:
+    until = rule.predicted_on() or TODAY
+    for player in rule.members:
         summary = players.summary(ledger, ledger.player(str(player)), rule.pool.name)
         assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
-        in_force = rule.at(player, until)[1]
+        in_force = rule.at(player, until)[1] if player in rule.rows else now[player][1]
         assert summary.get("rating_in_force", in_force) == in_force
         assert ("rating_in_force" in summary) is any(era.scheme.rhythm is not Rhythm.GAME for era in rule.pool.eras)
-        assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
-        assert summary["rated_players"] == len(ranking)
+        if player in rule.rows:
+            assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
+        assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
         on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
         assert on_that_day == summary
+        drawn = [point["rating"] for point in players.graph(ledger, ledger.player(str(player)), rule.pool.name)]
+        assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
+        rated = [rating for rating in drawn if rating is not None]
+        assert summary["mean_rating"] == (pytest.approx(sum(rated) / len(rated)) if rated else None)
+    for player in range(1, PLAYERS + 1):
         other = ledger.player(str(player % PLAYERS + 1))
         told = predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name)
-        assert told["rating"] == rule.at(player, until)[0]
-        assert told["as_of"] == day(until)
-        assert told == predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(until))
+        as_of = rule.predicted_on(player, other.player)
+        assert (told["rating"], told["opponent_rating"]) == tuple(
+            rule.at(who, as_of or TODAY)[0] for who in (player, other.player)
+        )
+        assert told["as_of"] == day(as_of or TODAY)
+        if as_of is not None:
+            assert told == predictions.predict(ledger, ledger.player(str(player)), other, rule.pool.name, day(as_of))
+
+
+def check_the_pools(ledger: Ledger, days: list[str]) -> None:
+    for name in POOLS:
+        rule = Rule(ledger, ledger.pool(name))
+        for at in days:
+            check_an_instant(ledger, rule, at)
+        check_games(ledger, rule)
+        check_now(ledger, rule)
+        for player in {*range(1, PLAYERS + 1)} - rule.members:
+            with pytest.raises(UnknownNameError):
+                players.summary(ledger, ledger.player(str(player)), name)
 
 
 def check_every_door(club: list[Event], days: list[str]) -> None:
@@ -225,14 +286,10 @@ def check_every_door(club: list[Event], days: list[str]) -> None:
         path = Path(folder) / "club.db"
         Ledger.create(path, pool="unused", clock=lambda: NOW).close()
         with Ledger.open(path, projectors=(), clock=lambda: NOW) as ledger:
-            ledger.append_many(club)
-            ledger.catch_up()
-            for name in POOLS:
-                rule = Rule(ledger, ledger.pool(name))
-                for at in days:
-                    check_an_instant(ledger, rule, at)
-                check_games(ledger, rule)
-                check_now(ledger, rule)
+            for stage in ([event for event in club if not isinstance(event, GameRecorded)], club):  # nobody has played
+                ledger.append_many(stage)
+                ledger.catch_up()
+                check_the_pools(ledger, days)
 
 
 @pytest.mark.parametrize("rated_by", [*CHESSWORLD, *OTHERS], ids=lambda pair: "-".join([pair[0], *pair[1]]))

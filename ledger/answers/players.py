@@ -11,7 +11,7 @@ from typing import Any
 from ledger.answers.joining import joined
 from ledger.answers.rankings import place
 from ledger.answers.wording import RESULT, day, names, shown
-from ledger.book.roster import Roster
+from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -39,17 +39,23 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         yet rated led to, ``period_closes`` when; both are None where no game waits. ``rating_now`` counts the games of
         a period that is not over as if it closed now, as rankings do; where a scheme of the pool rates by period or
         event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
-        that gave it, or of a player who came with it the name of the list, ``seed`` where it has none.
+        that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
+        game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
+        by default.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool.
+        UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     last = _last_row(ledger, person, rated_by)
-    now = states.now(person.player)
-    in_force = states.at(person.player, states.recorded_until_ms or 0)
+    now = states.now(person.player, ledger.now_ms())
+    in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
     rank, ranked = place(ledger, rated_by, now)
+    if last is None:
+        played = _not_played(ledger, person, rated_by)
+    else:
+        played = _played(ledger, states, rated_by, last, in_force)
     return {
         "player": person.player,
         "name": shown(person),
@@ -57,25 +63,60 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "joined": joined(ledger, person),
         "pool": rated_by.name,
         "scheme": now.era.scheme.name,
-        **_then(states, person.player, at or day(_row(ledger, rated_by, person.player, 1)["ended_ms"])),
+        **_then(states, person.player, at or played["first"]),
         "rating_now": now.in_force,
         **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
         "rank": rank,
         "rated_players": ranked,
+        **{name: value for name, value in played.items() if name != "first"},
+    }
+
+
+def _played(
+    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState
+) -> dict[str, Any]:
+    """What a summary says of rated games: counts, HERA, mean and deviation of the ratings, the days of two of them."""
+    return {
+        "first": day(_row(ledger, pool, last["player"], 1)["ended_ms"]),
         "games": last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
-        **_hera(ledger, rated_by, in_force),
-        **_spread(last),
+        **_hera(ledger, pool, in_force),
+        **_spread(ledger, states, pool, last),
         "last_game": day(last["ended_ms"]),
     }
 
 
-def _spread(last: dict[str, Any]) -> dict[str, float]:
-    """Mean and standard deviation of the ratings after each game, points."""
-    mean = last["rating_sum"] / last["n"]
-    return {"mean_rating": mean, "rating_sd": sqrt(max(0.0, last["rating_squares"] / last["n"] - mean * mean))}
+def _not_played(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
+    """The same of who has no rated game and came with the rating of a list."""
+    today = ledger.now_ms()
+    seeds = Roster(ledger.views.connection).seeds(pool.pool, person.player)
+    in_force = [seed for seed in seeds if seed.ms <= today] or seeds[:1]
+    return {
+        "first": day(today if in_force[-1].seed.day is None else in_force[-1].ms),
+        **dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0),
+        **_hera_of(in_force[-1]),
+        **dict.fromkeys(("mean_rating", "rating_sd", "last_game")),
+    }
+
+
+def _spread(ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]) -> dict[str, float | None]:
+    """Mean and standard deviation of the ratings after each game, points.
+
+    A game after which the scheme gave no rating does not count; where all are so, there is neither.
+    """
+    n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
+    if not pool.lists_everybody:
+        n, total, squares = 0, 0.0, 0.0
+        for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"])):
+            rating = states.after_game(row).rating
+            if rating is not None:
+                n, total, squares = n + 1, total + rating, squares + rating * rating
+    if not n:
+        return {"mean_rating": None, "rating_sd": None}
+    mean = total / n
+    return {"mean_rating": mean, "rating_sd": sqrt(max(0.0, squares / n - mean * mean))}
 
 
 def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
@@ -103,12 +144,16 @@ def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
         scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
         return {"hera": reached["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
     first = _row(ledger, pool, in_force.player, 1)
-    seed = Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"])
-    brought_along = None if seed is None else highest_of(seed.seed)
-    if seed is None or brought_along is None:
+    return _hera_of(Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"]))
+
+
+def _hera_of(seed: Listed | None) -> dict[str, Any]:
+    """The highest rating that a player brought along, and the list that tells it."""
+    highest = None if seed is None else highest_of(seed.seed)
+    if seed is None or highest is None:
         return dict.fromkeys(("hera", "hera_date", "hera_scheme"))
     since = None if seed.seed.day is None else day(seed.ms)
-    return {"hera": brought_along, "hera_date": since, "hera_scheme": seed.source or "seed"}
+    return {"hera": highest, "hera_date": since, "hera_scheme": seed.source or "seed"}
 
 
 def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
@@ -118,9 +163,10 @@ def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
     return row
 
 
-def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
+def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
+    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
     row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
-    if row is None:
+    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
         raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
     return row
 
@@ -145,7 +191,8 @@ def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int 
         )
     ]
     opponents = names(ledger, {row["opponent"] for row in rows})
-    now = {player: states.now(player).in_force for player in (person.player, *opponents)}
+    today = ledger.now_ms()
+    now = {player: states.now(player, today).in_force for player in (person.player, *opponents)}
     return [
         {
             "n": row["n"],

@@ -9,18 +9,34 @@ from attrs import asdict
 from ledger.book.eras import Era
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.newcomers import POOL_SETTINGS
 
 
 def pools(ledger: Ledger) -> list[dict[str, Any]]:
-    """Every pool: what rates it now, with which settings, since when, how many players and rated games it has."""
+    """Every pool: what rates it, with which settings, since when, how many players and rated games it has.
+
+    That is the scheme in force after all that is recorded, and the last one where nothing is; ``next_scheme`` and
+    ``next_since`` are the adoption that comes after it, None where there is none.
+    """
     known = {pool.pool: pool for pool in ledger.pools()}
     found = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
         pool = known[row.pop("number")]
-        era = pool.eras[pool.era_at(ledger.now_ms())]
-        rated_by = {"scheme": era.scheme.name, "settings": chosen(era), "since": era.since or None}
-        found.append({"pool": row.pop("pool"), **rated_by, **row})
+        until_ms = PlayerStates(ledger.views.connection, pool).recorded_until_ms
+        number = len(pool.eras) - 1 if until_ms is None else pool.era_at(until_ms)
+        era, following = pool.eras[number], next(iter(pool.eras[number + 1 :]), None)
+        found.append(
+            {
+                "pool": row.pop("pool"),
+                "scheme": era.scheme.name,
+                "settings": chosen(era),
+                "since": era.since or None,
+                "next_scheme": None if following is None else following.scheme.name,
+                "next_since": None if following is None else following.since,
+                **row,
+            }
+        )
     return found
 
 

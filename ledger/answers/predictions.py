@@ -51,7 +51,9 @@ def predict(
     if at is not None:
         ms = instant_end_ms(at)
     else:
-        ms = ledger.now_ms() if states.recorded_until_ms is None else states.recorded_until_ms
+        today = ledger.now_ms()
+        since = (states.listed_from(who.player, today) for who in (person, opponent))
+        ms = today if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
     own, other = (states.at(who.player, ms) for who in (person, opponent))
     era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)

@@ -27,9 +27,13 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
         limit: how many.
-        min_games: leave out players with fewer rated games.
+        min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
+            game yet stands there, too.
     """
-    rows = _ranked(ledger, ledger.pool(pool), limit, min_games)
+    rated_by = ledger.pool(pool)
+    rows = _ranked(ledger, rated_by, limit, min_games)
+    if min_games == 0:
+        rows = sorted([*rows, *_unplayed(ledger, rated_by, limit)], key=_best_first)[:limit]
     shown = names(ledger, {row["player"] for row in rows})
     return [
         {
@@ -38,7 +42,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
             "name": shown[row["player"]],
             "rating": row["rating"],
             "games": row["n"],
-            "last_game": day(row["ended_ms"]),
+            "last_game": None if row["ended_ms"] is None else day(row["ended_ms"]),
         }
         for place, row in enumerate(rows, 1)
     ]
@@ -55,14 +59,27 @@ def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict
     if since > BEGINNING:
         moved = [{**(state.row or {}), "rating": state.in_force} for state in states.moved_since()]
         rows += [row for row in moved if row["n"] >= min_games]
-        rows.sort(key=lambda row: (-row["rating"], row["player"]))
+        rows.sort(key=_best_first)
     return rows[:limit]
 
 
+def _unplayed(ledger: Ledger, pool: Pool, limit: int) -> list[dict[str, Any]]:
+    """The rows of those who have no rated game."""
+    states = PlayerStates(ledger.views.connection, pool).unplayed(ledger.now_ms(), limit)
+    return [{"player": state.player, "rating": state.in_force, "n": 0, "ended_ms": None} for state in states]
+
+
+def _best_first(row: dict[str, Any]) -> tuple[float, int]:
+    return -row["rating"], row["player"]
+
+
 def place(ledger: Ledger, pool: Pool, state: PlayerState) -> tuple[int | None, int]:
-    """A player's place in the ranking of all by ``PlayerStates.now``, None for who is not in it; how many are in it."""
+    """A player's place in the ranking by ``PlayerStates.now`` of all who have played, and how many are in it.
+
+    The place is None for who is not in it, as nobody is without a rated game.
+    """
     connection, since = ledger.views.connection, PlayerStates(ledger.views.connection, pool).stands_since_ms
-    rating, player = state.in_force, state.player
+    rating, player = None if state.row is None else state.in_force, state.player
     if since == BEGINNING:
         ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
         better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))

@@ -6,7 +6,8 @@ Games that wait for a run that has not closed yet are in no list.
 
 from __future__ import annotations
 
-from typing import Any
+from heapq import nsmallest
+from typing import Any, NamedTuple
 
 from ledger.answers.wording import day, names
 from ledger.book.timeline import Pool
@@ -17,6 +18,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.schemes.scheme import Rhythm
+
+FEW_PLAYERS = 1_000  # looked up one by one
 
 
 def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
@@ -56,15 +59,19 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     return found if last is None else found[-last:]
 
 
-def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, Any]]:
+def list_on(
+    ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None
+) -> list[dict[str, Any]]:
     """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
 
-    A declared rating is in force until the player's first closing.
+    The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force
+    until the player's first closing.
 
     Args:
         ledger: a ledger whose views are level.
         on: an instant.
         pool: its name; the first pool by default.
+        limit: how many, the best; all by default.
 
     Returns:
         ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
@@ -72,36 +79,51 @@ def list_on(ledger: Ledger, on: str, pool: str | None = None) -> list[dict[str, 
         stand in its list, not in this one.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
-    listed = _in_force(ledger, rated_by, ms)
+    states = PlayerStates(ledger.views.connection, rated_by)
+    listed = [_Listed(-(state.in_force or 0.0), *_standing(state)) for state in states.all_at(ms)]
+    listed = sorted(listed) if limit is None else nsmallest(limit, listed)
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
-    later = {} if following is None else _in_force(ledger, rated_by, following)
-    shown = names(ledger, set(listed))
+    later = {} if following is None else _following(states, following, [row.player for row in listed])
+    shown = names(ledger, {row.player for row in listed})
     rows = []
-    best_first = sorted(listed.items(), key=lambda item: (-item[1][0], item[0]))
-    for place, (player, (rating, state)) in enumerate(best_first, 1):
+    for place, row in enumerate(listed, 1):
         entry = {
             "place": place,
-            "player": player,
-            "name": shown[player],
-            "rating": rating,
-            "games": state.games,
-            "last_game": None if state.row is None else day(state.row["ended_ms"]),
+            "player": row.player,
+            "name": shown[row.player],
+            "rating": -row.descending,
+            "games": row.games,
+            "last_game": None if row.last_ms is None else day(row.last_ms),
         }
         if following is not None:
-            after = later[player][0] if player in later else None
+            after = later.get(row.player)
             entry |= {
                 "next_run": day(following),
                 "next_rating": after,
-                "change": None if after is None else after - rating,
+                "change": None if after is None else after + row.descending,
             }
         rows.append(entry)
     return rows
 
 
-def _in_force(ledger: Ledger, pool: Pool, ms: int) -> dict[int, tuple[float, PlayerState]]:
-    """By player on the list: the rating in force at an instant, and the state that it is of."""
-    states = PlayerStates(ledger.views.connection, pool).all_at(ms)
-    return {state.player: (state.in_force, state) for state in states if state.in_force is not None}
+class _Listed(NamedTuple):
+    """A player of a list, in its order: the rating with its sign changed, points; games; when the last one ended."""
+
+    descending: float
+    player: int
+    games: int
+    last_ms: int | None
+
+
+def _standing(state: PlayerState) -> tuple[int, int, int | None]:
+    return state.player, state.games, None if state.row is None else state.row["ended_ms"]
+
+
+def _following(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:
+    """The ratings in force at an instant of these players, who are few or all."""
+    if len(players) <= FEW_PLAYERS:
+        return {player: states.at(player, ms).in_force for player in players}
+    return {state.player: state.in_force for state in states.all_at(ms)}
 
 
 def _next_run(ledger: Ledger, pool: Pool, ms: int) -> int | None:

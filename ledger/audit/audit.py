@@ -126,7 +126,7 @@ class _Audit:
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
         self._follows = False  # whether the entries are true, so that names and numbers can follow from them
-        self._names = NamesVerdict(0, 0, 0, ())
+        self._names = NamesVerdict(0, 0, 0, 0, 0, ())
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
 
@@ -175,6 +175,11 @@ class _Audit:
         if self._names.unregistered:
             reason = "they have no entry in the journal, as an import that was stopped leaves them"
             self.leave_out(f"names of {self._names.unregistered:,} people", reason)
+        if self._names.waiting:
+            reason = "no entry sealed them, as a renaming that was stopped leaves them; the next command drops them"
+            self.leave_out(f"{self._names.waiting:,} names that were to be given", reason)
+        if self._names.renamed_since:
+            self.leave_out(f"names of {self._names.renamed_since:,} players", "they were renamed during this audit")
 
     def _compared_names(self, path: Path) -> NamesVerdict:
         with reader.snapshot(str(path), PEOPLE.remedy) as people:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ledger.audit.reader import Snapshot
 from ledger.facts.words import TreeHead
 from ledger.journal.merkle import Frontier
+from ledger.journal.pending_names import PendingNames
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 
@@ -40,6 +41,8 @@ class SealedPeople(People):
         """Take a snapshot."""
         self.path = file.path
         self._connection = file.connection
+        self._older = None
+        self.pending = PendingNames(file.path, file.connection, self._writing)
 
     def close(self) -> None:
         """Nothing to release."""

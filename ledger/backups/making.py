@@ -2,7 +2,8 @@
 
 Each file is copied under one read snapshot, in the order views, journal, people. Views are written after the journal
 and people before it, so the copied views know no entry that the copied journal lacks, and the copied people know
-every player whom it names.
+every player whom it names. A new name alone takes the place of another one in the people file when the journal has
+sealed it: where somebody was renamed between the two copies, both are made anew.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from ledger.runtime.progress import Progress, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made
+TRIES = 5  # to copy journal and people with nobody renamed between
+_RENAMINGS = "SELECT count(*) FROM journal WHERE key >= 'renamed:' AND key < 'renamed;'"
 
 
 @attrs.frozen
@@ -87,8 +90,7 @@ def backup(
         files.make_empty(made)
         old, new = places(source), places(made / source.name)
         left_out = _copy_views(old["views"], new["views"], progress) if with_views else ""
-        _copy(old["journal"], new["journal"], progress)
-        _copy_people(old["people"], new["people"])
+        _copy_journal_and_people(old, new, progress)
         head, names = _prove(source, new, progress)
         reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new)
         kept = manifest.Manifest(made_at, _program(), head, _described(new))
@@ -143,6 +145,22 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
         with sqlite.storage_errors(target):
             copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
             held.backup(copy, pages=PAGES, progress=tell)
+
+
+def _copy_journal_and_people(old: Mapping[str, Path], new: Mapping[str, Path], progress: Progress) -> None:
+    for _ in range(TRIES):
+        for role in ("journal", "people"):
+            new[role].unlink(missing_ok=True)
+        _copy(old["journal"], new["journal"], progress)
+        _copy_people(old["people"], new["people"])
+        if _renamings(old["journal"]) == _renamings(new["journal"]):
+            return
+    raise StorageError(str(old["people"]), "players are renamed again and again while it is copied; try again later")
+
+
+def _renamings(path: Path) -> int:
+    with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
+        return int(connection.execute(_RENAMINGS).fetchone()[0])
 
 
 def _copy_people(source: Path, target: Path) -> None:

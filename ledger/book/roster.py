@@ -8,7 +8,7 @@ taken in may name a million who never play.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -42,10 +42,29 @@ _ALL_SEEDS = (
     "SELECT pool, player, effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
     f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at"
 )
+_HAS_SEED = "EXISTS (SELECT 1 FROM seeds WHERE seeds.pool = ?1 AND seeds.player = current.player)"
 _WITH_PAST = (
     "SELECT player FROM current JOIN players USING (player) WHERE pool = ?1 AND declared_rating IS NOT NULL "
-    "UNION SELECT player FROM current WHERE pool = ?1 AND player IN (SELECT player FROM seeds WHERE pool = ?1)"
+    f"UNION SELECT player FROM current WHERE pool = ?1 AND {_HAS_SEED}"
 )
+# Of who has a seed in a pool, ?1, by an instant, ?2, and no rated game.
+_UNPLAYED = """
+SELECT s.player, declared_rating, birth_year, effective_ms, rating, games, deviation, volatility, highest, k_factor,
+  source
+FROM seeds AS s{index} LEFT JOIN players ON players.player = s.player
+WHERE s.pool = ?1 AND effective_ms <= ?2{which}
+  AND NOT EXISTS (SELECT 1 FROM current WHERE current.pool = ?1 AND current.player = s.player)
+"""
+_IN_ORDER = f"{_UNPLAYED.format(index='', which='')} ORDER BY s.player, effective_ms, effective_at"
+_IN_FORCE = """AND NOT EXISTS (
+  SELECT 1 FROM seeds AS later WHERE later.pool = ?1 AND later.player = s.player AND later.effective_ms <= ?2
+  AND (later.effective_ms, later.effective_at) > (s.effective_ms, s.effective_at))
+"""
+_BEST_FIRST = f"""
+{_UNPLAYED.format(index=' INDEXED BY seeds_by_rating', which=' AND NOT effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}
+ORDER BY rating DESC, s.player
+"""
+_BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
 _SIDES = (
     f"SELECT pool, white AS player, white_rating AS rating, {tables.IN_RATING_ORDER} "
     "FROM games WHERE reason IS NULL AND {white} "
@@ -198,6 +217,46 @@ class Roster:
         for player, changes in self.changes.items():
             if any(declared is not None for _, _, _, declared in changes):
                 yield player
+
+    def unplayed(self, pool: int, ms: int) -> Iterator[tuple[int, Listed, Newcomer]]:
+        """Who has a seed in a pool by an instant and no rated game there: the player, the seed in force, what is known.
+
+        In order of their numbers, read as they are asked for: a list that was taken in may name a million.
+        """
+        waiting: tuple[int, Listed, Newcomer] | None = None
+        for row in self._connection.execute(_IN_ORDER, (pool, ms)):
+            found = self._seeded(ms, *row)
+            if waiting is not None and waiting[0] != found[0]:
+                yield waiting
+            waiting = found
+        if waiting is not None:
+            yield waiting
+
+    def unplayed_best_first(
+        self, pool: int, ms: int, without: tuple[int, int]
+    ) -> Iterator[tuple[int, Listed, Newcomer]]:
+        """The same by the ratings of the seeds, the highest first: the rows of an index, as far as they are asked for.
+
+        Args:
+            pool: number of the pool.
+            ms: the instant.
+            without: leave out those whose seed holds from these milliseconds, both included.
+        """
+        for row in self._connection.execute(_BEST_FIRST, (pool, ms, *without)):
+            yield self._seeded(ms, *row)
+
+    def unplayed_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, Listed, Newcomer]]:
+        """Those whom ``unplayed_best_first`` leaves out, in no order."""
+        for row in self._connection.execute(_BETWEEN, (pool, ms, *span)):
+            yield self._seeded(ms, *row)
+
+    def _seeded(
+        self, ms: int, player: int, declared: int | None, birth_year: int | None, *seed: Any
+    ) -> tuple[int, Listed, Newcomer]:
+        listed = _listed(*seed)
+        declared = self._declared_at(player, ms, declared)
+        rating = None if declared is None else float(declared)
+        return player, listed, Newcomer(rating, birth_year, ms / DAY_MS, listed.seed)
 
     def newcomer(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
         """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*.

@@ -66,6 +66,7 @@ SCHEMA = (
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
+    "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from ledger.errors import MalformedError
 from ledger.facts.instants import INSTANT_FORMS, instant_ms
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
@@ -63,9 +64,9 @@ def fail(attribute: attrs.Attribute[Any], wanted: str, value: object) -> None:
     """Refuse a value.
 
     Raises:
-        ValueError: naming the field, what it must be, and the value.
+        MalformedError: naming the field, what it must be, and the value.
     """
-    raise ValueError(f"{attribute.name} must be {wanted}, got {value!r}")
+    raise MalformedError([f"{attribute.name} must be {wanted}, got {value!r}"])
 
 
 def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
@@ -124,7 +125,7 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
         try:
             instant_ms(value)
         except ValueError as error:
-            raise ValueError(f"{attribute.name}: {error}") from None
+            raise MalformedError([f"{attribute.name}: {error}"]) from None
 
     schema = {
         "type": "string",

@@ -109,6 +109,23 @@ class PlayerChanged:
 
 
 @attrs.frozen(kw_only=True)
+class PlayerRenamed:
+    """A player's name is spelt right, or attached to a number. Like the first one it stands outside the journal."""
+
+    KIND: ClassVar[str] = "player-renamed/1"
+    KEY_FIELD: ClassVar[str | None] = None
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    number: int = integer_field("place among the renamings of the player, from 1", 1, MAX_WHOLE)
+    commitment: str = pattern_field("HMAC-SHA256 of identity and new name under a new salt", SHA256_PATTERN)
+
+    @property
+    def key(self) -> str:
+        """``renamed:PLAYER@NUMBER``."""
+        return f"renamed:{self.player}@{self.number}"
+
+
+@attrs.frozen(kw_only=True)
 class BirthYearLearnt:
     """A player's year of birth, where registration did not tell it; it holds for all games, those before it too."""
 
@@ -305,11 +322,11 @@ class ClockAccepted:
 
 Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
-    | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented
+    | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
-    TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened,
+    TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

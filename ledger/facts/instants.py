@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
+from ledger.errors import MalformedError
+
 
 class Precision(StrEnum):
     """How much of an instant is known."""
@@ -40,11 +42,11 @@ def instant_ms(text: str) -> int:
     """Milliseconds since 1970-01-01T00:00:00Z of the first moment that *text* may mean (negative before 1970).
 
     Raises:
-        ValueError: *text* is not one of the five forms, or no such day or time exists.
+        MalformedError: *text* is not one of the five forms, or no such day or time exists.
     """
     match = _INSTANT.fullmatch(text)
     if match is None:
-        raise ValueError(f"expected {INSTANT_FORMS} in UTC, got {text!r}")
+        raise MalformedError([f"expected {INSTANT_FORMS} in UTC, got {text!r}"])
     year, month, day, hour, minute, second, milli = match.groups()
     try:
         moment = datetime(
@@ -52,7 +54,7 @@ def instant_ms(text: str) -> int:
             int(milli or 0) * 1000, tzinfo=UTC,
         )  # fmt: skip
     except ValueError:
-        raise ValueError(f"no such day or time: {text!r}") from None
+        raise MalformedError([f"no such day or time: {text!r}; correct it, or leave out what is not known"]) from None
     return (moment - _EPOCH) // _MILLISECOND
 
 

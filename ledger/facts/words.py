@@ -113,12 +113,14 @@ class Receipt(NamedTuple):
         key: the entry's own identity.
         leaf: SHA-256 leaf hash of the entry, 32 bytes.
         duplicate: True when the same fact stood there already; nothing was written then.
+        note: what whoever recorded it should look at, such as a game that takes the rating of a list away; mostly None.
     """
 
     position: int
     key: str
     leaf: bytes
     duplicate: bool
+    note: str | None = None
 
 
 @attrs.frozen

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
-from ledger.journal.guard import Guard
+from ledger.journal import pending_names
+from ledger.journal.guard import Guard, statements
+from ledger.journal.pending_names import LAYOUT, SALT_BYTES, PendingNames
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
 
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.PEOPLE_ID
-LAYOUT = 1
-SALT_BYTES = 16
+OLDEST_LAYOUT = 1
 MISSING = (
     "the people file is missing; restore it from a copy or, where there is none, go on without names: "
     "'rating-ledger accept-lost-names DB'"
@@ -38,26 +39,30 @@ CREATE TABLE people(
   salt BLOB,
   joined_at TEXT NOT NULL
 ) STRICT;
-"""
+""" + pending_names.SCHEMA
 
 _COLUMNS = "player, identity, name, salt, joined_at"
-_INSERT = f"INSERT INTO people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
+_INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 _ERASE = (
-    "UPDATE people SET identity = NULL, name = NULL, salt = NULL "
+    "UPDATE main.people SET identity = NULL, name = NULL, salt = NULL "
     "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 )
-_COUNTS = "SELECT count(*), coalesce(max(player), 0) FROM people NOT INDEXED"
-# The same sums over the rows and over the index on identities: they differ where one is older than the other.
-_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM people {} WHERE identity IS NOT NULL"
-_OVER_ROWS, _OVER_INDEX = _SUMS.format("NOT INDEXED"), _SUMS.format("INDEXED BY sqlite_autoindex_people_1")
+# The same sums over the rows and over the index on identities: they differ where one is older than the other. One
+# statement, as of one moment.
+_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM main.people {} WHERE identity IS NOT NULL"
+_COUNTS = (
+    "SELECT * FROM (SELECT count(*), coalesce(max(player), 0) FROM main.people NOT INDEXED), "
+    f"({_SUMS.format('NOT INDEXED')}), ({_SUMS.format('INDEXED BY sqlite_autoindex_people_1')})"
+)
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
-_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
+_NAMES = "SELECT player, name FROM people WHERE name IS NOT NULL"
 _ALL_NUMBERS = 2**62
+_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
 _OTHERWISE_SPELT = (
-    "SELECT identity FROM people NOT INDEXED "
+    "SELECT identity FROM main.people NOT INDEXED "
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
 )
 # Names and identities that may be meant by a word that nobody bears.
@@ -107,7 +112,8 @@ class People:
         if not Path(path).exists():
             raise StorageError(self.path, MISSING)
         self._connection = _connect(path, read_only=read_only)
-        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        self.pending = PendingNames(self.path, self._connection, self._writing)
         self._guard = Guard(path, _SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -126,7 +132,8 @@ class People:
         with sqlite.storage_errors(path):
             connection.execute("PRAGMA journal_mode=WAL")
             with sqlite.immediate(connection, path):
-                connection.execute(_SCHEMA)
+                for statement in statements(_SCHEMA):
+                    connection.execute(statement)
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={LAYOUT}")
         connection.close()
@@ -170,7 +177,7 @@ class People:
                 if self.version() != version:  # another process may have been faster
                     found = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in found]
-                first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM people").fetchone()[0]
+                first = self._connection.execute("SELECT coalesce(max(player), 0) + 1 FROM main.people").fetchone()[0]
                 names: dict[str, str] = {}
                 for identity in fresh:
                     names.setdefault(spelt(identity), named[identity])
@@ -205,6 +212,7 @@ class People:
         """
         with sqlite.storage_errors(self.path), self._writing():
             found = self._connection.execute(_ERASE, (player,)).rowcount
+            self._connection.execute("DELETE FROM renaming WHERE player = ?", (player,))
         self._clean()
         left = self.by_number([player]).get(player)
         if left is not None and not left.is_erased:
@@ -212,24 +220,49 @@ class People:
         return bool(found)
 
     def _clean(self) -> None:
-        """Leave nothing in the file and its log but the rows as they are."""
+        """After an erasure."""
         try:
-            with sqlite.storage_errors(self.path):
-                self._connection.execute("VACUUM")
-                busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            is_clean = self.clean()
         except LedgerError as error:
             raise StorageError(
                 self.path, f"the row is empty, but its old bytes may still be in the file: erase again ({error})"
             ) from error
-        if busy:
+        if not is_clean:
             raise StorageError(
                 self.path, "another process is reading it, so its log still holds the erased bytes; erase again later"
             )
 
+    def clean(self) -> bool:
+        """Leave nothing in the file and its log but the rows as they are.
+
+        Returns:
+            False where another process is reading the file, so that the log keeps old bytes.
+
+        Raises:
+            StorageError: the file refuses.
+        """
+        with sqlite.storage_errors(self.path):
+            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):  # first: in vain it would make the log longer
+                busy = self._connection.execute(statement).fetchone() or (0,)
+                if busy[0]:
+                    return False
+        return True
+
+    def clean_soon(self, patience: float) -> bool:
+        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+        with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
+            try:
+                return self.clean()
+            except StorageError as error:
+                if "locked" in str(error):
+                    return False
+                raise
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One write transaction on a file that is as this program left it."""
+        """One write transaction on a file that is as this program left it; it brings an old layout up."""
         with sqlite.immediate(self._connection, self.path):
+            pending_names.bring_up(self._connection)
             self._guard.check(self._connection)
             yield
 
@@ -251,9 +284,8 @@ class People:
             CorruptError: rows and the index on identities do not belong together.
         """
         with sqlite.storage_errors(self.path):
-            rows, highest = self._connection.execute(_COUNTS).fetchone()
-            over_rows, over_index = (self._connection.execute(sums).fetchone() for sums in (_OVER_ROWS, _OVER_INDEX))
-        if over_rows != over_index:
+            rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
+        if sums[:3] != sums[3:]:
             raise CorruptError(
                 self.path, 0,
                 "its index on identities is not that of its rows: the file and its log are put together from two "

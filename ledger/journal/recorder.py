@@ -11,9 +11,10 @@ from contextlib import suppress
 from itertools import chain, count, repeat
 from typing import Any, NamedTuple, cast
 
-from ledger.errors import RejectedError
+from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
+    EVENTS,
     BirthYearLearnt,
     ClockAccepted,
     Event,
@@ -26,10 +27,13 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentOpened,
 )
+from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import told_of
+
+STRANGERS_NAMED = 20  # of what is no event, the first are named
 
 
 class Recorded(NamedTuple):
@@ -57,11 +61,13 @@ class Recorder:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
+            MalformedError: one of them is no event.
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
+        given = list(events)
+        _refuse_strangers(given)
         try:
             with self._journal.writing() as writer:
-                given = list(events)
                 accepted = _accepted(given, writer)
                 now, last = self._clock_ms(), writer.last_recorded_at()
                 if accepted is None:
@@ -72,6 +78,13 @@ class Recorder:
         except BaseException:
             self._known.clear()  # some of it may have been undone
             raise
+
+
+def _refuse_strangers(given: Sequence[object]) -> None:
+    strangers = [thing for thing in given if not isinstance(thing, EVENTS)]
+    if strangers:
+        what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
+        raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
 
 
 class _Batch:

@@ -21,7 +21,7 @@ from ledger.facts import codec_columns
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
-from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, shown
+from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
@@ -65,10 +65,13 @@ class ImportReport(FaultsFound):
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
         players: players met for the first time.
+        kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
         alike: games that are probably known under another key and were held back, the first ``KEPT_FAULTS``.
         alike_count: how many were held back in all.
+        notes: recorded games that should be looked at, with their lines and why, the first ``KEPT_FAULTS``.
+        note_count: how many there are in all.
         faults, fault_count: games that could not be taken.
     """
 
@@ -76,15 +79,23 @@ class ImportReport(FaultsFound):
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
     alike: list[Alike] = attrs.Factory(list)
     alike_count: int = 0
+    notes: list[Fault] = attrs.Factory(list)
+    note_count: int = 0
 
     def hold_back(self, games: list[Alike]) -> None:
         """Note games that are probably known."""
         self.alike_count += len(games)
         self.alike += games[: max(KEPT_FAULTS - len(self.alike), 0)]
+
+    def note(self, notes: list[Fault]) -> None:
+        """Keep notes."""
+        self.note_count += len(notes)
+        self.notes += notes[: max(KEPT_FAULTS - len(self.notes), 0)]
 
     def leave_out(self, variant: str, count: int) -> None:
         """Count games of a variant that has no pool."""
@@ -101,7 +112,9 @@ class _Taken:
     repeated: int = 0
     supplemented: int = 0
     players: int = 0
+    kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
+    notes: list[Fault] = attrs.Factory(list)
 
 
 class _AllMet:
@@ -119,7 +132,7 @@ class GameImport:
 
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
-        alike: AlikeGames | None = None,
+        alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -130,9 +143,11 @@ class GameImport:
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
             alike: what games under new keys are to those that are known; without it all are new.
+            notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
         """
         self._names = names
         self._alike = alike
+        self._notes_of = notes_of
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
@@ -159,7 +174,9 @@ class GameImport:
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
         self.report.players += self._taken.players
+        self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
+        self.report.note(self._taken.notes)
         self._taken = _Taken()
 
     def _take(self, frame: DataFrame, writer: Writer) -> None:
@@ -226,9 +243,10 @@ class GameImport:
         ids, names = met["id"].to_list(), met["name"].to_list()
         fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
-            persons, registered = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.players += registered
-            self._numbers.update((identity, person.player) for identity, person in persons.items())
+            found = register(writer, self._names, fresh, stamp, self._actor)
+            self._taken.players += found.registered
+            self._taken.kept_names += found.kept_names
+            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
@@ -321,6 +339,7 @@ class GameImport:
         bodies = codec_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
         keys = ("game:" + fresh["game"]).to_list()
         self._taken.recorded += len(writer.append(repeat(GameRecorded.KIND), keys, bodies))
+        self._taken.notes += self._notes_of(fresh)
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
 

@@ -7,25 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.facts import codec_player_columns
 from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
-from ledger.journal.people import Person, commitment
+from ledger.journal.people import Person
 from ledger.journal.sealed_names import SealedNames
+from ledger.journal.sealings import commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 
+class Met(NamedTuple):
+    """What players of a file came to.
+
+    Attributes:
+        persons: the person behind each identity.
+        registered: how many players are new.
+        kept_names: how many were renamed and are called otherwise by the file: they keep the name that they have.
+    """
+
+    persons: dict[str, Person]
+    registered: int
+    kept_names: int
+
+
 def register(
     writer: Writer, names: SealedNames, named: Mapping[str, str], stamp: str, actor: str,
     further: DataFrame | None = None,
-) -> tuple[dict[str, Person], int]:  # fmt: skip
+) -> Met:  # fmt: skip
     """Number players, and append a ``player-registered/1`` for each whom the journal does not have.
 
     Args:
@@ -37,19 +52,17 @@ def register(
         further: what is told beside the name, in columns ``identity``, ``birth_year`` and ``standing``; without it new
             players are full members of whom nothing else is known.
 
-    Returns:
-        The person behind each identity, and how many players are new.
-
     Raises:
         StorageError: the people file and the journal do not belong together.
     """
-    persons, registered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
+    numbered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
+    persons, registered = numbered.persons, numbered.registered
     new = sorted({person for person in persons.values() if person.player not in registered})
     rows = pl.DataFrame(
         {
             "player": [person.player for person in new],
             "joined_at": [person.joined_at for person in new],
-            "commitment": [commitment(person.salt or b"", person.identity or "", person.name or "") for person in new],
+            "commitment": [commitment_to(person) for person in new],
         },
         schema={"player": pl.Int64, "joined_at": pl.String, "commitment": pl.String},
     )
@@ -60,7 +73,8 @@ def register(
         numbers = pl.Series("player", [persons[identity].player for identity in further["identity"]], pl.Int64)
         by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
-    return persons, append_rows(writer, rows, PlayerRegistered, stamp, actor)
+    added = append_rows(writer, rows, PlayerRegistered, stamp, actor)
+    return Met(persons, added, numbered.called_otherwise(named))
 
 
 def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:

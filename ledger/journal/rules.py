@@ -22,6 +22,7 @@ from ledger.facts.events import (
     GameRecorded,
     GameSupplemented,
     PlayerChanged,
+    PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
     SchemeAdopted,
@@ -56,6 +57,7 @@ RULES: dict[str, str] = {
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
+    "not-by-rename": "a name is sealed when it is given: run 'player rename', or call Ledger.rename",
 }
 
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
@@ -144,31 +146,44 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
     match event:
         case PlayerChanged() | BirthYearLearnt():
             if f"player:{event.player}" not in known:
-                raise _stranger(event, event.player)
+                raise stranger(event.key, event.player)
         case RatingSeeded():
             if f"scheme:{event.pool}@start" not in known:
                 raise _unknown_pool(event, event.pool)
             if f"player:{event.player}" not in known:
-                raise _stranger(event, event.player)
+                raise stranger(event.key, event.player)
         case SchemeAdopted():
             _check_scheme(event, known)
         case RatingRunClosed() | TournamentClosed():
             _check_closing(event, known, now_ms)
         case TournamentOpened():
             _check_opening(event, known)
+        case ClockAccepted() | GameSupplemented() | PlayerRenamed():
+            raise _not_by_append(event)
+        case _:
+            pass
+
+
+def _not_by_append(event: ClockAccepted | GameSupplemented | PlayerRenamed) -> RejectedError:
+    """A fact that comes into the journal another way."""
+    match event:
         case ClockAccepted():  # the first fact of a transaction is judged by check_acceptance
-            raise _refusal(
+            return _refusal(
                 "not-the-last-entry", event,
                 f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
                 "last entry",
             )  # fmt: skip
         case GameSupplemented():
-            raise _refusal(
+            return _refusal(
                 "not-a-telling", event,
                 f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
             )  # fmt: skip
-        case _:
-            pass
+        case PlayerRenamed():
+            return _refusal(
+                "not-by-rename", event,
+                f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
+                "the journal",
+            )  # fmt: skip
 
 
 def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
@@ -177,7 +192,7 @@ def _check_game(event: GameRecorded, known: Known, now_ms: int) -> None:
         raise _unknown_pool(event, event.pool)
     for number, key in ((event.white, white), (event.black, black)):
         if key not in known:
-            raise _stranger(event, number)
+            raise stranger(event.key, number)
     if event.white == event.black:
         raise _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
     _check_times(event, now_ms)
@@ -323,8 +338,10 @@ def _unknown_pool(event: Event, pool: str) -> RejectedError:
     return _refusal("unknown-pool", event, f"no scheme was adopted for pool {pool!r}; adopt one first")
 
 
-def _stranger(event: Event, player: int) -> RejectedError:
-    return _refusal("unknown-player", event, f"player {player} was never registered; register the player first")
+def stranger(key: str, player: int) -> RejectedError:
+    """What to say of the fact *key* about a player whom nobody registered."""
+    message = f"player {player} was never registered; register the player first"
+    return RejectedError("unknown-player", key, message)
 
 
 def _in_the_future(event: Event, what: str, now_ms: int) -> RejectedError:

@@ -198,14 +198,17 @@ class SqliteJournal:
         return None if row is None else bytes(row[0])
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteWriter]:
+    def writing(self, patience: float = sqlite.BUSY_SECONDS) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
+
+        Args:
+            patience: seconds to wait for another writer.
 
         Raises:
             StorageError: another file stands there, or a schema that this program did not make.
             CorruptError: what this process recorded, now or before, does not stand in the file.
         """
-        with sqlite.immediate(self._connection, self.path):
+        with sqlite.immediate(self._connection, self.path, patience=patience):
             self._guard.check(self._connection)
             self._catch_up_frontier(self._find_last())
             writer = SqliteWriter(self, self._connection, self._frontier.copy(), self._recorded_at, self._last_leaf)

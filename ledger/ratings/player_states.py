@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.eras import BEGINNING, Era
-from ledger.book.roster import Roster
+from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
 from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
@@ -33,8 +33,8 @@ class PlayerState(NamedTuple):
         era: the era that it belongs to: scheme and settings.
         state: the scheme's state fields.
         row: the row of the history that it stands on, with ``rated_ms``; None for who has no rated game yet.
-        entered: whether the player has a rated game that counts in the era or a declared rating to begin with;
-            False for a newcomer about whom nothing is known.
+        entered: whether the player has a rated game that counts in the era, a seed or, with a rated game in the pool
+            at any time, a declared rating to begin with; False for a newcomer about whom nothing is known.
     """
 
     player: int
@@ -131,15 +131,42 @@ class PlayerStates:
         query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
         return self._standing(player, self._row(query, self._pool.pool, player, *place), ms)
 
-    def now(self, player: int) -> PlayerState:
+    def now(self, player: int, today_ms: int) -> PlayerState:
         """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
 
+        Who has a seed and no rated game has the state of the seed, be it from a later day than that of the last game.
+
         Args:
-            player: the player number; may have no game yet, but the pool has.
+            player: the player number; may have no game yet.
+            today_ms: what time it is, milliseconds: which seeds are in force, and the instant where the pool has no
+                game.
         """
-        return self._standing(
-            player, self._row(queries.LAST_ROW, self._pool.pool, player), self.latest_ms or 0, self.latest_era
-        )
+        ms, era = self._now(today_ms)
+        row = self._row(queries.LAST_ROW, self._pool.pool, player)
+        if row is None:
+            until = max(ms, today_ms)
+            listed = self._roster.seed_at(self._pool.pool, player, until)
+            if listed is not None:
+                return self._seeded(player, listed, self._roster.anew(self._pool, player, until), today_ms)
+        return self._standing(player, row, ms, era)
+
+    def _now(self, today_ms: int) -> tuple[int, int]:
+        """The instant of ``now`` and the place of its era."""
+        return (today_ms, self._pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
+
+    def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
+        """``now`` of who has a seed and no rated game, by the scheme of everybody else's."""
+        latest_ms, number = self._now(today_ms)
+        ms, era = max(latest_ms, listed.ms), self._pool.eras[number]
+        state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
+        return PlayerState(player, era, self._pool.brought(number, state, ms), None)
+
+    def listed_from(self, player: int, today_ms: int) -> int:
+        """The end of the day from which the seed of who has no rated game is in force; ``BEGINNING`` for the others."""
+        listed = None if self._plays(player) else self._roster.seed_at(self._pool.pool, player, today_ms)
+        if listed is None or listed.ms == FROM_THE_BEGINNING:
+            return BEGINNING
+        return (listed.ms // DAY_MS + 1) * DAY_MS - 1
 
     def _standing(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
         """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
@@ -148,11 +175,16 @@ class PlayerStates:
         if row is None:
             who = self.newcomer(player, ms)
             entered = era.scheme.begin(who, era.numbers)
-            return PlayerState(player, era, self._pool.brought(number, entered, ms), None, who.has_rating)
+            has_rating = who.seed is not None or (who.has_rating and self._plays(player))
+            return PlayerState(player, era, self._pool.brought(number, entered, ms), None, has_rating)
         state, begun = self._taken_along(row, number)
         if row["rated_ms"] < ms:
             state = self._pool.brought(number, state, ms)
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
+
+    def _plays(self, player: int) -> bool:
+        """Whether the player has a rated game in the pool: only there a declared rating is one of the pool."""
+        return self._row(queries.CURRENT, self._pool.pool, player) is not None
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
         return self._pool.taken_along(self.held(row), era, partial(self._roster.anew, self._pool, row["player"]))
@@ -160,7 +192,7 @@ class PlayerStates:
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool who has a rating in force at an instant, in no order.
 
-        A pool's players are those with a rated game in it, be it a later one.
+        A pool's players are those with a rated game in it, be it a later one, and those with a seed from its day on.
         """
         from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
         without_row = set(self._roster.with_past(self._pool.pool))
@@ -173,6 +205,11 @@ class PlayerStates:
             yield from _in_force(self._standing(row["player"], row, ms))
         for player in sorted(without_row):
             yield from _in_force(self._standing(player, None, ms))
+        number = self._pool.era_at(ms)
+        era = self._pool.eras[number]
+        for player, _, who in self._roster.unplayed(self._pool.pool, ms):
+            state = self._pool.brought(number, era.scheme.begin(who, era.numbers), ms)
+            yield from _in_force(PlayerState(player, era, state, None))
 
     # -- around a game -------------------------------------------------------------------------------------------
 
@@ -210,7 +247,7 @@ class PlayerStates:
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
         """The state after the period or event that closes then; of one that has not closed, as if it closed now."""
-        return self.now(player) if closing_ms == OPEN else self.at(player, closing_ms)
+        return self.now(player, 0) if closing_ms == OPEN else self.at(player, closing_ms)  # who has a game needs no day
 
     # -- as the scheme's kernels take them -----------------------------------------------------------------------
 
@@ -240,13 +277,17 @@ class PlayerStates:
         """
         if self.latest_ms is None:
             return BEGINNING
-        era = self._pool.eras[self.latest_era]
+        return max(self._pool.eras[self.latest_era].since_ms, self._moved_until(self.latest_ms, self.latest_era))
+
+    def _moved_until(self, latest_ms: int, number: int) -> int:
+        """From when on a state of an era says by itself what it is at an instant; ``BEGINNING``: always."""
+        era = self._pool.eras[number]
         if era.scheme.at is as_it_stands:
-            return era.since_ms
+            return BEGINNING
         if era.scheme.stands_from is None:
-            return max(era.since_ms, self.latest_ms)
-        since = era.scheme.stands_from(self.latest_ms / DAY_MS, era.numbers)
-        return era.since_ms if since == -inf else max(era.since_ms, int(since * DAY_MS))
+            return latest_ms
+        since = era.scheme.stands_from(latest_ms / DAY_MS, era.numbers)
+        return BEGINNING if since == -inf else int(since * DAY_MS)
 
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
@@ -255,6 +296,32 @@ class PlayerStates:
             arguments = (self._pool.pool, self.stands_since_ms)
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
                 yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
+
+    def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
+        """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.
+
+        Read from an index as far as it takes to find so many, but for seeds that time has changed.
+
+        Args:
+            today_ms: what time it is, milliseconds.
+            best: how many at most.
+        """
+        latest, era = self._now(today_ms)
+        pool, until = self._pool.pool, max(latest, today_ms)
+        moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
+        found: list[PlayerState] = []
+        for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
+            state = self._seeded(player, listed, who, today_ms)
+            if state.state[0] != listed.seed.rating:  # a scheme that makes something else of it: no index tells
+                found, moved = [], (FROM_THE_BEGINNING, until)
+                break
+            found += _in_force(state)
+            if len(found) >= best:
+                break
+        if moved[0] <= moved[1]:
+            for player, listed, who in self._roster.unplayed_between(pool, until, moved):
+                found += _in_force(self._seeded(player, listed, who, today_ms))
+        return sorted(found, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
 
 def _in_force(state: PlayerState) -> Iterator[PlayerState]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import schemes
 from ledger.book import tables
-from ledger.errors import CorruptError, StorageError, UnknownNameError, one_line
+from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
@@ -172,6 +172,8 @@ def reading(path: str | Path) -> Iterator[None]:
     with sqlite.storage_errors(path, REBUILD):
         try:
             yield
+        except LedgerError:
+            raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             message = f"a row cannot be understood ({type(error).__name__}: {one_line(error)}); {REBUILD}"
             raise CorruptError(str(path), 0, message) from error

@@ -28,7 +28,8 @@ else:
         import sqlite3
 
 __all__ = [
-    "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3", "storage_errors", "whole",
+    "BUSY_SECONDS", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3",
+    "storage_errors", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -36,6 +37,7 @@ BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 
 _REMEDIES = (
     ("database or disk is full", "the disk is full; free some space and run the command again: nothing was lost"),
+    ("closed database", "open the ledger again by Ledger.open"),
     ("readonly database", "the file or its folder is read-only; change its permissions or copy it first"),
     ("unable to open", "the file cannot be opened; check that it exists and that you may read and write its folder"),
     ("locked", "another process is writing to it; wait for it to end and run the command again"),
@@ -98,7 +100,7 @@ def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptErro
         return CorruptError(str(path), 0, f"{text}; {remedy}")
     for words, way_out in _REMEDIES:
         if words in text.lower():
-            return StorageError(str(path), f"{text}: {way_out}")
+            return StorageError(str(path), f"{text.rstrip('.')}: {way_out}")
     return None
 
 
@@ -143,8 +145,17 @@ JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", 
 _OURS = {JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger"}
 
 
-def check_identity(connection: sqlite3.Connection, path: str | Path, application_id: int, version: int) -> None:
+def check_identity(
+    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, oldest: int | None = None
+) -> None:
     """Refuse a file that is not ours, or was written by a later version.
+
+    Args:
+        connection: to the file.
+        path: as it is named in messages.
+        application_id: the mark of its kind.
+        version: the layout that is written now.
+        oldest: the first layout that can be read; by default that one alone.
 
     Raises:
         StorageError: another program's file, or a later layout.
@@ -155,7 +166,7 @@ def check_identity(connection: sqlite3.Connection, path: str | Path, application
     if found != application_id:
         there = _OURS.get(found, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
-    if layout != version:
+    if not (version if oldest is None else oldest) <= layout <= version:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
 
@@ -193,15 +204,22 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         StorageError: the lock was not to be had in time, or the disk refused.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE) -> None:
-        """Say on which file, and what to do where it is damaged."""
+    def __init__(
+        self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float = BUSY_SECONDS
+    ) -> None:
+        """Say on which file, what to do where it is damaged, and how many seconds to wait for others."""
         self._connection = connection
         self._errors = storage_errors(path, remedy)
+        self._patience = patience
 
     def __enter__(self) -> None:
         """Begin."""
         with self._errors:
-            _begin(self._connection)
+            if self._patience == BUSY_SECONDS:
+                _begin(self._connection, BUSY_SECONDS)
+            else:
+                with waiting(self._connection, self._patience):
+                    _begin(self._connection, self._patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Commit, or roll back after an error."""
@@ -218,8 +236,18 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
                 raise error
 
 
-def _begin(connection: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
+@contextmanager
+def waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """Wait for other processes no longer than that, within the block."""
+    connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_SECONDS)}")
+
+
+def _begin(connection: sqlite3.Connection, patience: float) -> None:
+    deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("BEGIN IMMEDIATE")

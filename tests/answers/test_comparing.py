@@ -13,12 +13,17 @@ from typing import Any
 import attrs
 import pytest
 
+from ledger import schemes
 from ledger.answers.comparing import accuracy, replaying
 from ledger.answers.comparing.comparison import Comparison, candidate, compare
+from ledger.answers.comparing.replaying import pool_candidate
+from ledger.book.eras import BEGINNING, Era
+from ledger.book.timeline import Pool
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
 from ledger.facts.events import RatingRunClosed, TournamentClosed
 from ledger.facts.periods import OPEN
 from ledger.facts.source_games import SourceGame
+from ledger.facts.words import Carry
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine
@@ -220,6 +225,16 @@ def test_the_timer_is_asked_before_and_after_each_replay(club_of_four_years: Pat
         )
     assert [one.seconds for one in found.schemes] == [1.0, 1.0]
     assert next(ticks) == 4
+
+
+def test_a_pool_of_earlier_days_is_replayed_as_it_is_and_others_as_new_pools_would_be() -> None:
+    fide = schemes.named("fide")
+    assert candidate("fide").numbers == fide.numbers_from(fide.for_new_pools) != fide.numbers_from({})
+    own = Era(BEGINNING, "", fide, fide.numbers_from({}), {}, Carry.KEEP, (), 1)
+    assert pool_candidate(Pool(1, "standard", (own,)), "fide").numbers == fide.numbers_from({})
+    assert pool_candidate(Pool(1, "standard", (own,)), "fide", {"start": 1800}).numbers.start == 1800
+    elo = Era(BEGINNING, "", schemes.named("elo"), schemes.named("elo").numbers_from({}), {}, Carry.KEEP, (), 1)
+    assert pool_candidate(Pool(1, "standard", (elo,)), "fide") == candidate("fide")
 
 
 def test_settings_are_taken(club_of_four_years: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any
 
 import pytest
@@ -210,6 +211,9 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
         assert told["rating"] == in_force
     assert graph == [row["rating"] if shown else None for row, shown in zip(rows, listed, strict=True)]
     assert [game["rating"] for game in players.games(ledger, ann)] == graph[::-1]
+    rated = [rating for rating in graph if rating is not None]  # a game that left a player unrated is no 0
+    assert summary["mean_rating"] == (pytest.approx(fmean(rated)) if rated else None)
+    assert summary["rating_sd"] == (pytest.approx(pstdev(rated), abs=1e-4) if rated else None)
     if era.scheme.name not in {"chessmetrics", "ecf-grade"}:  # in which time alone moves ratings or takes them away
         assert on_the_list == {player: rating for player, (_, rating) in ranked.items()}
         assert predictions.predict(ledger, *both(ledger), at=closing)["rating"] == summary["rating_now"]

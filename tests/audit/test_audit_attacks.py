@@ -115,7 +115,8 @@ def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
     for published in (JOURNAL, PEOPLE):
         with closing(published.made(max(published.layouts))) as empty:
             query = "SELECT m.name, c.name, c.type FROM sqlite_master AS m, pragma_table_info(m.name) AS c"
-            for table, column, kind in empty.execute(f"{query} WHERE m.type = 'table'").fetchall():
+            where = "m.type = 'table' AND m.name <> 'renaming'"  # has a row while a player is renamed; see commitments
+            for table, column, kind in empty.execute(f"{query} WHERE {where}").fetchall():
                 yield published.word, table, column, None
                 if kind == "TEXT":
                     yield published.word, table, column, NO_TEXT

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from ledger.audit.reader import (
     verify_names,
 )
-from tests.kit.raw_journals import PEOPLE_SCHEMA, body_of, edit_raw, game_fact, index_page, sha, write_journal
+from tests.kit.raw_journals import PEOPLE_SCHEMA, RENAMING, body_of, edit_raw, game_fact, index_page, sha, write_journal
 from tests.kit.sqlite_library import sqlite3
 
 
@@ -71,6 +73,101 @@ def test_a_changed_row_of_people_is_found_and_named_by_its_player(
     (falsehood,) = verify_names(*map(str, five_players)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("people", 3)
     assert falsehood.message.startswith(message)
+
+
+def sealed(
+    player: int, number: int, name: str, others: Mapping[str, object] = MappingProxyType({})
+) -> tuple[str, str, dict[str, object]]:
+    """A renaming of one of the five, under the salt of its number."""
+    message = f"site:{player}\x00{name}".encode()
+    commitment = hmac.new(bytes([number]) * 16, message, "sha256").hexdigest()
+    facts = {"commitment": commitment, "number": number, "player": player, **others}
+    return "player-renamed/1", f"renamed:{player}@{number}", facts
+
+
+RENAMED = [sealed(3, 1, "Second"), sealed(3, 2, "Third")]
+
+
+def rename(five_players: tuple[Path, Path], *entries: tuple[str, str, dict[str, object]]) -> None:
+    """Put these behind the entries that stand there."""
+    journal = five_players[0]
+    bodies = [body_of(6 + place, fact) for place, fact in enumerate(entries, 1)]
+    edit_raw(
+        journal,
+        *(
+            ("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", 6 + place, fact[0], fact[1], body, sha(b"\x00", body))
+            for place, (fact, body) in enumerate(zip(entries, bodies, strict=True), 1)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "salt", "message"),
+    [
+        ("Third", 2, None),
+        ("Second", 1, "the name is from before entry 8, which gave another one: an older copy; restore that row"),
+        ("Ñame 3", 3, "the name is from before entry 8, which gave another one: an older copy; restore that row"),
+        ("Third", 1, "the name is not the one sealed in entry 8: name, identity or salt was changed"),
+        ("Fourth", 2, "the name is not the one sealed in entry 8: name, identity or salt was changed"),
+    ],
+)
+def test_the_newest_commitment_is_the_one_that_holds(
+    five_players: tuple[Path, Path], name: str, salt: int, message: str | None
+) -> None:
+    rename(five_players, *RENAMED)
+    edit_raw(five_players[1], ("UPDATE people SET name = ?, salt = ? WHERE player = 3", name, bytes([salt]) * 16))
+    verdict = verify_names(*map(str, five_players))
+    assert [falsehood.position_or_key for falsehood in verdict.falsehoods] == ([] if message is None else [3])
+    assert all(falsehood.message.startswith(message or "") for falsehood in verdict.falsehoods)
+    assert verdict.checked == 5
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        (sealed(9, 1, "X"), "renames player 9, whom no entry before it registered"),
+        (sealed(3, 1, "X", {"player": "3"}), "renames player '3', whom no entry before it registered"),
+        (sealed(3, 2, "X"), "is renaming 2 of player 3, but after the entries before it this is number 1"),
+        (sealed(3, 1, "X", {"number": True}), "is renaming True of player 3, but after the entries before it"),
+        (("player-renamed/1", "renamed:3@2", sealed(3, 1, "X")[2]), "renames player 3 under the key 'renamed:3@2'"),
+    ],
+)
+def test_a_renaming_that_no_ledger_makes_is_named_by_its_entry(
+    five_players: tuple[Path, Path], entry: tuple[str, str, dict[str, object]], fault: str
+) -> None:
+    rename(five_players, entry)
+    falsehoods = verify_names(*map(str, five_players)).falsehoods
+    assert ("journal", 7) in [(falsehood.table, falsehood.position_or_key) for falsehood in falsehoods]
+    assert any(falsehood.message.startswith(fault) for falsehood in falsehoods)
+
+
+PENDING = "INSERT INTO renaming VALUES (3, {number}, {name}, {salt})"
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "salt", "message"),
+    [
+        ("2", "'Third'", f"x'{'02' * 16}'", None),  # sealed, and not with its player yet
+        ("3", "'Fourth'", f"x'{'07' * 16}'", "waiting"),
+        ("1", "'Second'", f"x'{'07' * 16}'", "is renaming 1, after which entry 8 gave another name"),
+        ("3", "CAST(x'63ff' AS TEXT)", f"x'{'07' * 16}'", "name holds 'c\\udcff', which is no UTF-8"),
+        ("3", "'Fourth'", "x'07'", "the salt is not 16 bytes"),
+    ],
+)
+def test_a_name_that_is_to_be_given_counts_when_it_was_sealed(
+    five_players: tuple[Path, Path], number: str, name: str, salt: str, message: str | None
+) -> None:
+    rename(five_players, *RENAMED)
+    third = ("UPDATE people SET name = ?, salt = ? WHERE player = 3", "Third", b"\x02" * 16)
+    edit_raw(
+        five_players[1], (RENAMING,), ("PRAGMA user_version = 2",), *([] if message is None else [third]),
+        (PENDING.format(number=number, name=name, salt=salt),),
+    )  # fmt: skip
+    verdict = verify_names(*map(str, five_players))
+    assert verdict.waiting == (message is not None)
+    found = [(falsehood.table, falsehood.position_or_key, falsehood.message) for falsehood in verdict.falsehoods]
+    remedy = "; remove it with 'DELETE FROM renaming WHERE player = 3'"
+    assert found == ([] if message in {None, "waiting"} else [("renaming", 3, f"{message}{remedy}")])
 
 
 @pytest.mark.parametrize("column", ["identity", "name", "salt", "joined_at"])

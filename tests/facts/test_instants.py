@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.errors import MalformedError
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, instant_text, precision
 from ledger.facts.words import TreeHead, round_order
 from tests.kit import strategies
@@ -50,7 +51,8 @@ def test_an_instant_is_its_first_moment_and_is_written_back_as_it_was(text: str,
      "2013-06-04T24:00:00Z", "2013-06-04T19:60:00Z", "2016-12-31T23:59:60Z"],
 )  # fmt: skip
 def test_a_day_or_time_that_does_not_exist_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=rf"^no such day or time: '{text}'$"):
+    advice = "correct it, or leave out what is not known"
+    with pytest.raises(MalformedError, match=rf"^no such day or time: '{text}'; {advice}$"):
         instant_ms(text)
 
 

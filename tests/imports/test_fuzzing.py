@@ -74,7 +74,7 @@ def faulty(line: int, words: str) -> Read:
 BROKEN: dict[str, tuple[Read, str]] = {
     "raises": (lambda lines, _: [GAME._replace(line=int(line)) for line in lines], "ValueError"),
     "variant": (changed(variant="we ird"), "AssertionError"),
-    "no such day": (changed(ended_at="2013-02-30"), "ValueError"),
+    "no such day": (changed(ended_at="2013-02-30"), "MalformedError"),
     "unfinished": (changed(outcome="none"), "AssertionError"),
     "controls": (changed(white_name="Ann\x1b[2J"), "AssertionError"),
     "surrogates": (changed(text="\ud800"), "UnicodeEncodeError"),

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied, open_ledger
 from tests.kit.games import game_of_2020
-from tests.kit.people import THREE_NAMES, import_wins, put_people_file
+from tests.kit.people import THREE_NAMES, import_wins, put_people_file, won_by_the_first
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +65,21 @@ def folder_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _club_of_three(folder_of_three: Path, tmp_path: Path) -> Path:
     """Three players and a game."""
     return copied(folder_of_three, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def folder_of_one_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("two")
+    with open_ledger(folder / "club.db") as ledger:
+        for number, name in enumerate((THREE_NAMES[0], "Bob"), 1):
+            assert ledger.register(f"id:{number}", name) == number
+        (game,) = won_by_the_first(("Ann", "Bob"))
+        ledger.import_games(frames([game._replace(white_id="id:1", black_id="id:2")]))
+        ledger.catch_up()
+    return folder
+
+
+@pytest.fixture(name="pair_club")
+def _pair_club(folder_of_one_game: Path, tmp_path: Path) -> Path:
+    """Two players, who are known by identities that say nothing of their names, and a game, rated."""
+    return copied(folder_of_one_game, tmp_path / "one game")

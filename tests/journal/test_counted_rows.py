@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,14 @@ class Swallowing:
         return getattr(self._connection, name)
 
     def execute(self, statement: str, *arguments: Any) -> Any:
-        if statement.startswith(f"INSERT INTO {self._table}"):
+        if re.match(rf"INSERT INTO (main\.)?{self._table}\b", statement):
             return self._connection.execute("DELETE FROM texts WHERE 0")
         return self._connection.execute(statement, *arguments)
 
     def executemany(self, statement: str, rows: Any) -> Any:
         rows = list(rows)
-        return self._connection.executemany(statement, rows[:-1] if f"INTO {self._table}" in statement else rows)
+        swallows = re.search(rf"INTO (main\.)?{self._table}\b", statement)
+        return self._connection.executemany(statement, rows[:-1] if swallows else rows)
 
 
 @pytest.fixture(name="swallowed", params=["journal", "nodes"])

@@ -15,8 +15,9 @@ import pytest
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal import people
-from ledger.journal.people import SALT_BYTES, People, Person, commitment
-from ledger.journal.sealed_names import is_sealed
+from ledger.journal.pending_names import SALT_BYTES
+from ledger.journal.people import People, Person, commitment
+from ledger.journal.sealings import is_sealed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside

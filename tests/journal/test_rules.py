@@ -15,6 +15,7 @@ from ledger.facts.events import (
     Event,
     GameSupplemented,
     PlayerRegistered,
+    PlayerRenamed,
 )
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
@@ -110,8 +111,9 @@ WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
     ("clock-not-behind", ClockAccepted(entry=4)),
     ("not-the-last-entry", ClockAccepted(entry=3)),
 )
-WRONG_SUPPLEMENTS: tuple[tuple[str, Event], ...] = (
+WRONG_WAYS: tuple[tuple[str, Event], ...] = (
     ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
+    ("not-by-rename", PlayerRenamed(player=9, number=1, commitment="0" * 64)),
 )
 TOLD_OTHERWISE = adoption(pool="standard", carry=Carry.CONVERT, settings={"knob": 1}, scheme="guesswork")
 WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
@@ -129,7 +131,7 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
     + [(rule, adoption(**wrong)) for rule, wrong in WRONG_ADOPTIONS]
     + list(WRONG_CLOSINGS)
     + list(WRONG_ACCEPTANCES)
-    + list(WRONG_SUPPLEMENTS),
+    + list(WRONG_WAYS),
 )  # fmt: skip
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
@@ -143,7 +145,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
         next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
         for name, _ in (
-            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_SUPPLEMENTS
+            *reversed(WRONG_GAMES), *reversed(WRONG_ADOPTIONS), *reversed(WRONG_ACCEPTANCES), *WRONG_WAYS
         )
     ]
     assert order == list(range(len(rules.RULES)))

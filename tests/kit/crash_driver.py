@@ -79,6 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
                     ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
                     ledger.import_games([frame])
                     ledger.catch_up(slowly)
+            elif step == "rename":
+                ledger.rename(1, "Renamed")
             elif step == "catch-up":
                 ledger.catch_up(slowly)
             elif step == "rebuild":

@@ -201,7 +201,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a clock of another entry": (clock_body(entry=12), "expected 'clock:12', got 'clock:13' @ $.key"),
     "a run without its day": (run_body(as_of=...), "required field missing @ $.facts.as_of"),
     "a run of a day that does not exist": (
-        run_body(as_of="2023-02-29"), "no such day or time: '2023-02-29' @ $.facts.as_of",
+        run_body(as_of="2023-02-29"),
+        "no such day or time: '2023-02-29'; correct it, or leave out what is not known @ $.facts.as_of",
     ),
     "a run of no pool": (run_body(pool="a b"), "pool must be text matching"),
     "a run with a scheme": (run_body(scheme="fide"), "@ $.facts.scheme"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from ledger.facts.events import GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.events import GameRecorded, RatingRunClosed, RatingSeeded, SchemeAdopted, TournamentClosed
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 
@@ -68,3 +68,8 @@ def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
 def game_of_2020(key: str) -> GameRecorded:
     """The same game on a day that was over when the clubs of made-up games play."""
     return game_recorded(key, ended_at="2020-01-01")
+
+
+def seeded(player: int, rating: str, **facts: Any) -> RatingSeeded:
+    """The rating of a list in the pool ``standard``, from the beginning."""
+    return RatingSeeded(player=player, pool="standard", rating=rating, **facts)

@@ -17,6 +17,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
+    PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
     SchemeAdopted,
@@ -146,6 +147,18 @@ GOLDEN: dict[str, Golden] = {
         "2026-11-21T03:15:14.000Z",
         "ledger",
         PlayerChanged(player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000),
+    ),
+    "player-renamed-1.minimal": Golden(
+        20,
+        "2026-11-21T03:15:16.004Z",
+        "officer",
+        PlayerRenamed(player=1, number=1, commitment="0" * 64),
+    ),
+    "player-renamed-1.full": Golden(
+        21,
+        "2026-11-21T03:15:16.005Z",
+        "officer",
+        PlayerRenamed(player=2**31 - 1, number=2**53 - 1, commitment="fedcba9876543210" * 4),
     ),
     "birth-year-learnt-1.minimal": Golden(
         16,

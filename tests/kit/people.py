@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.source_games import SourceGame
@@ -65,3 +66,9 @@ THREE_NAMES = marked(3)
 def heads(club: Path) -> tuple[object, ...]:
     with closing(SqliteJournal(club)) as journal:
         return (journal.head(), tuple(everybody(beside(club, "people"))))
+
+
+def waiting(club: Path) -> list[tuple[Any, ...]]:
+    """Player, number and name of those whose name is to be given."""
+    with closing(sqlite.connect(beside(club, "people"), read_only=True)) as connection:
+        return connection.execute("SELECT player, number, name FROM renaming").fetchall()

@@ -14,6 +14,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
+    PlayerRenamed,
     RatingSeeded,
     SchemeAdopted,
 )
@@ -193,6 +194,13 @@ CASES: dict[str, tuple[Case, ...]] = {
             "what is new about game 'r1-b1' is told by recording the game again, with all that is known",
         ),
         Case(GameSupplemented(game="r9", entry=3, number=2), "what is new about game 'r9' is told by recording"),
+    ),
+    "not-by-rename": (
+        Case(
+            PlayerRenamed(player=1, number=1, commitment="0" * 64),
+            "the name of player 1 is given by 'player rename' or Ledger.rename, which keep it beside the journal",
+        ),
+        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player ren"),
     ),
 }  # fmt: skip
 

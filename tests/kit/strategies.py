@@ -25,6 +25,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PlayerChanged,
     PlayerRegistered,
+    PlayerRenamed,
     RatingRunClosed,
     RatingSeeded,
     SchemeAdopted,
@@ -122,6 +123,11 @@ def changes() -> st.SearchStrategy[PlayerChanged]:
         standing=st.sampled_from(Standing),
         declared_rating=_or_none(st.integers(0, 5000)),
     )
+
+
+def renamings() -> st.SearchStrategy[PlayerRenamed]:
+    """``player-renamed/1``."""
+    return st.builds(PlayerRenamed, player=players(), number=st.integers(1, limits.MAX_WHOLE), commitment=hashes())
 
 
 def births() -> st.SearchStrategy[BirthYearLearnt]:
@@ -237,8 +243,8 @@ def supplements() -> st.SearchStrategy[GameSupplemented]:
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
-        registrations(), changes(), births(), seeds(), games(), adoptions(), closed_runs(), closed_tournaments(),
-        accepted_clocks(), supplements(), opened_tournaments(),
+        registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
+        closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ledger.ratings import views
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.derived import all_rows
-from tests.kit.games import game_recorded, tournament_closed
+from tests.kit.games import game_recorded, seeded, tournament_closed
 
 PLAYERS = 5
 Make = Callable[..., Ledger]
@@ -40,11 +40,6 @@ def _make(tmp_path: Path) -> Iterator[Make]:
     yield make
     for ledger in made:
         ledger.close()
-
-
-def seeded(player: int, rating: str, **facts: Any) -> RatingSeeded:
-    """A seed in the pool ``standard``, from the beginning."""
-    return RatingSeeded(player=player, pool="standard", rating=rating, **facts)
 
 
 def terms_of(ledger: Ledger, player: int, game: str) -> dict[str, float]:

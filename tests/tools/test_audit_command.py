@@ -130,11 +130,22 @@ def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Ru
     assert not (tmp_path / "new.head").exists()
 
 
-@pytest.mark.parametrize("since", ["nope.head", "917", "917 abc", "x" * 300, "-1 " + "0" * 64, ".", "\udcff"])
-def test_what_is_no_head_is_wrong_usage(since: str, sample_club: Path, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("since", "says"),
+    [
+        ("nope.head", "--since: there is no file 'nope.head'; "), ("917", "--since: there is no file '917'; "),
+        ("917 abc", "--since '917 abc': expected 'SIZE ROOT' with 64 hexadecimal digits, got '917 abc'; "),
+        ("x" * 300, "cannot be read (File name too long); "),
+        ("-1 " + "0" * 64, "expected 'SIZE ROOT' with 64 hexadecimal digits, got '-1 0"),
+        (".", "--since: '.' cannot be read (Is a directory); "), ("\udcff", "--since: there is no file "),
+    ],
+)  # fmt: skip
+def test_what_is_no_head_is_wrong_usage(since: str, says: str, sample_club: Path, run: Run) -> None:
     done = run("audit", sample_club, "--since", since)
     assert (done.code, done.out) == (USAGE, "")
-    assert "--since takes 'SIZE ROOT' or a file whose last line is one" in done.err
+    assert says in done.err
+    assert "; give a head as 'head' prints it, in quotes ('SIZE ROOT'), or a file whose last line is one" in done.err
+    assert "Errno" not in done.err
 
 
 def test_a_head_that_cannot_be_saved_is_told(sample_club: Path, tmp_path: Path, run: Run) -> None:

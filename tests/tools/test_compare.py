@@ -85,6 +85,15 @@ def test_settings_go_to_their_scheme(sample_club: Path, run: Run) -> None:
     assert [one["settings"] for one in told["schemes"]] == [{"include_initial": True}, {"k": "64"}]
 
 
+def test_a_scheme_that_the_pool_does_not_use_is_as_a_new_pool_would_adopt_it(sample_club: Path, run: Run) -> None:
+    done = run("compare", sample_club, "--schemes", "chessworld,fide", "--set", "fide.start=1800")
+    assert json.loads(done.out)["schemes"][1]["settings"] == {**POOL_OF_TODAY, "start": "1800"}
+    assert "note: fide with the settings of a new pool: by_event=true, included_until=2\n" in done.err
+    assert "note: chessworld with" not in done.err
+    off = run("compare", sample_club, "--schemes", "fide", "--set", "fide.start=1800", "--set", "fide.by_event=false")
+    assert json.loads(off.out)["schemes"][0]["settings"]["by_event"] is False
+
+
 def test_a_scheme_that_lists_nobody_is_told(sample_club: Path, run: Run) -> None:
     done = run("compare", sample_club, "--schemes", "elo,fide", "-t")
     assert done.code == 0
@@ -100,7 +109,7 @@ def test_a_scheme_that_lists_nobody_is_told(sample_club: Path, run: Run) -> None
         ([], USAGE, "Missing option '--schemes'"),
         (["--schemes", "elo", "--pool", "blitz"], REFUSED, "no pool 'blitz'"),
         (["--schemes", "elo", "--set", "elo.x=1"], REFUSED, "has no setting 'x'"),
-        (["--schemes", "elo", "--set", "elo.k=abc"], REFUSED, "expected a whole number or a decimal"),
+        (["--schemes", "elo", "--set", "elo.k=abc"], USAGE, "--set elo.k: give a number such as 32"),
         (["--schemes", "elo", "--set", "elo.k=-1"], REFUSED, "k must"),
         (["--schemes", "elo", "--set", "k=1"], USAGE, "--set takes SCHEME.NAME=VALUE"),
         (["--schemes", "elo", "--set", "elo.k"], USAGE, "--set takes NAME=VALUE"),
@@ -189,5 +198,5 @@ def test_settings_of_the_pool_give_way_to_those_given_and_to_the_defaults(fide_c
     assert given["mean"] > 1850
     done = run("compare", fide_club, "--schemes", "fide", "--defaults")
     plain = json.loads(done.out)["schemes"][0]
-    assert (plain["settings"], plain["players"]) == ({}, 0)
+    assert (plain["settings"], plain["players"]) == (POOL_OF_TODAY, 0)
     assert "pool's own settings" not in done.err

@@ -16,6 +16,7 @@ import pytest
 from ledger.answers import pools
 from ledger.ledger import Ledger
 from ledger.schemes import chessworld
+from ledger.schemes.newcomers import POOL_SETTINGS
 from tests.kit.commands import Run, latest_game
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
@@ -33,7 +34,7 @@ def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) ->
     with Ledger.open(tmp_path / "a.db") as ledger:
         adopted = ledger.first_scheme()
         assert adopted.settings.items() >= {"include_initial": True, "initial": "1200.5"}.items()
-        assert adopted.settings.keys() == set(chessworld.SCHEME.numbers_from({})._fields)
+        assert adopted.settings.keys() == {*chessworld.SCHEME.numbers_from({})._fields, *POOL_SETTINGS}
         assert pools.pools(ledger)[0]["settings"] == {"include_initial": True, "initial": "1200.5"}
         assert ledger.pool().numbers.initial == 1200.5
 
@@ -52,7 +53,7 @@ def test_init_twice_leaves_the_first_ledger_as_it_was(empty_club: Path, run: Run
         (["--scheme", "nope"], REFUSED, "unknown-scheme: no scheme 'nope'"),
         (["--set", "k=1"], REFUSED, "bad-settings: scheme 'chessworld' has no setting 'k'"),
         (["--set", "cap=-1"], REFUSED, "cap must not be negative"),
-        (["--set", "initial=abc"], USAGE, "decimals as text at 'initial', got 'abc'"),
+        (["--set", "initial=abc"], USAGE, "--set initial: give a number such as 32 or 0.5, true or false; got 'abc'"),
         (["--set", "initial"], USAGE, "--set takes NAME=VALUE, got 'initial'"),
         (["--pool", "Bad Pool"], USAGE, "pool must be text matching"),
         (["--actor", "a\nb"], REFUSED, "without controls"),

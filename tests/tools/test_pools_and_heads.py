@@ -16,6 +16,7 @@ from ledger.facts.events import SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.runtime.sqlite import sqlite3
+from tests.kit.commands import Run
 from tools.cli import main
 
 CSV = "key,white,black,result,half_moves,ended_at,time_control\n1,Ann,Bob,1-0,40,2020-01-01,300+0\n"
@@ -40,7 +41,8 @@ def test_pools_are_listed_and_a_new_one_is_named(empty_club: Path, capsys: pytes
     rows = json.loads(capsys.readouterr().out)
     assert [(row["pool"], row["players"], row["rated_games"]) for row in rows] == [("standard", 0, 0), ("blitz", 2, 1)]
     assert rows[0] == {
-        "pool": "standard", "scheme": "chessworld", "settings": {}, "since": None, "players": 0, "rated_games": 0
+        "pool": "standard", "scheme": "chessworld", "settings": {}, "since": None, "next_scheme": None,
+        "next_since": None, "players": 0, "rated_games": 0,
     }  # fmt: skip
     assert main(["ratings", str(empty_club)]) == 0
     assert "there are players in: blitz" in capsys.readouterr().err
@@ -59,11 +61,29 @@ def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(
     capsys.readouterr()
     assert main(["pools", str(empty_club)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert list(row) == ["pool", "scheme", "settings", "since", "players", "rated_games"]
+    assert list(row) == [
+        "pool", "scheme", "settings", "since", "next_scheme", "next_since", "players", "rated_games"
+    ]  # fmt: skip
     assert (row["scheme"], row["since"], row["settings"]) == ("chessworld", "2020-06", {"initial": "1500"})
+    assert (row["next_scheme"], row["next_since"]) == (None, None)
     assert main(["pools", str(empty_club), "--csv"]) == 0
     (told,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert list(told) == list(row)
+
+
+def test_pools_name_the_scheme_after_all_that_is_recorded_and_the_next_one(empty_club: Path, run: Run) -> None:
+    """Whatever day it is: the scheme of the last game's day, and one that was adopted from a later day on."""
+    game = CSV.splitlines()[0] + "\n1,Ann,Bob,1-0,40,2019-12-31,300+0\n"
+    (games := empty_club.parent / "games.csv").write_text(game)
+    assert run("import", empty_club, games).code == 0
+    assert run("scheme", "adopt", empty_club, "--scheme", "elo", "--from", "2020").code == 0
+    (row,) = json.loads(run("pools", empty_club).out)
+    told = [row[name] for name in ("scheme", "since", "next_scheme", "next_since")]
+    assert told == ["chessworld", None, "elo", "2020"]
+    games.write_text(game.replace("2019-12-31", "2020-01-01").replace("1,Ann", "2,Ann"))
+    assert run("import", empty_club, games).code == 0
+    (row,) = json.loads(run("pools", empty_club).out)
+    assert [row[name] for name in ("scheme", "since", "next_scheme", "next_since")] == ["elo", "2020", None, None]
 
 
 def test_a_change_of_scheme_shows_in_show_and_graph(empty_club: Path, capsys: pytest.CaptureFixture[str]) -> None:

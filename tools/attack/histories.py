@@ -241,7 +241,7 @@ def _questions(player: int, identity: str) -> tuple[Question, ...]:
 
 
 def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) -> History:
-    """A club of six with a past: imports, an erased member, a change of scheme, a closed run and tournament.
+    """A club of six with a past: imports, an erased and a renamed member, another scheme, a closed run and tournament.
 
     Args:
         folder: where to make it.
@@ -271,7 +271,7 @@ def small(folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False) 
         lambda: make.import_games(game("6", emil, ann, won, 30, **cup), game("7", dora, emil, won, 31, **cup)),
         lambda: make.run("close-tournament", "Cup", "--ended", "2020-02-20"),
     )
-    make.keep("a guest", lambda: make.run("guest", "4"))
+    make.keep("a guest", lambda: make.run("guest", "4"), lambda: make.run("rename", "4", f"{dora} Ek"))
     make.keep("six players", lambda: make.import_games(game("8", fay, ann, won, 60), game("9", carl, fay, won, 61)))
     return make.history()
 

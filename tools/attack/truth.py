@@ -127,6 +127,9 @@ def _text_faults(connection: Connection, found: list[Entry]) -> Iterator[str]:
 
 def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) -> Iterator[str]:
     """What of the people is not what the journal sealed."""
+    renamed = {
+        entry.facts.get("player", 0): entry.facts for entry in found if entry.kind == "player-renamed/1"
+    }  # the newest of each
     for entry in found:
         if entry.kind != "player-registered/1":
             continue
@@ -138,17 +141,18 @@ def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) ->
         identity, name, salt, joined_at = persons[player]
         if joined_at != facts.get("joined_at"):
             yield f"player {player} joined at another time"
-        if (identity, name, salt) != (None, None, None) and not is_sealed(identity, name, salt, facts):
+        sealed = renamed.get(player, facts)
+        if (identity, name, salt) != (None, None, None) and not is_sealed(identity, name, salt, sealed):
             yield f"player {player} is not the one who was sealed"
 
 
 def is_sealed(identity: object, name: object, salt: object, facts: dict[str, Any]) -> bool:
-    """True when the commitment of a registration is that of this person."""
+    """True when the commitment of a registration, or of a renaming, is that of this person."""
     return commitment(identity, name, salt) == str(facts.get("commitment", ""))
 
 
 def commitment(identity: object, name: object, salt: object) -> str:
-    """What a registration of this person seals; a text that no registration holds where a value is of no use."""
+    """What an entry about this person's name seals; a text that no entry holds where a value is of no use."""
     if not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
         return "nobody"
     message = f"{identity}\x00{name}".encode("utf-8", "surrogateescape")

@@ -274,7 +274,11 @@ def _adopt(path: str, *words: str) -> int:
     return cli.main(["scheme", "adopt", path, *words])
 
 
+def _rename(path: str, *words: str) -> int:
+    return cli.main(["player", "rename", path, *words])
+
+
 ACTS: dict[str, Callable[..., int]] = {
     "register": _register, "derive": _derive, "stop-build": _stop_build, "guest": _make_guest,
-    "scheme-adopt": _adopt,
+    "scheme-adopt": _adopt, "rename": _rename,
 }  # fmt: skip

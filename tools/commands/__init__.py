@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,8 @@ import click
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
-from ledger.errors import CorruptError
+from ledger.errors import CorruptError, LedgerError
+from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -44,6 +46,8 @@ def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
         if not divided:
             raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
+        if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
+            raise click.UsageError(f"--set {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
 
 
@@ -77,7 +81,7 @@ def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
     with _recomputed(path) if verify else _leveled(path) as ledger:
         try:
             yield ledger
-        except UnicodeEncodeError:  # of what is printed
+        except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
             found = audit(path).falsehoods

@@ -33,7 +33,7 @@ WIDEST = 5  # schemes side by side in a table that people can still read
     "--min-games", default=30, show_default=True, type=click.IntRange(1), help="Rank only players with so many games."
 )
 @click.option("--set", "settings", multiple=True, metavar="SCHEME.NAME=VALUE", help="A setting; repeatable.")
-@click.option("--defaults", is_flag=True, help="Leave the pool's own settings of its schemes aside.")
+@click.option("--defaults", is_flag=True, help="Settings of a new pool for the pool's own schemes, too.")
 @click.option("--movers", default=10, show_default=True, type=click.IntRange(0), help="How many winners and losers.")
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
 @output.format_options
@@ -48,7 +48,7 @@ def compare(
     rates by period or event, all games of a batch from the ratings before it). All games up to --to are replayed;
     predictions count from --from on. Nothing is written. Mean, spread and places are those of players active in the
     365 days before the last game; seconds are of one processor. A scheme that the pool uses has the pool's own
-    settings, others have their defaults; --set changes one setting of either.
+    settings, others have those of a new pool ('scheme show' names them); --set changes one setting of either.
 
     \b
     Example:
@@ -97,15 +97,19 @@ def _check_window(since: str | None, until: str | None) -> None:
 
 
 def _candidates(pool: Pool | None, chosen: Mapping[str, Settings]) -> list[comparison.Candidate]:
-    """The schemes with their settings, a pool's own under those that were given; a word on the pool's own."""
-    if pool is None:
-        return [comparison.candidate(name, given) for name, given in chosen.items()]
-    candidates = [comparison.pool_candidate(pool, name, given) for name, given in chosen.items()]
+    """The schemes with their settings, under those that were given the pool's own, or a new pool's; a word on these."""
+    used = set() if pool is None else {era.scheme.name for era in pool.eras}
+    candidates = [
+        comparison.candidate(name, given) if pool is None else comparison.pool_candidate(pool, name, given)
+        for name, given in chosen.items()
+    ]
     for candidate in candidates:
-        own = candidate.settings.keys() - chosen[candidate.scheme.name].keys()
-        if own:
-            words = ", ".join(f"{name}={_word(candidate.settings[name])}" for name in sorted(own))
-            output.remark(f"note: {candidate.scheme.name} with the pool's own settings: {words}; without: --defaults")
+        name = candidate.scheme.name
+        further = candidate.settings.keys() - chosen[name].keys()
+        if further:
+            words = ", ".join(f"{setting}={_word(candidate.settings[setting])}" for setting in sorted(further))
+            whose = "the pool's own settings" if name in used else "the settings of a new pool"
+            output.remark(f"note: {name} with {whose}: {words}" + ("; without: --defaults" if name in used else ""))
     return candidates
 
 

@@ -35,6 +35,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
 FORMATS = (*LINE_FORMATS, "csv")
 FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
+NOTES_SHOWN = 10
 
 
 @attrs.frozen(kw_only=True)
@@ -131,6 +132,21 @@ def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames,
             f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
             "'close-tournament' told: such a game counts as one of another edition"
         )
+    for note in report.notes[:NOTES_SHOWN]:
+        output.remark(f"{name}:{note.line}: note: {note.message}")
+    if report.note_count > NOTES_SHOWN:
+        output.remark(f"{name}: and {counted(report.note_count - NOTES_SHOWN, 'more note')} of this kind")
+    words = _counts(report)
+    left_out = source.reading.skipped + report.left_out
+    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
+    if count:
+        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
+    output.remark(f"{name} ({fmt}): {', '.join(words)}")
+    return not count
+
+
+def _counts(report: ImportReport) -> list[str]:
+    """What became of the games and players of a file."""
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
@@ -138,14 +154,16 @@ def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames,
         words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
     if report.players:
         words.append(counted(report.players, "new player"))
+    if report.kept_names:
+        words.append(kept_names(report.kept_names))
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
-    left_out = source.reading.skipped + report.left_out
-    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
-    if count:
-        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
-    output.remark(f"{name} ({fmt}): {', '.join(words)}")
-    return not count
+    return words
+
+
+def kept_names(count: int) -> str:
+    """What to say of players who were renamed and whom a file calls otherwise."""
+    return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
 
 
 def _faulty(source: Source, faults: Sequence[Fault], count: int) -> str:

@@ -18,13 +18,14 @@ from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
 
 from .. import output
 from ..progress import Bars, ReadingBar
 from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
-from .importing import FAULTS_SHOWN
+from .importing import FAULTS_SHOWN, kept_names
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = click.option(
@@ -68,12 +69,13 @@ def _past(given: dict[str, Any], since: str | None) -> Past | None:
 
 @click.group()
 def player() -> None:
-    """Register one player, with a past where there is one, and add what is learnt of a player later.
+    """Register one player, with a past where there is one; spell a name right; add what is learnt of a player later.
 
     \b
     Example:
       rating-ledger player add club.db name:ann Ann --born 2010
       rating-ledger player set club.db ann --declared 1700 --since 2024-01-01
+      rating-ledger player rename club.db ann 'Ann Ek'
     """
 
 
@@ -108,7 +110,8 @@ def add(
             )  # fmt: skip
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
-        output.remark(f"{identity} {word}; head {ledger.head()}")
+        called = f", called {learnt.name} since" if learnt.name not in {None, name} else ""
+        output.remark(f"{identity} {word}{called}; head {ledger.head()}")
 
 
 @player.command("set")
@@ -146,6 +149,37 @@ def set_(
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""
         output.remark(f"player {person.player}: {word}{where}; head {ledger.head()}")
+
+
+@player.command()
+@DB
+@click.argument("player", metavar="PLAYER")
+@click.argument("name")
+@ACTOR
+def rename(db_path: str, player: str, name: str, actor: str) -> None:
+    """Spell a player's name right, or give a first one to a player of whom only a number was known.
+
+    Every command shows the new name from then on. The identity stays, so files find the player as before; games and
+    ratings stay. The old name is forgotten: the journal keeps only that it was another one.
+
+    \b
+    Example:
+      rating-ledger player rename club.db ann 'Ann Ek'
+      rating-ledger player rename club.db fide:1503014 'Carlsen, Magnus'
+    """
+    with Ledger.open(db_path) as ledger:
+        row = ledger.people_row(int(player)) if player.isdecimal() else None
+        with _usage():
+            renamed = ledger.registry.rename((row or ledger.player(player)).player, name, actor=actor)
+        _rate(ledger)
+        person = renamed.person
+        word = "now" if renamed.recorded else "already"
+        output.remark(f"player {person.player} ({person.identity}) is {person.name} {word}; head {ledger.head()}")
+        if not renamed.is_forgotten:
+            output.remark(
+                f"{beside(db_path, 'people')}: another process is reading it, so its log still holds the old name: "
+                "the next command takes it away"
+            )
 
 
 def _rate(ledger: Ledger) -> None:
@@ -231,6 +265,8 @@ def import_(
         ]  # fmt: skip
         if report.births:
             words.append(f"{counted(report.births, 'year')} of birth learnt")
+        if report.kept_names:
+            words.append(kept_names(report.kept_names))
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
 
 

@@ -78,13 +78,18 @@ def _proven(verdict: Verdict) -> str:
 
 def head_in(word: str) -> TreeHead:
     """A head, or the last line of a file that keeps them."""
+    wanted = "give a head as 'head' prints it, in quotes ('SIZE ROOT'), or a file whose last line is one"
     try:
         if " " in word.strip() and not Path(word).exists():
             return TreeHead.parse(word)
         kept = Path(word).read_text(encoding="utf-8").split("\n")
         return TreeHead.parse(next((line for line in reversed(kept) if line.strip()), ""))
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"--since takes 'SIZE ROOT' or a file whose last line is one: {error}") from None
+    except FileNotFoundError:
+        raise click.UsageError(f"--since: there is no file {word!r}; {wanted}") from None
+    except OSError as error:
+        raise click.UsageError(f"--since: {word!r} cannot be read ({error.strerror}); {wanted}") from None
+    except ValueError as error:
+        raise click.UsageError(f"--since {word!r}: {error}; {wanted}") from None
 
 
 @click.command()

@@ -54,6 +54,9 @@ def ratings(
 def pools(db_path: str, fmt: str | None, verify: bool) -> None:
     """Every pool: its scheme and settings, its players and rated games.
 
+    The scheme is the one in force on the last day of which anything is recorded; "next_scheme" is one that was adopted
+    from a later day on.
+
     \b
     Example:
       rating-ledger pools club.db -t
@@ -157,6 +160,9 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
     with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
         rows = players.graph(ledger, person, pool)
+        if not rows:
+            output.answer(f"{shown(person)} has no rated game yet; 'show' tells the rating to begin with")
+            return
         output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
         in_ascii = not output.can_write(DRAWN)

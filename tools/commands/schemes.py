@@ -265,8 +265,10 @@ def runs(db_path: str, pool: str | None, on: str | None, limit: int | None, fmt:
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
     with level(db_path, verify=verify) as ledger:
-        rows = rating_lists.runs(ledger, pool) if on is None else rating_lists.list_on(ledger, on, pool)
-        limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=on is None)
+        shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
+        asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
+        rows = rating_lists.runs(ledger, pool) if on is None else rating_lists.list_on(ledger, on, pool, limit=asked)
+        limits.write(rows, fmt, shown_rows, newest_last=on is None)
 
 
 @click.command("close-run")

@@ -118,7 +118,8 @@ def erase(db_path: str, player: str, yes: bool) -> None:
     """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. Copies of the people file keep the name until
-    they expire; who comes back gets a new number.
+    they expire. An import of a file that names the person brings the name back, under a new number: nothing is left by
+    which the person could be recognised.
 
     \b
     Example:
@@ -132,7 +133,10 @@ def erase(db_path: str, player: str, yes: bool) -> None:
             confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
         erased = ledger.erase(person.player)
     outcome = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
-    output.remark(f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell")
+    output.remark(
+        f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
+        "names the person brings the name back, under a new number"
+    )
 
 
 @click.command()

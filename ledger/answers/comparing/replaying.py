@@ -54,27 +54,31 @@ class Candidate(NamedTuple):
 
 
 def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
-    """The scheme of that name with settings that differ from its defaults.
+    """The scheme of that name as a new pool would adopt it with these settings.
 
     Raises:
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
     scheme, given = schemes.named(name), dict(settings or {})
-    return Candidate(scheme, scheme.numbers_from(given), given)
+    return Candidate(scheme, scheme.numbers_from(scheme.in_full(given)), {**scheme.for_new_pools, **given})
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
     """The scheme of that name as the pool uses it: with the settings of its latest adoption, and *settings* over them.
 
-    A scheme that the pool does not use has its defaults.
+    A scheme that the pool does not use is as a new pool would adopt it.
 
     Raises:
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
-    used = next((chosen(era) for era in reversed(pool.eras) if era.scheme.name == name), {})
-    return candidate(name, {**used, **(settings or {})})
+    era = next((era for era in reversed(pool.eras) if era.scheme.name == name), None)
+    if era is None:
+        return candidate(name, settings)
+    given = dict(settings or {})
+    numbers = era.scheme.numbers_from({**era.scheme.meant(era.settings), **given})
+    return Candidate(era.scheme, numbers, {**chosen(era), **given})
 
 
 @attrs.frozen

@@ -93,7 +93,22 @@ CREATE TABLE people(
   salt BLOB,
   joined_at TEXT NOT NULL
 ) STRICT;
-"""
+""",
+        2: """
+CREATE TABLE people(
+  player INTEGER PRIMARY KEY,
+  identity TEXT UNIQUE,
+  name TEXT,
+  salt BLOB,
+  joined_at TEXT NOT NULL
+) STRICT;
+CREATE TABLE renaming(
+  player INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  salt BLOB NOT NULL
+) STRICT;
+""",
     },
     "restore the file from a copy",
 )

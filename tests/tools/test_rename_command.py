@@ -1,0 +1,135 @@
+"""The command ``player rename``, and what shows names afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from tests.kit.commands import Run
+from tests.kit.source_files import written
+from tools.commands import REFUSED, USAGE
+
+GAMES = b"""key,white_id,white,black_id,black,result,ended_at,half_moves
+g1,fide:7,FIDE 7,fide:8,Bob,1-0,2024-03-04,60
+g2,fide:8,Bob,fide:9,Cleo,1-0,2024-03-05,60
+"""
+ADA = "Quill, Ada"
+
+
+@pytest.fixture(name="numbered_club")
+def _numbered_club(tmp_path: Path, run: Run) -> Path:
+    """Of the first player a file tells the FIDE number alone."""
+    path = tmp_path / "club.db"
+    assert run("init", path).code == 0
+    assert run("import", path, written(tmp_path, "games.csv", GAMES)).code == 0
+    return path
+
+
+def test_a_number_gets_a_name_and_every_command_shows_it(numbered_club: Path, run: Run) -> None:
+    assert json.loads(run("show", numbered_club, "fide:7").out)["name"] == "FIDE 7"
+    done = run("player", "rename", numbered_club, "FIDE 7", ADA, "--actor", "officer")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("player 1 (fide:7) is Quill, Ada now; head 7 ")
+    (entry,) = json.loads(run("log", numbered_club, "--kind", "player-renamed").out)
+    assert (entry["actor"], entry["key"]) == ("officer", "renamed:1@1")
+    for words in (
+        ["ratings"], ["ratings", "--verify"], ["show", "fide:7"], ["show", ADA], ["games", "Bob"],
+        ["explain", "8", "csv:g1"], ["explain", ADA, "csv:g1"], ["predict", ADA, "Bob"],
+    ):  # fmt: skip
+        done = run(words[0], numbered_club, *words[1:] if words[1:] != ["8", "csv:g1"] else ["fide:8", "csv:g1"])
+        assert (done.code, ADA in done.out, "FIDE 7" in done.out) == (0, True, False), words
+    assert "Quill" in run("graph", numbered_club, "quill, ada").out
+    assert run("show", numbered_club, "FIDE 7").code == REFUSED
+    assert f"did you mean '{ADA}'?" in run("show", numbered_club, "Quil").err
+    assert run("audit", numbered_club).out.startswith("TRUE")
+
+
+def test_the_same_name_again_is_known(numbered_club: Path, run: Run) -> None:
+    run("player", "rename", numbered_club, "1", ADA)
+    done = run("player", "rename", numbered_club, ADA, ADA)
+    assert done.code == 0
+    assert done.err.startswith("player 1 (fide:7) is Quill, Ada already; head 7 ")
+
+
+def test_names_of_one_person_are_alike_by_the_new_spelling(numbered_club: Path, run: Run) -> None:
+    run("player", "add", numbered_club, "name:ada quill", "Ada Quill")
+    assert json.loads(run("players", "alike", numbered_club).out) == []
+    run("player", "rename", numbered_club, "fide:7", ADA)
+    assert {row["name"] for row in json.loads(run("players", "alike", numbered_club).out)} == {ADA, "Ada Quill"}
+
+
+def test_a_file_with_the_old_name_says_that_the_new_one_stays(numbered_club: Path, tmp_path: Path, run: Run) -> None:
+    run("player", "rename", numbered_club, "fide:7", ADA)
+    done = run("import", numbered_club, tmp_path / "games.csv")
+    assert (done.code, done.err.splitlines()[-1]) == (
+        0, f"{tmp_path / 'games.csv'} (csv): 0 games recorded, 2 known already, 1 player keeps a name given since",
+    )  # fmt: skip
+    listed = written(tmp_path, "list.csv", b"identity,name\nfide:7,A. Quill\nfide:8,Bob\n")
+    done = run("players", "import", numbered_club, listed)
+    assert (done.code, "1 player keeps a name given since; head" in done.err) == (0, True)
+    assert "is player 1 already, called Quill, Ada since; head" in run(
+        "player", "add", numbered_club, "fide:7", "FIDE 7"
+    ).err
+    assert run("player", "add", numbered_club, "fide:8", "Robert").code == REFUSED  # he was not renamed
+    assert json.loads(run("show", numbered_club, "1").out)["name"] == ADA
+
+
+@pytest.mark.parametrize(
+    ("player", "name", "code", "words"),
+    [
+        ("Nobody", "X", REFUSED, "no player 'Nobody' in this ledger"),
+        ("99", "X", REFUSED, "no player '99' in this ledger"),
+        ("Bob", "", USAGE, "must be 1 to 128 characters"),
+        ("Bob", " X", USAGE, "got ' X'; correct it @ $.name"),
+        ("Bob", "a\x1b[2J", USAGE, r"got 'a\x1b[2J'"),
+    ],
+)
+def test_what_is_refused_says_what_and_why(
+    player: str, name: str, code: int, words: str, numbered_club: Path, run: Run
+) -> None:
+    done = run("player", "rename", numbered_club, player, name)
+    assert (done.code, words in done.err) == (code, True), done.err
+    assert json.loads(run("log", numbered_club, "--kind", "player-renamed").out) == []
+
+
+def test_who_was_erased_gets_no_name_and_a_file_brings_the_person_back_anew(
+    numbered_club: Path, tmp_path: Path, run: Run
+) -> None:
+    run("player", "rename", numbered_club, "fide:7", ADA)
+    done = run("erase", numbered_club, ADA, "--yes")
+    assert "an import of a file that names the person brings the name back, under a new number" in done.err
+    done = run("player", "rename", numbered_club, "1", ADA)
+    assert (done.code, "erased-player: who player 1 was is forgotten" in done.err) == (REFUSED, True)
+    again = GAMES + b"g3,fide:7,FIDE 7,fide:8,Bob,1-0,2024-03-06,60\n"
+    assert "1 new player" in run("import", numbered_club, written(tmp_path, "later.csv", again)).err
+    assert json.loads(run("show", numbered_club, "fide:7").out)["player"] == 4
+
+
+def test_an_older_copy_of_the_people_file_is_mended_by_number(numbered_club: Path, run: Run) -> None:
+    copy = beside(numbered_club, "people").read_bytes()
+    run("player", "rename", numbered_club, "fide:7", ADA)
+    for leftover in numbered_club.parent.glob("club.people.db*"):
+        leftover.unlink()
+    beside(numbered_club, "people").write_bytes(copy)
+    done = run("show", numbered_club, "Bob")
+    assert (done.code, "'rating-ledger player rename DB 1 NAME' gives the name again" in done.err) == (REFUSED, True)
+    assert run("player", "rename", numbered_club, "1", ADA).code == 0
+    assert run("show", numbered_club, ADA).code == 0
+    assert run("audit", numbered_club).code == 0
+
+
+def test_a_log_that_still_holds_the_old_name_is_told_of(numbered_club: Path, run: Run) -> None:
+    reader = sqlite.connect(beside(numbered_club, "people"), read_only=True)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM people").fetchall()
+    done = run("player", "rename", numbered_club, "fide:7", ADA)
+    reader.close()
+    assert done.code == 0
+    assert "so its log still holds the old name: the next command takes it away" in done.err
+    Ledger.open(numbered_club).close()
+    assert b"FIDE 7" not in b"".join(path.read_bytes() for path in numbered_club.parent.glob("club.people.db*"))
