@@ -113,6 +113,17 @@ def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
     return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
 
 
+def _tell_outside(name: str, outside: OutsideGames) -> None:
+    """Name the first games that lie in no edition of their tournament that was told."""
+    for line, words in outside.games:
+        output.remark(f"{name}:{line}: note: {words}")
+    if outside.count:
+        output.remark(
+            f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
+            "'close-tournament' told: such a game counts as one of another edition"
+        )
+
+
 def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *report.faults])
@@ -125,13 +136,7 @@ def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames,
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
-    for line, words_of_game in outside.games:
-        output.remark(f"{name}:{line}: note: {words_of_game}")
-    if outside.count:
-        output.remark(
-            f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
-            "'close-tournament' told: such a game counts as one of another edition"
-        )
+    _tell_outside(name, outside)
     for note in report.notes[:NOTES_SHOWN]:
         output.remark(f"{name}:{note.line}: note: {note.message}")
     if report.note_count > NOTES_SHOWN:
