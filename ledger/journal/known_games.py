@@ -100,8 +100,8 @@ class KnownGames:
         if len(self._of_moves) and frame["text"].null_count() < len(frame):
             yield self._of_moves.entries(told_moves(frame))
         if len(self._of_meetings) and frame["round"].null_count() < len(frame):
-            told = given.select("white", "black").with_columns(frame["tournament"], frame["round"])
-            yield self._of_meetings.entries(told.select(meeting()).to_series())
+            met = given.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            yield self._of_meetings.entries(met.select(meeting()).to_series())
 
     def _entries_of(self, keys: Any) -> Any:
         """For each key the entry that recorded it, 0 where there is none."""
