@@ -37,7 +37,7 @@ from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import sqlite_utils, zstandard
+from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.nearest import choice_of, meant_by
 from ledger.runtime.progress import Progress, silent
@@ -133,8 +133,7 @@ class Ledger:
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
-        if not read_only:
-            renaming.settle_if_possible(journal, people)
+        renaming.settle_if_possible(journal, people)
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -193,10 +192,7 @@ class Ledger:
         recorded = self._recorder.append_many(batch, actor)
         placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
-        receipts = recorded.receipts
-        for place, note in EarlyGames(self.views).of_events(recorded.events).items():
-            receipts[place] = receipts[place]._replace(note=note)
-        return receipts
+        return EarlyGames(self.views).noted(recorded)
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
@@ -369,9 +365,6 @@ class Ledger:
             UnknownNameError: there is no such table.
             MalformedError: SQLite does not understand the condition.
         """
-        tables = queries.tables(self.views.connection)
-        if table not in tables:
-            raise UnknownNameError("table", table, choice_of(table, tables))
         return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
@@ -400,5 +393,4 @@ class Ledger:
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None."""
-        frame = self.journal.text(bytes.fromhex(sha256))
-        return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()
+        return listing.movetext(self.journal, sha256)

@@ -138,6 +138,23 @@ def older_people_without_one(scene: ClubOfTwo) -> None:
     scene.ledger.register("name:eve", "Eve")
 
 
+def older_name(scene: ClubOfTwo) -> None:
+    """An older copy of the people file comes back, from before Bob was renamed."""
+    scene.ledger.close()
+    copy = (scene.folder / "club.people.db").read_bytes()
+    with Ledger.open(scene.path, clock=scene.clock) as ledger:
+        ledger.rename(2, "Bob Lund")
+    (scene.folder / "club.people.db").write_bytes(copy)
+    with Ledger.open(scene.path, clock=scene.clock) as ledger:
+        ledger.player("Bob")
+
+
+def changed_new_name(scene: ClubOfTwo) -> None:
+    scene.ledger.rename(2, "Bob Lund")
+    run_sql(scene.folder / "club.people.db", "UPDATE people SET name = 'Robert' WHERE player = 2")
+    scene.ledger.player("Robert")
+
+
 def people_of_another_ledger(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     with Ledger.create(scene.folder / "other.db") as other:
@@ -236,6 +253,8 @@ def two_players_of_one_name(scene: ClubOfTwo) -> None:
 
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    "erased-player": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
+    "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),
     "malformed-entry": lambda _: decode(
         b'{"actor":"","facts":{"black":"2","colour":"w","ended_at":"2013-02-29","outcome":"1-0","pool":"standard",'
         b'"rated":1,"white":1},"key":"game:r1-b1","kind":"game-recorded/1","position":0,"recorded_at":"now"}'
@@ -274,6 +293,8 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-moved": moved,
     "storage-lost-names": older_people,
     "storage-lost-name": older_people_without_one,
+    "storage-older-name": older_name,
+    "storage-changed-new-name": changed_new_name,
     "storage-people-of-another-ledger": foreign_people,
     "storage-people-of-another-ledger-lost": foreign_people_are_no_loss,
     "storage-people-log-alone": log_alone,

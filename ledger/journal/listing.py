@@ -1,4 +1,7 @@
-"""Entries of a journal as somebody lists them: of a kind, of a game, the newest few; the pools. Nothing is decoded."""
+"""What a journal holds as somebody lists it: entries of a kind, of a game, the newest few; pools; a game's moves.
+
+No entry is decoded.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
+from ledger.runtime.lazy import zstandard
 from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
@@ -79,3 +83,9 @@ def _newest(journal: Journal, size: int, wanted: tuple[bytes, ...] | None, last:
         found = [*_chosen(journal, after, size, wanted), *found]
         size = after
     return found[max(len(found) - last, 0) :]
+
+
+def movetext(journal: Journal, sha256: str) -> str | None:
+    """The movetext kept under that hash, 64 hexadecimal digits; None where there is none."""
+    frame = journal.text(bytes.fromhex(sha256))
+    return None if frame is None else zstandard.ZstdDecompressor().decompress(frame).decode()

@@ -57,12 +57,12 @@ _COUNTS = (
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
-_NAMES = "SELECT player, name FROM people WHERE name IS NOT NULL"
+_NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _ALL_NUMBERS = 2**62
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
 _OTHERWISE_SPELT = (
-    "SELECT identity FROM main.people NOT INDEXED "
+    "SELECT identity FROM people NOT INDEXED "
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR identity GLOB '*[^ -~]*' ORDER BY player"
 )
 # Names and identities that may be meant by a word that nobody bears.

@@ -133,7 +133,10 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
 
 
 def settle_if_possible(journal: SqliteJournal, people: People) -> None:
-    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait."""
+    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait.
+
+    So it is where the files are open for reading only.
+    """
     with suppress(LedgerError):
         settle(journal.writing(patience=0), people, 0)
 

@@ -17,6 +17,8 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.instants_columns import instant_ms_column
 from ledger.facts.source_games import Fault
+from ledger.facts.words import Receipt
+from ledger.journal.recorder import Recorded
 from ledger.ratings import pasts, queries
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
@@ -92,6 +94,13 @@ class EarlyGames:
         for place, message in self._found(connection, sides, lambda player: f"player {player}"):
             notes[place] = f"{notes[place]}; {message}" if place in notes else message
         return notes
+
+    def noted(self, recorded: Recorded) -> list[Receipt]:
+        """The receipts of events that were recorded, with what is told of each."""
+        receipts = recorded.receipts
+        for place, note in self.of_events(recorded.events).items():
+            receipts[place] = receipts[place]._replace(note=note)
+        return receipts
 
     def _connection(self) -> sqlite3.Connection | None:
         """The views, if they know a seed; what is wrong with them is told by whoever derives from them."""

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ledger.book import tables as book_tables
-from ledger.errors import MalformedError
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
+from ledger.runtime.nearest import choice_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -131,9 +132,13 @@ def rows_where(
     """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
 
     Raises:
+        UnknownNameError: there is no such table.
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
+    known = tables(connection)
+    if table not in known:
+        raise UnknownNameError("table", table, choice_of(table, known))
     query = f'SELECT * FROM "{table}" WHERE {where}'
     try:
         connection.execute(f"EXPLAIN {query}", arguments)

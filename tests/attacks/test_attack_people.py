@@ -60,6 +60,7 @@ def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]
 
 CROWD = tuple(f"S{i}-T{i}" for i in range(100))  # so that rows and index take several pages
 BOB = 2 + len(CROWD)  # the number that he gets first: those who have White come before him
+CARL = 2 * len(CROWD) + 3
 
 # Each step leaves a point at which copies are made and put in place.
 HISTORY: tuple[Callable[[Ledger], object], ...] = (
@@ -70,6 +71,7 @@ HISTORY: tuple[Callable[[Ledger], object], ...] = (
     import_pair("Fay-Gil", "Fay-Fay", strict=True),  # refused: its people stay without an entry
     lambda ledger: ledger.register("name:Hal", "Hal"),
     import_pair("Ivy-Jon", "Kim-Ann"),
+    lambda ledger: ledger.rename(CARL, "Carl Marsh"),
 )
 
 
@@ -268,7 +270,7 @@ def test_the_history_is_what_the_attacks_need(points: list[Point]) -> None:
         numbers.setdefault(identity.removeprefix("name:"), []).append(number)
     assert numbers["bob"] == [BOB, 205]  # erased, and come back
     assert {name: numbers[name] for name in ("ann", "carl", "dora", "eve", "hal")} == {
-        "ann": [1], "carl": [203], "dora": [204], "eve": [206], "hal": [209],
+        "ann": [1], "carl": [CARL], "dora": [204], "eve": [206], "hal": [209],
     }  # fmt: skip
     assert len(points[-1].truth) == 210
     assert "fay" not in numbers

@@ -76,6 +76,19 @@ def test_another_process_that_was_faster_is_not_numbered_again(file: People) -> 
     ]  # fmt: skip
 
 
+def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(file: People) -> None:
+    names = iter("ABCDEFGH")
+    with closing(People(file.path)) as other:
+
+        def add(_: str) -> None:  # whenever a statement begins
+            other.number(named(next(names)), "2020")
+
+        file._connection.set_trace_callback(add)
+        rows, highest = file.counts()
+        file._connection.set_trace_callback(None)
+    assert rows == highest
+
+
 def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: People) -> None:
     file.number(named("Ann"), "2020")
     seen: list[str | None] = []

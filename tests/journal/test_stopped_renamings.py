@@ -195,6 +195,17 @@ def test_a_file_that_cannot_be_settled_can_be_read(stopped_renaming: Path) -> No
         assert ledger.player(NEW_NAME).player == 1
 
 
+def test_who_reads_does_not_wait_for_a_long_import(stopped_renaming: Path) -> None:
+    started = time.monotonic()
+    with closing(SqliteJournal(stopped_renaming)) as journal, journal.writing():
+        with Ledger.open(stopped_renaming) as ledger:
+            assert ledger.player(NEW_NAME).player == 1
+        assert len(waiting(stopped_renaming)) == 1
+    assert time.monotonic() - started < 20
+    Ledger.open(stopped_renaming).close()
+    assert waiting(stopped_renaming) == []
+
+
 # --- beside other processes ---------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from tools import cli
 
 
 def make_club_with_every_table(folder: Path, games: int) -> Path:
-    """A ledger of the first *games* of the sample, with movetext, an erased player, two schemes, and a stored node."""
+    """A ledger of the first *games* of the sample: movetext, an erased and a renamed player, two schemes, a node."""
     path = folder / "club.db"
     texts = SAMPLE.read_text("utf-8").split("[Event ")[1 : games + 1]
     (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in texts), "utf-8")
@@ -40,6 +40,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
             ]
         )
+        ledger.rename(6, "Renamed")
         ledger.catch_up()
         ledger.erase(5)
     return path

@@ -11,6 +11,7 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
+from tests.kit.harmless import ALLOWED, raw_in
 from tests.kit.source_files import written
 from tools.commands import REFUSED, USAGE
 
@@ -47,6 +48,13 @@ def test_a_number_gets_a_name_and_every_command_shows_it(numbered_club: Path, ru
     assert run("show", numbered_club, "FIDE 7").code == REFUSED
     assert f"did you mean '{ADA}'?" in run("show", numbered_club, "Quil").err
     assert run("audit", numbered_club).out.startswith("TRUE")
+
+
+def test_a_name_that_could_command_a_terminal_comes_back_visible(numbered_club: Path, run: Run) -> None:
+    done = run("player", "rename", numbered_club, "fide:7", f"Ada {ALLOWED}")
+    assert done.code == 0
+    assert raw_in((done.out + done.err).encode()) == set()
+    assert r"is Ada \u202egnp" in done.err
 
 
 def test_the_same_name_again_is_known(numbered_club: Path, run: Run) -> None:

@@ -29,7 +29,7 @@ from ledger.runtime.sqlite import sqlite3
 from . import advice
 from .files import Act, copied
 from .histories import History, Point, parsed
-from .truth import Entry, Truth, digest_of, entries, is_sealed, people
+from .truth import Entry, Truth, commitment, digest_of, entries, people
 from .workers import CRASHED, HUNG, Circumstances, Done, Worker
 
 TRUE, REFUSED, FALSE = 0, 1, 3
@@ -281,18 +281,18 @@ class _Play:
         """Games sealed under a number that is not their player's."""
         persons = self._judge.people(self._db) or {}
         registered = {
-            entry.facts.get("player"): entry.facts
-            for entry in self._journal or []
-            if entry.kind == "player-registered/1"
+            str(entry.key): entry for entry in self._journal or [] if entry.kind == "player-registered/1"
         }
         for entry in games:
             sides = zip(("white", "black"), self._judge.history.people_in[str(entry.key)[len("game:") :]], strict=True)
             for side, identity in sides:
                 number = entry.facts.get(side)
-                facts = registered.get(number, {})
+                registration = registered.get(f"player:{number}")
+                facts = registration.facts if registration else {}
+                body = registration.body if registration and isinstance(registration.body, bytes) else b""
                 whose = self._judge.history.sealed.get(facts.get("commitment", ""))
                 row = persons.get(number or 0, (None, None, None))
-                if whose is None and is_sealed(row[0], row[1], row[2], facts):
+                if whose is None and commitment(row[0], row[1], row[2]).encode() in body:  # which may be damaged
                     whose = str(row[0])
                 if whose != identity:
                     yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"

@@ -81,27 +81,21 @@ BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only
     },
     RESTORE,
 )
+_PEOPLE = """
+CREATE TABLE people(
+  player INTEGER PRIMARY KEY,
+  identity TEXT UNIQUE,
+  name TEXT,
+  salt BLOB,
+  joined_at TEXT NOT NULL
+) STRICT;
+"""
 PEOPLE = Published(
     "people",
     0x43524C50,
     {
-        1: """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
-""",
-        2: """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
+        1: _PEOPLE,
+        2: f"""{_PEOPLE}
 CREATE TABLE renaming(
   player INTEGER PRIMARY KEY,
   number INTEGER NOT NULL,
