@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from ledger.facts.events import BY_KIND
 from ledger.journal import rules
-from tests.kit.places import ROOT
+from tests.kit.places import ROOT, SAMPLE
 from tools.cli import COMMANDS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,6 +58,38 @@ def test_the_python_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         results = doctest.DocTestRunner(optionflags=ELLIPSIS).run(test)
         assert results.failed == 0
         assert results.attempted > 5
+
+
+def test_the_plug_in_works_as_it_stands(tmp_path: Path) -> None:
+    """Its files are those of the blocks; where pip would install it stands what pip would make of its pyproject."""
+    parts = (block.removeprefix("# ").partition("\n") for block in [*blocks("python"), *blocks("toml")])
+    files = {name: content for name, _, content in parts}
+    assert set(files) == {"statutes.py", "pyproject.toml", "test_statutes.py"}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    about = tmp_path / f"{project['name']}-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = [(group, *point) for group, offered in project["entry-points"].items() for point in offered.items()]
+    (about / "entry_points.txt").write_text("".join(f"[{group}]\n{name} = {value}\n" for group, name, value in points))
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+
+    def ran(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert " passed" in ran("pytest", "-q", "-p", "no:cacheprovider", "test_statutes.py")
+    ran("tools.cli", "init", "club.db", "--scheme", "statutes", "--set", "worth=8")
+    ran("tools.cli", "import", "club.db", str(SAMPLE))
+    (row,) = (row for row in json.loads(ran("tools.cli", "scheme", "list")) if row["scheme"] == "statutes")
+    assert row["package"] == "statutes"
+    ratings = [row["rating"] for row in json.loads(ran("tools.cli", "ratings", "club.db"))]
+    assert sum(ratings) == 1500 * len(ratings)
+    assert {rating % 8 for rating in ratings} == {1500 % 8}
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *BY_KIND, *rules.RULES])
