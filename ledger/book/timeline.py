@@ -183,10 +183,11 @@ class Pool:
                 begins.setdefault(until, self.eras[era].since_ms)
         for until, since_ms in begins.items():
             first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
-            found |= tournaments.editions(ends[first:last], self._gap_before, self.announced(tournament))
+            found |= tournaments.editions(ends[first:last], self.gap_before, self.announced(tournament))
         return found
 
-    def _gap_before(self, end: int) -> float:
+    def gap_before(self, end: int) -> float:
+        """How many days without a game before one that ended then do not yet end an edition; 0 where none is seen."""
         return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ledger.facts.events import BLANKS, GameRecorded
-from ledger.facts.instants import is_before
+from ledger.facts.instants import instant_ms, is_before
 from ledger.facts.words import Termination
 
+LONGEST_MS = 12 * 3_600_000  # no game on clocks lasts longer, milliseconds
+_SECOND = 20  # characters of an instant that is known to the second
 _CONFLICT = object()
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})", re.ASCII)
 
@@ -81,7 +83,9 @@ def _end(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
     """When the game ended, as far as both tellings know.
 
     A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
-    the day on which the game began.
+    the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
+    holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and the
+    facts do not say which of the two was reckoned.
     """
     first, second = stored["ended_at"], given["ended_at"]
     began, also_began = stored.get("started_at"), given.get("started_at")
@@ -94,7 +98,14 @@ def _end(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
         return second
     if (also_began == second and not is_before(first, second)) or (also_began is None and _is_day_of(began, second)):
         return first
+    if began is not None and began == also_began and all(_is_soon(began, end) for end in (first, second)):
+        return first if is_before(first, second) else second
     return _CONFLICT
+
+
+def _is_soon(began: str, end: str) -> bool:
+    """Whether an end, and the beginning, are known to the second, and a game on clocks may last so long."""
+    return min(len(began), len(end)) >= _SECOND and 0 <= instant_ms(end) - instant_ms(began) <= LONGEST_MS
 
 
 def _is_day_of(began: str | None, date: str) -> bool:

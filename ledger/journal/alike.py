@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
 from ledger.facts.tellings import compared
 from ledger.journal import Journal, Stored
+from ledger.journal.corrected_games import told_otherwise
 from ledger.journal.known_games import MADE, NOBODY, Asked, KnownGames
 from ledger.journal.people import People
 from ledger.journal.supplements import Find, KnownGame, known_games
@@ -34,15 +36,16 @@ _OF_A_GAME = ("pool", "outcome", "termination", "half_moves", "started_at", "end
 
 
 class Alike(NamedTuple):
-    """A game that is held back: line of the file, its key, the key and entry of the game that it probably is."""
+    """A game that is held back: line of the file, its key, key and entry of the game that it probably is, told how."""
 
     line: int
     key: str
     known: str
     entry: int
+    how: str = "under another key"
 
     def __str__(self) -> str:
-        return f"{self.key!r} is probably {self.known!r} of entry {self.entry}, told under another key: held back"
+        return f"{self.key!r} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
 
 
 def is_made(key: str) -> bool:
@@ -100,7 +103,7 @@ class AlikeGames:
             if known is not None and known.is_same:
                 renamed[asked.row] = known.key
             elif known is not None:
-                held.append((asked.row, Alike(telling.line, telling.key, known.key, known.entry)))
+                held.append((asked.row, Alike(telling.line, telling.key, known.key, known.entry, known.how)))
         return _sorted_out(frame, renamed, {row for row, _ in held}), [alike for _, alike in sorted(held)]
 
     def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
@@ -122,9 +125,31 @@ class AlikeGames:
                 continue
             if best is None or found.agreeing > best.agreeing:
                 best = found
+        best = best or self._told_otherwise(telling, asked, find)
         if best is not None:
             self._known.claimed[best.entry] = True
         return best
+
+    def _told_otherwise(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
+        """The first known game that a telling looks like but for its day, its colours or a name."""
+        assert self._known is not None
+        for entry in asked.others:
+            if self._known.claimed[entry]:
+                continue
+            key, game = self._game(entry, find)
+            if not may_be_one(telling.key, key):
+                continue
+            numbers = game.facts["white"], game.facts["black"]
+            sides = self._known.sides(telling.ids, numbers)
+            names = partial(self._names, telling, numbers)
+            how = told_otherwise(telling.facts, game.facts, sides, names)
+            if how:
+                return _Known(key, entry, 0, is_same=False, how=how)
+        return None
+
+    def _names(self, telling: _Telling, numbers: tuple[int, int]) -> list[tuple[str, str]]:
+        assert self._known is not None
+        return [(name, self._known.name(number)) for name, number in zip(telling.names, numbers, strict=True)]
 
     def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
         ((body,),) = self._journal.read(entry - 1, entry)
@@ -143,6 +168,7 @@ class _Known(NamedTuple):
     entry: int
     agreeing: int
     is_same: bool
+    how: str = "under another key"
 
 
 class _Telling:
@@ -152,6 +178,7 @@ class _Telling:
         self.line: int = row["line"]
         self.key: str = row["key"]
         self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
+        self.ids, self.names = (row["white_id"], row["black_id"]), (row["white_name"], row["black_name"])
         for side in ("white", "black"):
             self.facts[side] = known.number(row[f"{side}_id"])
         if row["text"] is not None:

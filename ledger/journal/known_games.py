@@ -7,11 +7,12 @@ its letters. It is read once, when first asked; what is found may be the same ga
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import CorruptError, one_line
 from ledger.journal import Journal
+from ledger.journal.corrected_games import Index, Sides, meeting, moves_digest, spans, told_moves
 from ledger.journal.people import People
 from ledger.runtime.lazy import np, pl
 
@@ -26,15 +27,16 @@ MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # keys of games that an importer ma
 
 
 class Asked(NamedTuple):
-    """A row, the entry of its key (0 where it is new), and the entries that its game may be."""
+    """A row, the entry of its key (0 where it is new), the entries that its game may be, and those told otherwise."""
 
     row: int
     own: int
     entries: list[int]
+    others: list[int]
 
 
 class KnownGames:
-    """The games that a journal held when an import began: some 30 bytes each, and the names of its players."""
+    """The games that a journal held when an import began: some 50 bytes each, and the names of its players."""
 
     def __init__(self, journal: Journal, people: People, size: int) -> None:
         """Read them.
@@ -55,10 +57,11 @@ class KnownGames:
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
             raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
+        self._of_moves, self._of_meetings = Index(games, "moves"), Index(games, "meeting")
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
         if len(every) and not every["position"].is_between(1, size).all():
             raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
-        order = every.sort("place", "position")
+        order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
         self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
         own = every.filter(pl.col("key").is_not_null()).sort("key")
         self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
@@ -67,8 +70,8 @@ class KnownGames:
     def look(self, frame: DataFrame) -> Iterator[Asked]:
         """The rows whose key is not known, but whose players and day are.
 
-        So are rows whose key was made of facts, where the players met more than once that day: their order in the file
-        may be another one. The games of all other rows are claimed.
+        So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
+        the frame knows: their order in the file may be another one. The games of all other rows are claimed.
 
         Args:
             frame: columns of ``SourceGame``.
@@ -78,14 +81,27 @@ class KnownGames:
             *_days(), pl.col("key").hash().alias("key"),
         ).with_columns(pair=_pair())  # fmt: skip
         own = self._entries_of(given["key"].to_numpy())
-        spans = [self._span(given, day) for day in ("ended", "started")]
-        alike = sum(last - first for first, last in spans)
+        others = list(self._others(frame, given))
+        of_days = [self._span(given, day) for day in ("ended", "started")]
+        alike = sum(last - first for first, last in of_days)
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
-        is_asked = (alike > 0) & ((own == 0) | (made & (alike > 1)))
+        crowded = given.select(_place("ended")).to_series().is_duplicated().to_numpy()
+        is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
         self.claimed[own[~is_asked]] = True
+        for _, asked in others:
+            is_asked |= asked & (own == 0)
         for row in np.flatnonzero(is_asked).tolist():
-            here = [self._positions[first[row] : last[row]].tolist() for first, last in spans]
-            yield Asked(row, int(own[row]), sorted({entry for entries in here for entry in entries}))
+            here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
+            further = {entry for entries, _ in others for entry in entries(row)} - here
+            yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
+
+    def _others(self, frame: DataFrame, given: DataFrame) -> Iterator[tuple[Callable[[int], list[int]], Any]]:
+        """By row the games of the same moves, and those of the same event, round and players; which rows have any."""
+        if len(self._of_moves) and frame["text"].null_count() < len(frame):
+            yield self._of_moves.entries(told_moves(frame))
+        if len(self._of_meetings) and frame["round"].null_count() < len(frame):
+            met = given.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            yield self._of_meetings.entries(met.select(meeting()).to_series())
 
     def _entries_of(self, keys: Any) -> Any:
         """For each key the entry that recorded it, 0 where there is none."""
@@ -98,14 +114,24 @@ class KnownGames:
         """For each row the first and one after the last of the games between its players on that day."""
         known = (pl.col("white") >= 0) & (pl.col("black") >= 0)
         places = given.select(pl.when(known).then(_place(day)).alias("place"))["place"]
-        hashes = places.fill_null(0).to_numpy()
-        first = np.searchsorted(self._places, hashes, "left")
-        last = np.searchsorted(self._places, hashes, "right")
-        return first, np.where(places.is_null().to_numpy(), first, last)
+        return spans(self._places, places)
 
     def number(self, identity: str) -> int:
         """The number of a player who was asked about; ``NOBODY`` where there is none."""
         return self._met[identity][0]
+
+    def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> Sides:
+        """Who of two players, White and Black, is who in a game between two numbers."""
+        (white, black), (known_white, known_black) = ids, (int(self._alike_by_number[n]) for n in numbers)
+        own_white, own_black = self._met[white][1], self._met[black][1]
+        return Sides(
+            own_white == known_white, own_black == known_black, own_white == known_black, own_black == known_white
+        )
+
+    def name(self, number: int) -> str:
+        """The name of a player, empty where nobody knows it."""
+        person = self._people.by_number([number]).get(number)
+        return (person.name or "") if person is not None else ""
 
     def _read_names(self) -> None:
         rows = self._people.names()
@@ -121,20 +147,20 @@ class KnownGames:
         games = [body for body in bodies if body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0]
         if not games:
             return pl.DataFrame()
-        numbers, instants = ("white", "black", "entry"), ("ended_at", "started_at")
-        facts = {**dict.fromkeys(numbers, pl.Int64), **dict.fromkeys(instants, pl.String)}
+        numbers, texts = ("white", "black", "entry"), ("ended_at", "started_at", "tournament", "round", "text")
+        facts = {**dict.fromkeys(numbers, pl.Int64), **dict.fromkeys(texts, pl.String)}
         schema: dict[str, Any] = {"facts": pl.Struct(facts), "key": pl.String, "position": pl.Int64}
         frame = pl.read_ndjson(io.BytesIO(b"\n".join(games)), schema=schema).unnest("facts")
         sides = [self._of_numbers(frame[side]).alias(side) for side in ("white", "black")]
         key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
         position = pl.coalesce("entry", "position").alias("position")
-        known = frame.select(position, *sides, *_days(), key.alias("key"))
+        known = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
         pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return known.select("position", "key", "ended", "started", pair)
+        return known.select("position", "key", "ended", "started", pair, "moves", meeting())
 
     def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
         """Each game by its day and, where that is another, by the day of its beginning."""
-        games = pl.concat(parts)
+        games = pl.concat(part.drop("moves", "meeting") for part in parts)
         if games["pair"].null_count():  # a supplement names no players
             pairs = games.filter(pl.col("pair").is_not_null()).select("position", pl.col("pair").alias("of_game"))
             games = games.join(pairs, on="position", how="left", maintain_order="left")

@@ -24,6 +24,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
+from ledger.journal.free_keys import MOST, with_next_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import told_again
@@ -307,22 +308,32 @@ class GameImport:
                 self.report.fault(line, str(error))
         return faulty
 
-    def _append(self, writer: Writer, games: DataFrame, stamp: str, now: int) -> None:
-        """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without."""
+    def _append(self, writer: Writer, games: DataFrame, stamp: str, now: int, number: int = 1) -> None:
+        """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without.
+
+        Games whose made key is another game's are tried again under the next one, the *number*-th.
+        """
         if not self._met_repeats:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
         again = told_again(writer.find, games, writer.size + 1, now)
-        self._met_repeats = bool(again.known.any())
+        self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
-        self._taken.repeated += int(again.known.sum()) - len(again.faults) - len(again.supplements)
+        as_known = int(again.known.sum()) - len(again.faults) - len(again.others) - len(again.supplements)
+        self._taken.repeated += as_known
         try:
             self._append_all(writer, games.filter(~again.known), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
+        if again.others and number < MOST:
+            others = with_next_keys(games[[row for row, _, _ in again.others]], number + 1)
+            self._append(writer, others, stamp, now, number + 1)
+        elif again.others:
+            for _, line, message in again.others:
+                self.report.fault(line, message)
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
         bodies = codec_columns.bodies(fresh, writer.size + 1, stamp, self._actor)

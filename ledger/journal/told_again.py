@@ -5,14 +5,16 @@ The most are told again word for word, which texts show; only the others are rea
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.errors import RejectedError
+from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.journal import Stored, rules
+from ledger.journal.alike import is_made
 from ledger.journal.supplements import Find, KnownGame, known_games
 from ledger.runtime.lazy import pl
 
@@ -27,11 +29,13 @@ class ToldAgain(NamedTuple):
         known: the rows whose key is known (Boolean), in the journal or by an earlier row.
         supplements: what rows add to games that are known: row and event, in the order of the rows.
         faults: what contradicts them: line of the file and message.
+        others: rows of other games, to which the key does not belong that was made for them, with line and message.
     """
 
     known: Series
     supplements: list[tuple[int, GameSupplemented]]
     faults: list[tuple[int, str]]
+    others: list[tuple[int, int, str]]
 
 
 def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAgain:
@@ -61,16 +65,38 @@ def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAga
     known = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         known[name] = KnownGame(fresh[name], _plain(texts[name]))
-    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [])
+    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [])
+    told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, given, line in different:
         try:
             supplement = told_of(known[name], name, _plain(given), now_ms)
         except RejectedError as error:
-            found.faults.append((line, str(error)))
+            is_other = name in told_twice or _is_another(known[name].facts, _plain(given))
+            if is_other and is_made(name) and isinstance(error, ConflictError):
+                found.others.append((row, line, str(error)))
+            else:
+                found.faults.append((line, str(error)))
             continue
         if supplement is not None:
             found.supplements.append((row, supplement))
     return found
+
+
+def _told_twice(names: Series, different: Set[int]) -> set[str]:
+    """The keys of rows that differ from what is known and that another row of the frame tells as it is known."""
+    if not different:
+        return set()
+    every = names.to_list()
+    as_known = {name for row, name in enumerate(every) if row not in different}
+    return as_known & {every[row] for row in different}
+
+
+def _is_another(known: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether a telling that contradicts a known game is of another one: its moves, or their number, are others."""
+    for name in ("text", "half_moves"):
+        if None not in {known.get(name), given.get(name)}:
+            return bool(known[name] != given[name])
+    return False
 
 
 def told_of(known: KnownGame, game: str, given: dict[str, Any], now_ms: int) -> GameSupplemented | None:

@@ -14,6 +14,7 @@ import pytest
 from ledger.answers import rating_lists
 from ledger.answers.explanations import explain
 from ledger.answers.predictions import predict
+from ledger.answers.rankings import ranking
 from ledger.facts.events import Event, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
@@ -118,7 +119,8 @@ def test_an_opening_says_that_it_goes_over_the_change_before_its_games_do(new_cl
     told(new_club, TournamentOpened(pool="club", tournament="Open", starts_at="2025-02-24", ends_at="2025-03-06"))
     assert lists(new_club, ANN) == [("2025-02-28", 2020), ("2025-03-31", 2030)]
     foretold = predict(new_club, nobody(CARL), nobody(ANN), "club")
-    assert (foretold["rating"], foretold["win"]["change"]) == (1980, 10)  # the new K; both had 2000 that day
+    assert (foretold["rating"], foretold["win"]["change"]) == (2000, 20)  # on 24 February, by the older K
+    assert [row["rating"] for row in ranking(new_club, "club")] == [2030, 1990, 1980]
     assert [run["games"] for run in rating_lists.runs(new_club, "club")] == [1, 1]
 
 

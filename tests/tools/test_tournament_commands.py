@@ -84,3 +84,50 @@ def test_a_tournament_that_ends_before_it_begins_is_refused(federation: Path, ru
 def test_compare_places_tournaments_as_the_pool_does(federation: Path, run: Run) -> None:
     done = run("compare", federation, "--schemes", "fide,elo")
     assert done.code == 0, done.err
+
+
+def test_a_prolonging_is_refused_with_both_days_and_the_way_to_it(federation: Path, run: Run) -> None:
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-02").code == 0
+    head = run("head", federation).out
+    done = run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-05")
+    assert done.code == REFUSED
+    assert "is announced from 2025-10-01 to 2025-10-02 already, not to 2025-10-05" in done.err
+    assert "once it is over, 'close-tournament' with the day says so" in done.err
+    assert run("head", federation).out == head
+    assert run("close-tournament", federation, "Cup", "--ended", "2025-10-05").code == 0
+    done = run("close-tournament", federation, "Cup", "--ended", "2025-10-04")
+    assert (done.code, "was closed on 2025-10-05 already, not on 2025-10-04" in done.err) == (REFUSED, True)
+
+
+def test_editions_that_overlap_are_refused_with_both_spans(federation: Path, run: Run) -> None:
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-09").code == 0
+    for start, end in (("2025-10-09", "2025-10-20"), ("2025-09-20", "2025-10-01"), ("2025-10-03", "2025-10-04")):
+        done = run("open-tournament", federation, "Cup", "--start", start, "--end", end)
+        assert done.code == REFUSED
+        assert f"lasts from 2025-10-01 to 2025-10-09, and {start} to {end} overlaps that" in done.err
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-10", "--end", "2025-10-20").code == 0
+
+
+def test_a_closing_before_the_last_game_is_refused_with_both_days(federation: Path, run: Run) -> None:
+    done = run("close-tournament", federation, "Autumn open", "--ended", "2025-09-03")
+    assert done.code == REFUSED
+    assert "ended after 2025-09-03, the last one of this edition on 2025-09-06" in done.err
+    assert lists(run, federation) == [("2025-09-30", 3)]
+    assert run("open-tournament", federation, "Autumn open", "--start", "2025-09-04", "--end", "2025-09-06").code == 0
+    assert run("close-tournament", federation, "Autumn open", "--ended", "2025-09-03").code == 0
+
+
+def test_an_import_names_games_outside_what_is_told_of_their_tournament(federation: Path, run: Run) -> None:
+    assert run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-02").code == 0
+    assert run("close-tournament", federation, "Autumn open", "--ended", "2025-09-06").code == 0
+    games = federation.with_name("cup.csv")
+    games.write_text(
+        "key,white,black,result,date,tournament\n5,Ann,Bob,1-0,2025-10-02,Cup\n6,Ann,Bob,1-0,2025-10-03,Cup\n"
+        "7,Ann,Bob,1-0,2025-09-07,Autumn open\n8,Ann,Bob,1-0,2024-09-01,Autumn open\n9,Ann,Bob,1-0,2025-10-03,\n",
+        encoding="utf-8",
+    )
+    done = run("import", federation, games)
+    assert done.code == 0
+    assert f"{games}:3: note: ended on 2025-10-03, outside what is told of 'Cup'" in done.err
+    assert f"{games}:4: note: ended on 2025-09-07, outside what is told of 'Autumn open'" in done.err
+    assert "note: 2 games outside the days" in done.err

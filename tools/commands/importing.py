@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault, SourceGame
 from ledger.imports import jsonl, lichess
@@ -94,15 +95,16 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         fmt = wish.fmt or detect(source.first)
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
+        outside = outside_games(ledger, wish.choice.pool)
         try:
             report = ledger.import_games(
-                _frames(source, fmt, wish.source), choice=wish.choice, strict=wish.strict,
+                outside.passing(_frames(source, fmt, wish.source)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
-    return _tell(source, fmt, report, strict=wish.strict)
+    return _tell(source, fmt, report, outside, strict=wish.strict)
 
 
 def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
@@ -111,7 +113,18 @@ def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
     return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
 
 
-def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bool:
+def _tell_outside(name: str, outside: OutsideGames) -> None:
+    """Name the first games that lie in no edition of their tournament that was told."""
+    for line, words in outside.games:
+        output.remark(f"{name}:{line}: note: {words}")
+    if outside.count:
+        output.remark(
+            f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
+            "'close-tournament' told: such a game counts as one of another edition"
+        )
+
+
+def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *report.faults])
     for fault in faults[:FAULTS_SHOWN]:
@@ -123,6 +136,7 @@ def _tell(source: Source, fmt: str, report: ImportReport, *, strict: bool) -> bo
         output.remark(f"{name}:{alike.line}: {alike}")
     if report.alike_count > ALIKE_SHOWN:
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
+    _tell_outside(name, outside)
     for note in report.notes[:NOTES_SHOWN]:
         output.remark(f"{name}:{note.line}: note: {note.message}")
     if report.note_count > NOTES_SHOWN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import click
@@ -25,6 +25,7 @@ from ..groups import Suggesting
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
 
+E = TypeVar("E", bound=Event)
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
 ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 
@@ -290,15 +291,19 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
             output.remark(f"note: {era.scheme.name!r} goes by its calendar: no rating depends on this")
 
 
+def made(make: Callable[[], E]) -> E:
+    """The fact that a command is given in words."""
+    try:
+        return make()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def close(
     ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed"
 ) -> None:
     """Record what ends or begins something that is rated together, and say what came of it."""
-    try:
-        event = make()
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    receipt = ledger.append(event, actor=actor)
+    receipt = ledger.append(made(make), actor=actor)
     with Bars() as bars:
         ledger.catch_up(bars)
     word = f"was {word} already" if receipt.duplicate else word

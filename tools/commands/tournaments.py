@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
-from ledger.errors import UnknownNameError
+from ledger.answers import announcements
+from ledger.book.tournaments import Announced
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import did_you_mean
 
 from . import DB, POOL
-from .schemes import ACTOR, close
+from .schemes import ACTOR, close, made
 
 
 @click.command("open-tournament")
@@ -31,7 +33,8 @@ def open_tournament(
     """Announce a tournament: its games are those of that name that end from its first to its last day.
 
     Schemes that rate tournaments whole do so in the period of its last day, from the ratings in force on its first.
-    Without this, its days are seen from its games. Where it ends on another day, close it: 'close-tournament'.
+    Without this, its days are seen from its games. Where it ends on another day, earlier or later than announced,
+    close it when it is over: 'close-tournament'. Two editions of one name may not overlap.
 
     \b
     Example:
@@ -48,6 +51,8 @@ def open_tournament(
                 format=None if kind is None else Format(kind), entrants=entrants, rounds=rounds,
             )  # fmt: skip
 
+        event = made(make)
+        _refuse(announcements.opening_problem(event, _told(ledger, name, tournament)))
         close(ledger, name, what, make, actor, "opened")
 
 
@@ -62,7 +67,8 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
 
     TOURNAMENT is the name that its games carry. Schemes by event take what was played of a tournament that nobody
     closes in one calendar month for one event; those that rate tournaments whole see its end from its games. A later
-    edition of that name may be closed, too; a game belongs to the first one closed at or after its end.
+    edition of that name may be closed, too; a game belongs to the first one closed at or after its end. A day before
+    the last game of the edition is refused.
 
     \b
     Example:
@@ -73,7 +79,34 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         ledger.level()
         _check_known(ledger, name, tournament)
         what = f"tournament {tournament!r}, ended {ended}"
-        close(ledger, name, what, lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended), actor)
+
+        def make() -> TournamentClosed:
+            return TournamentClosed(pool=name, tournament=tournament, ended_at=ended)
+
+        event, ends = made(make), _ends(ledger, name, tournament)
+        gap = ledger.pool(name).gap_before
+        _refuse(announcements.closing_problem(event, _told(ledger, name, tournament), ends, gap))
+        close(ledger, name, what, make, actor)
+
+
+def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:
+    return announcements.announced_in(ledger.journal, pool).get(tournament, Announced())
+
+
+def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
+    """When the games of a tournament ended, ascending."""
+    where = "tournament = ? AND pool = ? ORDER BY ended_ms"
+    return [row["ended_ms"] for row in ledger.rows("games", where, (tournament, ledger.pool(pool).pool))]
+
+
+def _refuse(problem: str | None) -> None:
+    """Refuse what contradicts what was told before.
+
+    Raises:
+        MalformedError: there is such a problem.
+    """
+    if problem is not None:
+        raise MalformedError([f"{problem}; nothing was recorded"])
 
 
 def _check_known(ledger: Ledger, pool: str, tournament: str) -> None:

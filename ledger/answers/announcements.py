@@ -1,0 +1,162 @@
+"""What is told of tournaments beside their games: whether one more announcement or closing fits what is told already.
+
+Also which games of an import lie in no edition that was told. Read from the journal; nothing is recorded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.book.tournaments import Announced, Gap, editions, first_from
+from ledger.facts.codec import decode
+from ledger.facts.events import TournamentClosed, TournamentOpened
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.instants_columns import instant_ms_column
+from ledger.facts.periods import DAY_MS
+from ledger.journal import Journal
+from ledger.ledger import Ledger
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+GAP = 7.0  # days without a game that part two editions where the scheme says nothing of it
+SOON = 30  # days after a closing within which a game was most likely meant to be in the edition that it closed
+KEPT = 10  # games whose lines are named
+
+
+def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
+    """By name of a tournament, what was told of its editions in a pool."""
+    found: dict[str, Announced] = {}
+    for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
+        if isinstance(event, TournamentOpened):
+            known, span = found.get(event.tournament, Announced()), (instant_ms(event.starts_at), _end(event))
+            opened = dict(known.opened)
+            opened[span[0]] = max(span[1], opened.get(*span))
+            found[event.tournament] = attrs.evolve(known, opened=tuple(sorted(opened.items())))
+    for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
+        if isinstance(event, TournamentClosed):
+            known = found.get(event.tournament, Announced())
+            closed = tuple(sorted({*known.closed, instant_end_ms(event.ended_at)}))
+            found[event.tournament] = attrs.evolve(known, closed=closed)
+    return found
+
+
+def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
+    stored = journal.find(list(journal.keys(first, last)))
+    return (decode(entry.body).event for entry in stored.values())
+
+
+def _end(event: TournamentOpened) -> int:
+    return instant_end_ms(event.ends_at)
+
+
+def opening_problem(event: TournamentOpened, known: Announced) -> str | None:
+    """What is wrong with announcing a tournament beside what is told of it; None where it fits.
+
+    Args:
+        event: the announcement.
+        known: what is told of the tournament.
+    """
+    first, last = instant_ms(event.starts_at), _end(event)
+    name = repr(event.tournament)
+    for begin, end in known.opened:
+        if begin == first and end != last:
+            return (
+                f"tournament {name} is announced from {_day(first)} to {_day(end)} already, not to {_day(last)}, and "
+                "what is recorded stays. Play on: once it is over, 'close-tournament' with the day says so, and all of "
+                "its games up to that day are rated together"
+            )
+    for edition in known.editions():
+        if edition.first_ms != first and edition.first_ms <= last and first <= edition.last_ms:
+            return (
+                f"tournament {name} lasts from {_day(edition.first_ms)} to {_day(edition.last_ms)}, and "
+                f"{_day(first)} to {_day(last)} overlaps that: let its next edition begin after "
+                f"{_day(edition.last_ms)}; where both are one tournament, 'close-tournament' with its last day once it "
+                "is over"
+            )
+    return None
+
+
+def closing_problem(event: TournamentClosed, known: Announced, ends: Sequence[int], gap: Gap) -> str | None:
+    """What is wrong with closing a tournament on a day; None where it fits what is told and played.
+
+    Args:
+        event: the closing.
+        known: what is told of the tournament.
+        ends: when its games ended, milliseconds, ascending.
+        gap: as of ``editions``; 0 where the scheme says nothing of it.
+    """
+    over, name = instant_end_ms(event.ended_at), repr(event.tournament)
+    if over in known.closed:
+        return None
+    by_end = editions(ends, lambda end: gap(end) or GAP, known)
+    for edition in {*by_end.values(), *known.editions()}:
+        announced = dict(known.opened).get(edition.first_ms, edition.last_ms)
+        if edition.last_ms in known.closed and edition.first_ms <= over <= max(edition.last_ms, announced):
+            return (
+                f"tournament {name}, which began on {_day(edition.first_ms)}, was closed on {_day(edition.last_ms)} "
+                f"already, not on {_day(over)}, and what is recorded stays"
+            )
+    later = [end for end, edition in by_end.items() if end > over >= edition.first_ms]
+    if later:
+        return (
+            f"games of tournament {name} ended after {_day(over)}, the last one of this edition on {_day(max(later))}: "
+            f"close it on {_day(max(later))} or later; where they belong to its next edition, announce that one first "
+            "with 'open-tournament'"
+        )
+    return None
+
+
+def is_outside(end: int, known: Announced) -> bool:
+    """Whether a game that ended then lies in no edition that was told, though it was most likely meant to."""
+    opened = known.editions()
+    if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
+        return False
+    closing = first_from(end, known.closed)
+    if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
+        return False  # an edition that was told by its closing alone
+    return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in known.closed)
+
+
+@attrs.define
+class OutsideGames:
+    """Games of an import that lie in no edition of their tournament that was told.
+
+    Attributes:
+        known: by pool and tournament, what was told.
+        games: line and words of the first of them.
+        count: how many there are.
+    """
+
+    known: Mapping[str, Announced]
+    games: list[tuple[int, str]] = attrs.Factory(list)
+    count: int = 0
+
+    def passing(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
+        """The frames as they are, looked at on their way."""
+        for frame in frames:
+            if self.known:
+                self._look(frame)
+            yield frame
+
+    def _look(self, frame: DataFrame) -> None:
+        of_told = frame.select("line", "tournament", "ended_at").filter(pl.col("tournament").is_in(list(self.known)))
+        ends = instant_ms_column(of_told["ended_at"]).to_list()
+        for (line, name, ended_at), end in zip(of_told.iter_rows(), ends, strict=True):
+            if end is not None and is_outside(end, self.known[name]):
+                self.count += 1
+                if len(self.games) < KEPT:
+                    self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
+
+
+def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
+    """What looks at the games of an import into a pool."""
+    return OutsideGames(announced_in(ledger.journal, pool))
+
+
+def _day(ms: int) -> str:
+    return instant_text(ms, Precision.DAY)

@@ -1,0 +1,144 @@
+"""Known games that a further telling may be of although it tells another day, other colours or another name.
+
+Two small indexes of the games that a journal holds, by their moves and by event, round and players, say which games to
+look at; whether one of them looks like the telling is judged here, for whoever imports to decide. Nothing is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.runtime.lazy import np, pl
+from ledger.runtime.nearest import nearest
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Expr
+
+LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
+MOST = 32  # games that are looked at for one telling
+_DAY, _DIGEST = 10, 16  # characters of an instant that name its day; of a SHA-256 that are indexed
+_MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
+
+
+class Sides(NamedTuple):
+    """Who in a telling is who in a known game: its White that one's White or Black, its Black likewise."""
+
+    white: bool
+    black: bool
+    white_as_black: bool
+    black_as_white: bool
+
+
+class Index:
+    """Games by a number: 12 bytes for each. A number that is null is left out."""
+
+    def __init__(self, parts: Sequence[DataFrame], column: str) -> None:
+        """Take the columns ``position`` and *column* of each part."""
+        known = [part.select("position", column).drop_nulls() for part in parts]
+        every = pl.concat(known).sort(column, "position") if known else pl.DataFrame({"position": [], column: []})
+        self._places = every[column].cast(pl.UInt64).to_numpy()
+        self._positions = every["position"].cast(pl.UInt32).to_numpy()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def entries(self, places: Any) -> tuple[Callable[[int], list[int]], Any]:
+        """What gives, by row, the entries of its games; and which rows have any (Boolean array).
+
+        Args:
+            places: a series of numbers, null where a row asks for none.
+        """
+        first, last = spans(self._places, places)
+        return lambda row: self._positions[first[row] : min(last[row], first[row] + MOST)].tolist(), first < last
+
+
+def spans(known: Any, places: Any) -> tuple[Any, Any]:
+    """For each of some numbers the first place, and one after the last, where it stands among sorted ones.
+
+    Args:
+        known: an array, ascending.
+        places: a series, null where nothing is looked for.
+    """
+    if not len(known) or places.null_count() == len(places):
+        nothing = np.zeros(len(places), np.int64)
+        return nothing, nothing
+    hashes = places.fill_null(0).to_numpy()
+    first = np.searchsorted(known, hashes, "left")
+    found = (known[np.minimum(first, len(known) - 1)] == hashes) & places.is_not_null().to_numpy()
+    last = first.copy()
+    last[found] = np.searchsorted(known, hashes[found], "right")  # few are found: nearly all are looked up once
+    return first, last
+
+
+def moves_digest() -> Expr:
+    """The number of a movetext by its SHA-256, column ``text``."""
+    return pl.col("text").str.slice(0, _DIGEST).hash().alias("moves")
+
+
+def told_moves(frame: DataFrame) -> Any:
+    """The same of the games of a frame, whose column ``text`` is the movetext; null for short games."""
+    long = frame["half_moves"].fill_null(0) >= LONG
+    digests = [
+        sha256(text.encode()).hexdigest()[:_DIGEST] if is_long and text is not None else None
+        for text, is_long in zip(frame["text"].to_list(), long.to_list(), strict=True)
+    ]
+    return pl.DataFrame({"text": pl.Series(digests, dtype=pl.String)}).select(moves_digest()).to_series()
+
+
+def meeting() -> Expr:
+    """A number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
+
+    Null where one of them is not known, or the round is no round.
+    """
+    pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
+    number = pair.hash() ^ pl.col("tournament").hash() ^ pl.col("round").hash()
+    known = pl.col("tournament").is_not_null() & pl.col("round").str.contains(r"\d")
+    return pl.when(known & (pl.min_horizontal("white", "black") >= 0)).then(number).alias("meeting")
+
+
+def told_otherwise(
+    given: Mapping[str, Any], known: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+) -> str:
+    """What a telling says otherwise than the known game that it looks like; empty where it looks like another game.
+
+    Args:
+        given: the facts of the telling.
+        known: those of the known game.
+        sides: who is who.
+        names: the names of both Whites and of both Blacks, asked only where one of the players is another.
+    """
+    moves = given.get("text")
+    same_moves = moves is not None and moves == known.get("text") and given.get("half_moves", 0) >= LONG
+    if any(_differs(given, known, name) for name in ("half_moves", "text", "pool")):
+        return ""
+    same_event = given.get("tournament") is not None and given.get("tournament") == known.get("tournament")
+    same_round = same_event and given.get("round") is not None and given.get("round") == known.get("round")
+    days = given["ended_at"][:_DAY], known["ended_at"][:_DAY]
+    same_outcome = given["outcome"] == known["outcome"]
+    if sides.white and sides.black:
+        is_next = same_round and _apart(*days) == 1
+        return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
+    if days[0] != days[1] or len(days[0]) < _DAY:
+        return ""
+    if sides.white_as_black and sides.black_as_white:
+        same_winner = known["outcome"] == _MIRRORED[given["outcome"]]
+        is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
+        return "with the colours swapped" if is_same else ""
+    if (sides.white or sides.black) and same_moves and same_event and same_outcome:
+        other = names()[int(sides.white)]
+        return "with another name" if nearest(other[0], [other[1]]) else ""
+    return ""
+
+
+def _differs(given: Mapping[str, Any], known: Mapping[str, Any], name: str) -> bool:
+    return None not in {given.get(name), known.get(name)} and given.get(name) != known.get(name)
+
+
+def _apart(day: str, other: str) -> int | None:
+    """How many days lie from one to the other; None where either is not known to the day."""
+    if min(len(day), len(other)) < _DAY:
+        return None
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
