@@ -12,6 +12,7 @@ import click
 
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import Fault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -265,11 +266,7 @@ def import_(
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             sys.exit(REFUSED)
         _rate(ledger)
-        for note in report.namesakes[:NAMESAKES_SHOWN]:
-            output.remark(f"{opened.reading.name}:{note.line}: note: {note.message}")
-        if len(report.namesakes) > NAMESAKES_SHOWN:
-            rest = counted(len(report.namesakes) - NAMESAKES_SHOWN, "more player")
-            output.remark(f"{opened.reading.name}: and {rest} with the name of somebody known")
+        _note_namesakes(opened.reading.name, report.namesakes)
         words = [
             counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating"),
         ]  # fmt: skip
@@ -280,3 +277,10 @@ def import_(
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
 
 
+def _note_namesakes(file: str, notes: list[Fault]) -> None:
+    """Say of which lines somebody of that name is known already."""
+    for note in notes[:NAMESAKES_SHOWN]:
+        output.remark(f"{file}:{note.line}: note: {note.message}")
+    if len(notes) > NAMESAKES_SHOWN:
+        rest = counted(len(notes) - NAMESAKES_SHOWN, "more player")
+        output.remark(f"{file}: and {rest} with the name of somebody known")
