@@ -92,7 +92,7 @@ POOL_PLANS = {
 SCANS = {
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "OR name = ": "a name is looked for among all people; they are few beside the games",
-    "SELECT EXISTS(SELECT 1 FROM seeds)": "whether there is any: the first row ends it",
+    "EXISTS(SELECT 1 FROM seeds)": "the first row is the answer",
     "people NOT INDEXED": "once an import, who is there and who is alike; all people are few beside the games",
 }
 

@@ -121,7 +121,7 @@ def told_otherwise(
     if sides.white and sides.black:
         is_next = same_round and _apart(*days) == 1
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
-    if days[0] != days[1] or len(days[0]) < _DAY:
+    if days[0] != days[1] or not (same_moves or len(days[0]) == _DAY):
         return ""
     if sides.white_as_black and sides.black_as_white:
         same_winner = known["outcome"] == _MIRRORED[given["outcome"]]

@@ -76,6 +76,17 @@ def test_the_same_short_moves_on_another_day_are_another_game(club_of_two: ClubO
     assert held(club_of_two, game(1, half_moves=29), game(2, half_moves=29, ended_at="2026-11-12")) == ""
 
 
+@pytest.mark.parametrize("year", ["2026", "2026-11"])
+@pytest.mark.parametrize("fields", [SWAPPED, MISSPELT])
+def test_with_the_same_moves_a_day_that_nobody_knows_is_the_same(
+    club_of_two: ClubOfTwo, fields: dict[str, Any], year: str
+) -> None:
+    assert held(club_of_two, game(1, ended_at=year), game(2, ended_at=year, **fields))
+    assert not club_of_two.ledger.import_games(
+        frames([game(3, ended_at=year, round="4", text=None, outcome="black", **SWAPPED)])
+    ).alike
+
+
 def test_two_keys_of_one_source_stay_two_games(club_of_two: ClubOfTwo) -> None:
     known, telling = game(1)._replace(key="club:1"), game(2, ended_at="2026-11-12")._replace(key="club:2")
     assert held(club_of_two, known, telling) == ""
