@@ -198,11 +198,11 @@ class SqliteJournal:
         return None if row is None else bytes(row[0])
 
     @contextmanager
-    def writing(self, patience: float = sqlite.BUSY_SECONDS) -> Iterator[SqliteWriter]:
+    def writing(self, patience: float | None = None) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
 
         Args:
-            patience: seconds to wait for another writer.
+            patience: seconds to wait for another writer; if not given as long as ever.
 
         Raises:
             StorageError: another file stands there, or a schema that this program did not make.

@@ -205,9 +205,9 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float = BUSY_SECONDS
+        self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float | None = None
     ) -> None:
-        """Say on which file, what to do where it is damaged, and how many seconds to wait for others."""
+        """Say on which file, what to do where it is damaged, and how many seconds to wait if not as long as ever."""
         self._connection = connection
         self._errors = storage_errors(path, remedy)
         self._patience = patience
@@ -215,7 +215,7 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
     def __enter__(self) -> None:
         """Begin."""
         with self._errors:
-            if self._patience == BUSY_SECONDS:
+            if self._patience is None:
                 _begin(self._connection, BUSY_SECONDS)
             else:
                 with waiting(self._connection, self._patience):
