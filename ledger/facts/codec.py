@@ -209,18 +209,21 @@ def _head(actor: str) -> bytes:
     return b'{"actor":%b,"facts":' % seal_actor(actor).encode()
 
 
+@lru_cache(maxsize=64)  # the entries of a transaction end alike
+def _tail(kind: str, recorded_at: str) -> bytes:
+    """What follows the facts, with room for the key and the position."""
+    return b',"key":%%b,"kind":"%b","position":%%d,"recorded_at":"%b"}' % (kind.encode(), recorded_at.encode())
+
+
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
     """The body of an entry around facts that are canonical bytes already.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
-    head = _head(actor)
-    tail = b',"key":%b,"kind":"%b","position":%d,"recorded_at":"%b"}' % (
-        orjson.dumps(key), kind.encode(), position, recorded_at.encode(),
-    )  # fmt: skip
-    body = head + facts_bytes + tail
-    _check_length(key, body)
+    body = _head(actor) + facts_bytes + _tail(kind, recorded_at) % (orjson.dumps(key), position)
+    if len(body) > MAX_BODY:
+        raise MalformedError([f"entry {key!r} has {len(body)} bytes, more than {MAX_BODY} @ $"])
     return body
 
 
@@ -231,11 +234,6 @@ def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
     """
     return assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
-
-
-def _check_length(key: str, body: bytes) -> None:
-    if len(body) > MAX_BODY:
-        raise MalformedError([f"entry {key!r} has {len(body)} bytes, more than {MAX_BODY} @ $"])
 
 
 def structure_event(kind: object, facts_given: object, path: str = "$.facts") -> Event:
