@@ -32,8 +32,10 @@ from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import told_of
+from ledger.runtime.collector import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
+_CLASSES = frozenset(EVENTS)
 
 
 class Recorded(NamedTuple):
@@ -90,6 +92,8 @@ class Recorder:
 
 
 def _refuse_strangers(given: Sequence[object]) -> None:
+    if _CLASSES.issuperset(map(type, given)):
+        return
     strangers = [thing for thing in given if not isinstance(thing, EVENTS)]
     if strangers:
         what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
@@ -116,7 +120,8 @@ class _Batch:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up."""
         with suppress(RejectedError, KeyTakenError):
             if all(type(event) is GameRecorded for event in events):
-                return self._append_games(cast("Sequence[GameRecorded]", events))
+                with collector_paused():
+                    return self._append_games(cast("Sequence[GameRecorded]", events))
             return self._append(events, {})
         try:
             return self._append(events, dict(self._writer.find([event.key for event in events])))
