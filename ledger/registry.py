@@ -42,6 +42,7 @@ class Learnt:
         recorded: the entries that are new.
         acts_in: names of the pools in which a rating to begin with acts, or may.
         passed_by: names of the pools in which it does not, for the first rated game was before it.
+        until: day of a later list whose rating holds from then on instead of the one that was recorded; None without.
         name: where the player was renamed, what the player is called, whatever name was told.
     """
 
@@ -49,6 +50,7 @@ class Learnt:
     recorded: int
     acts_in: tuple[str, ...] = ()
     passed_by: tuple[str, ...] = ()
+    until: str | None = None
     name: str | None = None
 
 
@@ -162,6 +164,7 @@ class Registry:
         problems: list[str] = []
         events: list[Event] = []
         acting: list[pasts.Beginning] = []
+        until: str | None = None
         with _named(problems):
             if birth_year is not None and not self._is_born_in(player, birth_year):
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
@@ -175,13 +178,15 @@ class Registry:
             if past is not None:
                 seed = past.seed(player, self.first_pool())
                 events.append(seed)
-                acting = [*acting, self._refuse_late(seed)]
+                begin, until = self._refuse_late(seed)
+                acting = [*acting, begin]
         if problems:
             raise MalformedError(problems)
         receipts = self.append(events, actor)
         return Learnt(
             player, sum(not receipt.duplicate for receipt in receipts),
             tuple(begin.pool for begin in acting if begin.takes), tuple(b.pool for b in acting if not b.takes),
+            until,
         )  # fmt: skip
 
     def _change(self, player: int, standing: Standing | None, declared: int | None, since: str) -> PlayerChanged:
@@ -209,8 +214,8 @@ class Registry:
             raise ConflictError(f"player:{player}", "birth_year", known, birth_year)
         return known is not None
 
-    def _refuse_late(self, seed: RatingSeeded) -> pasts.Beginning:
-        """Where a seed acts.
+    def _refuse_late(self, seed: RatingSeeded) -> tuple[pasts.Beginning, str | None]:
+        """Where a seed acts, and up to the day of which later list.
 
         Raises:
             RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
@@ -221,7 +226,7 @@ class Registry:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
         (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
-        return begin
+        return begin, pasts.next_list(self.views().connection, pool, seed)
 
     def namesakes(self, identity: str, name: str) -> list[str]:
         """The identities of others who have a name and may be the same person; all people are read for it."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 KINDS = frozenset({RatingSeeded, PlayerChanged})
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
 _HAS_SEED = "SELECT 1 AS found FROM seeds WHERE pool = ?1 AND player = ?2"
+NEXT_LIST = (
+    "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 "
+    "ORDER BY effective_ms LIMIT 1"
+)
 STANDING_OF = "SELECT standing FROM players WHERE player = ?1"
 STANDING_AT = (
     "SELECT standing FROM changes WHERE player = ?1 AND effective_ms <= ?2 "
@@ -108,6 +112,13 @@ def refuse_late(
         what = "declared rating" if declared else "rating"
         refuse_what_cannot_act(event.key, what, event.effective_at or "", found)
     return found
+
+
+def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:
+    """The day of the next list that has the seed's player in that pool: from then on its rating holds instead."""
+    since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
+    row = queries.first_row(connection, NEXT_LIST, (pool.pool, seed.player, since_ms))
+    return None if row is None else str(row["effective_at"])
 
 
 def judged(pool: Pool, first_ms: int | None, since_ms: int) -> Beginning:

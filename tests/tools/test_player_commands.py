@@ -235,3 +235,13 @@ def test_an_import_that_is_stopped_while_it_writes_leaves_the_journal_as_it_was(
         assert run("players", "import", fide_pool, path).code == REFUSED
     assert head(fide_pool) == before
     assert run("players", "import", fide_pool, path).code == 0
+
+
+def test_a_rating_that_a_later_list_ends_says_so(fide_pool: Path, run: Run) -> None:
+    run("player", "add", fide_pool, "fide:7", "Quill, Ada", "--rating", "2210", "--since", "2024-07-01")
+    done = run("player", "set", fide_pool, "fide:7", "--rating", "2300")
+    assert done.code == 0
+    assert "note: a later list has this player: its rating holds from 2024-07-01 on" in done.err
+    assert json.loads(run("show", fide_pool, "fide:7", "--at", "2024-06-30").out)["rating_then"] == 2300
+    assert json.loads(run("show", fide_pool, "fide:7").out)["rating_now"] == 2210
+    assert "note" not in run("player", "set", fide_pool, "fide:7", "--rating", "2250", "--since", "2024-08-01").err

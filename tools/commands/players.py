@@ -155,6 +155,8 @@ def set_(
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""
         output.remark(f"player {person.player}: {word}{where}; head {ledger.head()}")
+        if learnt.until is not None:
+            output.remark(f"note: a later list has this player: its rating holds from {learnt.until} on")
 
 
 @player.command()
