@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.tournaments import Announced, Gap, editions, first_from
+from ledger.book.tournaments import NOTHING, Announced, Gap, editions, first_from
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
@@ -33,15 +33,12 @@ def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     found: dict[str, Announced] = {}
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            known, span = found.get(event.tournament, Announced()), (instant_ms(event.starts_at), _end(event))
-            opened = dict(known.opened)
-            opened[span[0]] = max(span[1], opened.get(*span))
-            found[event.tournament] = attrs.evolve(known, opened=tuple(sorted(opened.items())))
+            known = found.get(event.tournament, NOTHING)
+            found[event.tournament] = known.opened_for(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            known = found.get(event.tournament, Announced())
-            closed = tuple(sorted({*known.closed, instant_end_ms(event.ended_at)}))
-            found[event.tournament] = attrs.evolve(known, closed=closed)
+            known = found.get(event.tournament, NOTHING)
+            found[event.tournament] = known.closed_at(instant_end_ms(event.ended_at))
     return found
 
 

@@ -266,8 +266,8 @@ class GameBook:
             "INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)",
             (pool.pool, event.tournament, ms, event.ended_at, position),
         )
-        editions = tuple(sorted({*pool.closed.get(event.tournament, ()), ms}))
-        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: editions})
+        known = pool.announced(event.tournament).closed_at(ms)
+        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: known.closed})
         self.pools[pool.name] = pool
         self._place_tournament(pool, event.tournament, fresh)
 
@@ -276,9 +276,8 @@ class GameBook:
         pool = self.pool_named(event.pool, position)
         first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
         add_opening(self.connection, pool, position, event)
-        opened = dict(pool.opened.get(event.tournament, ()))
-        opened[first] = max(last, opened.get(first, last))
-        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: tuple(sorted(opened.items()))})
+        known = pool.announced(event.tournament).opened_for(first, last)
+        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: known.opened})
         self.pools[pool.name] = pool
         self._place_tournament(pool, event.tournament, fresh)
 

@@ -44,6 +44,16 @@ class Announced:
     closed: tuple[int, ...] = ()
     opened: tuple[tuple[int, int], ...] = ()
 
+    def closed_at(self, last: int) -> Announced:
+        """The same with a closing: its last millisecond."""
+        return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
+
+    def opened_for(self, first: int, last: int) -> Announced:
+        """The same with an opening: its first and last millisecond; of two that begin alike the longer one holds."""
+        opened = dict(self.opened)
+        opened[first] = max(last, opened.get(first, last))
+        return attrs.evolve(self, opened=tuple(sorted(opened.items())))
+
     def editions(self) -> list[Edition]:
         """The editions that were opened, in order: none reaches into the next one, a closing within it ends it."""
         found = []

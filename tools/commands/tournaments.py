@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ledger.answers import announcements
-from ledger.book.tournaments import Announced
+from ledger.book.tournaments import NOTHING, Announced
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.words import Format
@@ -90,7 +90,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
 
 
 def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:
-    return announcements.announced_in(ledger.journal, pool).get(tournament, Announced())
+    return announcements.announced_in(ledger.journal, pool).get(tournament, NOTHING)
 
 
 def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
