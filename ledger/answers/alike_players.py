@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.facts.identities import are_apart, register_of
 from ledger.facts.person_names import FoldedName, Place, folded, may_be
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -163,14 +164,8 @@ def _fitting(every: Sequence[_Bearers]) -> Fitting:
     return {**dict.fromkeys(sorted(too_many)), **fitting}
 
 
-def _register(identity: str) -> str:
-    """Who gave an identity; names are given by nobody."""
-    namespace = identity.partition(":")[0]
-    return "" if namespace == "name" else namespace
-
-
 def _is_one_register(players: Iterable[int], identities: dict[int, str]) -> bool:
-    registers = {_register(identities[player]) for player in players}
+    registers = {register_of(identities[player]) for player in players}
     return len(registers) == 1 and "" not in registers
 
 
@@ -197,8 +192,7 @@ class _Facts:
         born, other_born = self.born.get(player), self.born.get(other)
         if born is not None and other_born is not None and born != other_born:
             return True
-        register = _register(self._identities[player])
-        if register and register == _register(self._identities[other]):
+        if are_apart(self._identities[player], self._identities[other]):
             return True
         if {player, other} in self._met:
             return True

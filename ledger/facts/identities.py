@@ -1,7 +1,7 @@
-"""How identities of players are spelt: one rule for every source, so that nobody becomes two by the case of a letter.
+"""How identities of players are spelt, and who gave them: one rule for every source, so that nobody becomes two.
 
-What stands before the colon says who gave the identity. Names and the user names of servers are without regard to
-case; of all others, which may be any code, each spelling is another player. No I/O.
+What stands before the colon says who gave the identity. Names and the user names of servers are without regard to the
+case of letters; of all others, which may be any code, each spelling is another player. No I/O.
 """
 
 from __future__ import annotations
@@ -19,3 +19,15 @@ def spelt(identity: str) -> str:
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity
     return f"{namespace.lower()}:{' '.join(unicodedata.normalize('NFC', own).split()).casefold()}"
+
+
+def register_of(identity: str) -> str:
+    """Who gave an identity: a register or a server; empty for a bare name, which nobody gave."""
+    namespace = identity.partition(":")[0]
+    return "" if namespace == "name" else namespace
+
+
+def are_apart(identity: str, other: str) -> bool:
+    """Whether one register or server gave both identities: it gives each person one, so that they are two people."""
+    register = register_of(identity)
+    return bool(register) and register == register_of(other)

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ledger.facts.identities import are_apart
 from ledger.facts.source_games import Fault
 from ledger.journal.people import People
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-_BARE = "name"  # no register: two bare names may be one person
-
-
-def are_apart(identity: str, other: str) -> bool:
-    """Whether one register or server gave out both identities, so that they are two people."""
-    register = identity.partition(":")[0]
-    return register == other.partition(":")[0] != _BARE
 
 
 def namesakes(people: People, identity: str, name: str) -> list[str]:
