@@ -200,10 +200,6 @@ class Roster:
             return None
         return row[1] if row[1] is not None and row[1] > 0 else None
 
-    def declared_at(self, player: int, ms: int) -> int | None:
-        """The declared rating in force at an instant."""
-        return self._declared_at(player, ms, self.known(player)[0])
-
     def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
         for since, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:

@@ -8,7 +8,6 @@ from typing import Any
 from ledger.runtime.lazy import pl
 
 TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
-DECIMALS = ("rating", "deviation", "volatility", "highest", "k_factor")
 
 
 def player_schema() -> Mapping[str, Any]:
