@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import schemes
-from ledger.book.game_book import Placed
+from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
@@ -201,7 +201,8 @@ class Ledger:
 
     def _noted(self, recorded: Recorded) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
-        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+            self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return EarlyGames(self.views).noted(recorded)
 
     def register(
