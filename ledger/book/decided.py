@@ -41,7 +41,9 @@ _OPEN_ABOUT = (
     "WHERE decision IS NULL AND subject IN (SELECT value FROM json_each(?)) ORDER BY proposal"
 )
 _SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
-_OF_PROPOSALS = "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?))"
+_OF_PROPOSALS = (
+    "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
+)
 
 
 class Proposal(NamedTuple):
@@ -163,6 +165,17 @@ class Decided:
         """A proposal, or None."""
         row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
         return None if row is None else Proposal(*row)
+
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
+        """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
+        where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
+        wanted = None if numbers is None else _json(numbers)
+        rows = self._connection.execute(f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), wanted))
+        return [Proposal(*row) for row in rows.fetchall()]
+
+    def next_number(self) -> int:
+        """The number of the next proposal."""
+        return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
 
     def changes(self, proposals: Iterable[int]) -> Iterator[Numbered]:
         """All changes of some proposals."""
