@@ -15,7 +15,7 @@ from ledger import schemes
 from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.corrections import Corrections, Proposed
+from ledger.correcting.corrections import Corrections, Proposed
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -283,7 +283,7 @@ class Ledger(RawReads):
         """What is proposed and decided about the facts, and what writes a proposal."""
         return Corrections(
             self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self._judge,
+            self._judge, self.player, lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
 
     def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:

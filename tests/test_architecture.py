@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
-    ("registry_columns", "registry", "correction_drafts", "corrections", "raw_reads"),
+    ("registry_columns", "registry", "correcting", "raw_reads"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

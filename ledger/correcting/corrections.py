@@ -14,7 +14,8 @@ import orjson
 
 from ledger.book.decided import Decided, Proposal
 from ledger.book.proposal_gate import Judge, ProposalGate
-from ledger.correction_drafts import Drafts
+from ledger.correcting.drafts import Drafts
+from ledger.correcting.verbs import Verbs
 from ledger.errors import MalformedError, ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import MOST_CHANGES, Change, Verb
@@ -22,7 +23,7 @@ from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import Event
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer
-from ledger.journal.people import People
+from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
 from ledger.ratings.views import Views
@@ -89,6 +90,9 @@ class Corrections:
         level: brings the views level with the journal.
         views: what follows from it.
         judge: raises RejectedError for a new fact that the rules of the journal let pass.
+        player: the player of a name, identity or number.
+        first_pool: name of the ledger's first pool.
+        now_ms: milliseconds since 1970.
     """
 
     journal: Journal
@@ -97,11 +101,24 @@ class Corrections:
     level: Callable[[], None]
     views: Callable[[], Views]
     judge: Judge
+    player: Callable[[str], Person]
+    first_pool: Callable[[], str]
+    now_ms: Callable[[], int]
 
     @property
     def drafts(self) -> Drafts:
         """What puts changes as people mean them into the words of a proposal."""
         return Drafts(self.journal, self.level, self.views)
+
+    @property
+    def verbs(self) -> Verbs:
+        """What reads a change from words: those of a command, or of a row of a file."""
+        return Verbs(self.drafts, self.player, self.first_pool)
+
+    def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
+        """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
+        self.level()
+        return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
 
     def propose(self, changes: Sequence[Change], *, reason: str, by: str, proven: bool = False) -> Proposed:
         """Record a proposal; it acts once it is approved.
