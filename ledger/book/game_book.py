@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.book import pasts, supplements, tables
+from ledger.book import pasts, stored_policies, supplements, tables
 from ledger.book.eras import BEGINNING
 from ledger.book.judging_columns import judged
 from ledger.book.roster import Roster
@@ -36,13 +36,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
-from ledger.facts.words import (
-    HALF_POINTS,
-    OUTCOME_CODE,
-    TERMINATION_CODE,
-    round_order,
-    time_loss,
-)
+from ledger.facts.public_events import PolicySet
+from ledger.facts.words import HALF_POINTS, OUTCOME_CODE, TERMINATION_CODE, round_order, time_loss
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, Scheme
 
@@ -152,6 +147,8 @@ class GameBook:
                     self._open_tournament(entry.position, event, fresh)
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
+                case PolicySet() as event:
+                    stored_policies.take(self.connection, entry.position, event)
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
