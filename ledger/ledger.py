@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import schemes
-from ledger.book.game_book import Placed
+from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
