@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
-    ("registry_columns", "registry", "house_policies"),
+    ("registry_columns", "registry", "correction_drafts", "corrections", "raw_reads", "house_policies"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),
