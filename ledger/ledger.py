@@ -22,6 +22,7 @@ from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
+from ledger.house_policies import HousePolicies
 from ledger.journal import renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.finding_players import player_found
@@ -231,6 +232,11 @@ class Ledger(RawReads):
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    @property
+    def policies(self) -> HousePolicies:
+        """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
+        return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views)
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""

@@ -22,7 +22,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
+from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
 from ledger.journal.needed_keys import needed_keys
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import told_of
@@ -188,6 +188,8 @@ class _Batch:
                 rules.check_new(event, self._known, self._now_ms)
                 if event.KIND != GameRecorded.KIND:
                     self._judge(event)
+                    if not self._judged:
+                        past_reach.check(event, self._writer.find, self._now_ms)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
