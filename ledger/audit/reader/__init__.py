@@ -7,7 +7,9 @@ alone is whether the whole file was written anew: that takes a head kept outside
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
-from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.notes import NotAProofError, VerifierKey
+from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
+from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -16,12 +18,17 @@ __all__ = [
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "NotAProofError",
+    "ProvenReceipt",
     "Snapshot",
     "TextsVerdict",
+    "VerifierKey",
     "inclusion_proof",
     "snapshot",
+    "verify_consistency",
     "verify_inclusion",
     "verify_journal",
     "verify_names",
+    "verify_receipt",
     "verify_texts",
 ]
