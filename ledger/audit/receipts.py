@@ -51,11 +51,11 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     if fault := ledger.checkpoints.fault():
         raise StorageError(str(ledger.path), f"no receipt can be given: {fault}")
     _check_covered(place, last.head, entry, f"game {name!r}")
-    told: dict[str, Any] = {"entry": _text(ledger, entry)}
+    content: dict[str, Any] = {"entry": _text(ledger, entry)}
     if person is not None:
-        told["name"] = _name(ledger, person, last.head)
+        content["name"] = _name(ledger, person, last.head)
     path = [_base64(sibling) for sibling in _path(ledger, entry, last.head)]
-    extra = _base64(orjson.dumps(told, option=orjson.OPT_SORT_KEYS))
+    extra = _base64(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 

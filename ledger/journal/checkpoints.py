@@ -31,7 +31,7 @@ WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
 _PLACE_LINE = re.compile(r"""\s*(checkpoints|"checkpoints"|'checkpoints')\s*=""")
 _BEGIN_ANEW = (
-    "bring the newer file back; where that is lost for good, this is another log: move the checkpoints and the key "
+    "bring the right file back; where that is lost for good, this is another log: move the checkpoints and the key "
     "aside, and make a new key under another name by 'rating-ledger checkpoint-key DB --new NAME'"
 )
 

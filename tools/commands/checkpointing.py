@@ -135,11 +135,11 @@ def verify_receipt_(file: str, keys: Sequence[str]) -> None:
 def _told(proven: ProvenReceipt) -> output.Row:
     """What was recorded, and under which checkpoint, field by field."""
     entry = proven.entry
-    told: output.Row = {"recorded_at": entry["recorded_at"], "actor": entry["actor"], "key": entry["key"]}
-    told |= entry["facts"]
+    row: output.Row = {"recorded_at": entry["recorded_at"], "actor": entry["actor"], "key": entry["key"]}
+    row |= entry["facts"]
     if proven.player is not None:
-        told |= {"player": proven.player, "identity": proven.identity, "name": proven.name}
-    return told | {"head": str(proven.signed.head), "signed_by": ", ".join(proven.signed.signers)}
+        row |= {"player": proven.player, "identity": proven.identity, "name": proven.name}
+    return row | {"head": str(proven.signed.head), "signed_by": ", ".join(proven.signed.signers)}
 
 
 def keys_in(word: str) -> list[VerifierKey]:

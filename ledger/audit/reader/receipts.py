@@ -103,11 +103,11 @@ def _value(lines: Sequence[str], number: int, word: str) -> str:
 
 def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedHead) -> ProvenReceipt:
     try:
-        told = _canonical(extra, {"entry"}, {"name"})
-        entry = _entry(told["entry"], position, path, signed.head, (GAME,))
-        if "name" not in told:
+        content = _canonical(extra, {"entry"}, {"name"})
+        entry = _entry(content["entry"], position, path, signed.head, (GAME,))
+        if "name" not in content:
             return ProvenReceipt(signed, position, entry)
-        facts, (player, identity, name) = entry["facts"], _name(told["name"], signed.head)
+        facts, (player, identity, name) = entry["facts"], _name(content["name"], signed.head)
         if player not in {facts["white"], facts["black"]}:
             raise ValueError(f"the name is of player {player}, who did not play this game")  # noqa: TRY301
     except ValueError as error:
@@ -121,13 +121,13 @@ def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, An
     """The object in the line ``extra``, which could be written in no other way."""
     content = decoded(extra)
     try:
-        told = json.loads(content)
-        again = json.dumps(told, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+        value = json.loads(content)
+        again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
     except (ValueError, RecursionError):
         raise ValueError("it holds no JSON") from None
     if again != content:
         raise ValueError("its JSON is not canonical: it was changed")
-    return _with_fields(told, needed, possible)
+    return _with_fields(value, needed, possible)
 
 
 def _with_fields(given: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
@@ -157,16 +157,16 @@ def _entry(
 def _name(given: Any, head: TreeHead) -> tuple[int, str, str]:
     """Number, identity and name, as an entry in the tree committed to them."""
     fields = {"entry", "identity", "index", "name", "proof", "salt"}
-    told = _with_fields(given, fields, set())
-    index, salt, proof = told["index"], told["salt"], told["proof"]
-    identity, name = told["identity"], told["name"]
+    parts = _with_fields(given, fields, set())
+    index, salt, proof = parts["index"], parts["salt"], parts["proof"]
+    identity, name = parts["identity"], parts["name"]
     texts = isinstance(identity, str) and isinstance(name, str) and isinstance(salt, str)
     if not texts or type(index) is not int or not isinstance(proof, list):
         raise ValueError("the name in it is not told as a receipt tells it")
     if not all(isinstance(sibling, str) for sibling in proof):
         raise ValueError("a hash of the name's proof in it is no text")
     path = [decoded_hash(sibling) for sibling in proof]
-    facts = _entry(told["entry"], index + 1, path, head, NAMING)["facts"]
+    facts = _entry(parts["entry"], index + 1, path, head, NAMING)["facts"]
     secret = bytes.fromhex(salt)
     if secret.hex() != salt or len(secret) != SALT_BYTES:
         raise ValueError(f"the salt in it is not {SALT_BYTES} bytes in lower-case hexadecimal")
