@@ -9,6 +9,7 @@ from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snap
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.notes import NotAProofError, VerifierKey
 from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
+from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
@@ -20,6 +21,7 @@ __all__ = [
     "NamesVerdict",
     "NotAProofError",
     "ProvenReceipt",
+    "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
     "VerifierKey",
@@ -29,6 +31,7 @@ __all__ = [
     "verify_inclusion",
     "verify_journal",
     "verify_names",
+    "verify_reasons",
     "verify_receipt",
     "verify_texts",
 ]
