@@ -19,7 +19,7 @@ from ledger.journal.kept_checkpoints import text_of
 from ledger.journal.merkle import leaf_hash
 from ledger.journal.note_keys import NoteKey
 from ledger.ledger import Ledger
-from tests.kit.checkpoints import KEY, ORIGIN, RELEASED_GAME, give_key, released_club
+from tests.kit.checkpoints import KEY, ORIGIN, RELEASED_GAME, released_club, signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
 from tests.kit.golden_entries import FOLDER
@@ -35,9 +35,7 @@ PLAIN, NAMED = "game.tlog-proof", "game-with-name.tlog-proof"
 @pytest.fixture
 def receipt_club(club_of_two: ClubOfTwo) -> ClubOfTwo:
     """The club of two with a key and a checkpoint."""
-    give_key(club_of_two.path)
-    club_of_two.ledger.checkpoints.make()
-    return club_of_two
+    return signed(club_of_two)
 
 
 def refusal(content: bytes | str, *keys: VerifierKey) -> NotAProofError:

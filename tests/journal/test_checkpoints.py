@@ -20,7 +20,7 @@ from ledger.journal.kept_checkpoints import last_checkpoint, text_of
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside, kept_with
-from tests.kit.checkpoints import KEY, ORIGIN, give_key, released_club
+from tests.kit.checkpoints import KEY, ORIGIN, give_key, released_club, signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, source_games
 from tests.kit.golden_entries import FOLDER
@@ -32,9 +32,7 @@ GOLDEN = FOLDER / "proofs"
 @pytest.fixture
 def signed_club(club_of_two: ClubOfTwo) -> ClubOfTwo:
     """The club of two with a key and a checkpoint of its four entries."""
-    give_key(club_of_two.path)
-    club_of_two.ledger.checkpoints.make()
-    return club_of_two
+    return signed(club_of_two)
 
 
 @pytest.fixture

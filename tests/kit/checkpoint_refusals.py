@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 from ledger.audit.receipts import receipt_of
 from ledger.journal.note_keys import NoteKey
 from ledger.ledger import Ledger
-from tests.kit.checkpoints import give_key
+from tests.kit.checkpoints import give_key, signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
 from tests.kit.tampering import run_sql
-
-
-def signed(scene: ClubOfTwo) -> Path:
-    """Give the club a key and a checkpoint of its four entries; returns the file of the checkpoints."""
-    give_key(scene.path)
-    scene.ledger.checkpoints.make()
-    return scene.folder / "club.checkpoints"
 
 
 def write_again(scene: ClubOfTwo) -> None:
@@ -60,7 +52,7 @@ def older_copy(scene: ClubOfTwo) -> None:
 
 def another_journal(scene: ClubOfTwo) -> None:
     """The root of the checkpoint is one of which every digit is known; that of the journal is not, for its salts."""
-    file = signed(scene)
+    file = signed(scene).folder / "club.checkpoints"
     scene.ledger.close()
     run_sql(scene.path, "DROP TRIGGER journal_never_updates", "UPDATE journal SET leaf = zeroblob(32)")
     lines = file.read_text("utf-8").split("\n")
@@ -69,14 +61,14 @@ def another_journal(scene: ClubOfTwo) -> None:
 
 
 def signed_for_another_journal(scene: ClubOfTwo) -> None:
-    file = signed(scene)
+    file = signed(scene).folder / "club.checkpoints"
     lines = file.read_text("utf-8").split("\n")
     file.write_text("\n".join([lines[0], "7", *lines[2:]]), "utf-8")
     scene.ledger.checkpoints.make()
 
 
 def cut_off(scene: ClubOfTwo) -> None:
-    file = signed(scene)
+    file = signed(scene).folder / "club.checkpoints"
     file.write_bytes(file.read_bytes()[:-5])
     scene.ledger.checkpoints.make()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledger.journal.note_keys import ED25519, NoteKey, _base64
 from ledger.runtime.ledger_files import kept_with
-from tests.kit.clubs import NAME
+from tests.kit.clubs import NAME, ClubOfTwo
 from tests.kit.places import TESTS
 
 ORIGIN = "ratings.example.org/club"
@@ -31,3 +31,10 @@ def released_club(folder: Path) -> Path:
         archive.extractall(folder, filter="data")
     give_key(folder / NAME)
     return folder / NAME
+
+
+def signed(club: ClubOfTwo) -> ClubOfTwo:
+    """The club of two, with a key and a checkpoint of its four entries."""
+    give_key(club.path)
+    club.ledger.checkpoints.make()
+    return club
