@@ -41,6 +41,7 @@ TASKS = {
     "Set rules of the house": {
         "policy": "policies.policy",
     },
+    "Correct": {"correct": "correcting.correct"},
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
