@@ -38,7 +38,8 @@ def _club_that_is_built(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def killed_builds(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Killed]:
     """Rebuild the views, and keep the build's files as they stand when each of its statements begins."""
-    connect, found = sqlite.connect, {}
+    connect = sqlite.connect
+    found: dict[tuple[tuple[str, bytes], ...], Killed] = {}
     views = beside(path, "views")
 
     def keep(_: str) -> None:
