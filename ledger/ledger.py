@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import schemes
-from ledger.book.game_book import Placed
+from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
@@ -23,9 +23,10 @@ from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import listing, renaming, rules
 from ledger.journal.alike import AlikeGames
+from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person
-from ledger.journal.recorder import Recorder
+from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
@@ -39,7 +40,7 @@ from ledger.registry import Registry
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
-from ledger.runtime.nearest import choice_of, meant_by
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -193,7 +194,12 @@ class Ledger:
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
-        recorded = self._recorder.append_many(batch, actor)
+        return self._noted(self._recorder.append_many(batch, actor))
+
+    def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+        return self._noted(self._recorder.append_judged(gate, actor))
+
+    def _noted(self, recorded: Recorded) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
         self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return EarlyGames(self.views).noted(recorded)
@@ -338,20 +344,7 @@ class Ledger:
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
-        found = list(self.people.by_number([int(wanted)]).values()) if wanted.isdecimal() else []
-        found = found or self.people.named(wanted) or self._nameless(wanted)
-        if len(found) == 1:
-            return self._names.compared(found[0])
-        alike = f"{meant_by(self.people.like(wanted))}names are matched whole"
-        if found:
-            several = f"several are called so: {[person.identity for person in found]}; give an identity or a number"
-            raise UnknownNameError("player", wanted, several, where="by that name alone")
-        raise UnknownNameError("player", wanted, alike)
-
-    def _nameless(self, wanted: str) -> list[Person]:
-        """A number that the journal registered and of which the people file, as it stands, knows nothing."""
-        stored = self.journal.find([f"player:{wanted}"]) if wanted.isdecimal() else {}
-        return [Person(int(wanted), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored.values()]
+        return player_found(self.journal, self._names, wanted)
 
     def people_row(self, player: int) -> Person | None:
         """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import pasts, supplements, tables
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.book.judging_columns import judged
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.timeline import Pool
@@ -198,7 +199,7 @@ def take_decoded(
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
-        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note, book.moved)
+        supplements.take(book.connection, _added(block.supplements), book.judging.verdicts, fresh.note, book.moved)
     if not of_a_build:
         book.place_tournaments(fresh)
     return counting

@@ -17,13 +17,18 @@ import attrs
 import orjson
 
 from ledger.errors import MalformedError
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import CorrectionProposed
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
 from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
+from ledger.facts.public_events import PolicySet
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
 MAX_ACTOR = 128
+_LISTS: tuple[Any, ...] = (tuple[ConversionRange, ...], tuple[Change, ...])
+_NESTED = (SchemeAdopted, CorrectionProposed, PolicySet)  # kinds with keys inside their facts
 _ENTRY_KEYS = ("actor", "facts", "key", "kind", "position", "recorded_at")
 _ACTOR_WANTED = f"1 to {MAX_ACTOR} characters of NFC text without controls or outer blanks"
 RECORDED_AT_LENGTH = 24
@@ -83,27 +88,35 @@ def _is_mapping(kind: Any) -> bool:
     return get_origin(kind) is Mapping
 
 
-def _ranges(value: Any, _: Any) -> tuple[ConversionRange, ...]:
-    """A list of objects; every fault names the place in the list."""
+def _objects(value: Any, kind: Any) -> tuple[Any, ...]:
+    """A list of objects of one class; every fault names the place in the list."""
     if type(value) is not list:
         raise ValueError(f"expected a list of objects, got {value!r}")
-    names = [field.name for field in attrs.fields(ConversionRange)]
-    ranges: list[ConversionRange] = []
+    cls = get_args(kind)[0]
+    objects: list[Any] = []
     problems: list[str] = []
     for place, item in enumerate(value):
-        if not isinstance(item, dict) or not {"factor", "offset"} <= item.keys() <= set(names):
-            problems.append(f"[{place}]: expected an object of factor, offset and perhaps from_rating, got {item!r}")
-            continue
-        if item.get("from_rating", "") is None:
-            problems.append(f"[{place}]: null is not written: leave from_rating out")
-            continue
         try:
-            ranges.append(ConversionRange(**item))
+            objects.append(_object(item, cls))
         except ValueError as error:
             problems.append(f"[{place}]: {error}")
     if problems:
         raise ValueError("; ".join(problems))
-    return tuple(ranges)
+    return tuple(objects)
+
+
+def _object(item: Any, cls: type) -> Any:
+    fields = attrs.fields_dict(cls)
+    needed = {name for name, field in fields.items() if field.default is attrs.NOTHING}
+    if not isinstance(item, dict) or not needed <= item.keys() <= fields.keys():
+        wanted = f"{', '.join(sorted(needed))} and perhaps {', '.join(sorted(fields.keys() - needed))}"
+        raise ValueError(f"expected an object of {wanted}, got {item!r}")
+    for name, value in item.items():
+        if value is None:
+            raise ValueError(f"null is not written: leave {name} out")
+    attrs.resolve_types(cls)  # what is no word of an enumeration is taken as it is: the class's validators look at it
+    words = [name for name in item if "enum" in fields[name].metadata["schema"]]
+    return cls(**{**item, **{name: _converter().structure(item[name], fields[name].type) for name in words}})  # type: ignore[arg-type]
 
 
 @cache
@@ -123,7 +136,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(StrEnum, _member)
     # A mapping is taken as it is: the class's own validator looks inside.
     converter.register_structure_hook_func(_is_mapping, lambda value, _: value)
-    converter.register_structure_hook_func(lambda kind: kind == tuple[ConversionRange, ...], _ranges)
+    converter.register_structure_hook_func(lambda kind: kind in _LISTS, _objects)
     return converter
 
 
@@ -153,7 +166,7 @@ class _Written(NamedTuple):
     @classmethod
     def of(cls, kind: type[Event]) -> _Written:
         names = tuple(sorted(field.name for field in attrs.fields(kind) if field.name != kind.KEY_FIELD))
-        return cls(names, _reader(names), orjson.OPT_SORT_KEYS if kind is SchemeAdopted else None)
+        return cls(names, _reader(names), orjson.OPT_SORT_KEYS if kind in _NESTED else None)
 
 
 _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
@@ -162,11 +175,11 @@ _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
 def _stored(event: Event) -> dict[str, Any]:
     """The fields that are written, in canonical order. A built event has passed its checks: it lies in the subset."""
     written = _WRITTEN[type(event)]
-    plain = {
-        name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None
-    }
-    if type(event) is SchemeAdopted and event.conversion is not None:  # the one kind with a list in it
+    plain = {name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None}
+    if type(event) is SchemeAdopted and event.conversion is not None:
         plain["conversion"] = _plain_ranges(event.conversion)
+    elif type(event) is CorrectionProposed:
+        plain["changes"] = [change.plain() for change in event.changes]
     return plain
 
 
@@ -297,9 +310,7 @@ def _event_of(kind: object, key: str, given: object) -> Event:
 def _entry_problems(plain: dict[str, Any]) -> list[str]:
     """What is wrong with an entry outside its facts."""
     problems = [f"required field missing @ $.{name}" for name in _ENTRY_KEYS if name not in plain]
-    problems += [
-        f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS
-    ]
+    problems += [f"unknown field, expected one of {list(_ENTRY_KEYS)} @ $.{n}" for n in plain if n not in _ENTRY_KEYS]
     for name, wanted, holds in _ENTRY_CHECKS:
         if name in plain and not holds(plain[name]):
             problems.append(f"expected {wanted}, got {plain[name]!r} @ $.{name}")
@@ -352,6 +363,4 @@ def decode(body: bytes) -> Entry:
         raise MalformedError(problems)
     if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
         raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
-    return Entry(
-        position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event
-    )
+    return Entry(position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event)

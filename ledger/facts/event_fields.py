@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any
 
 import attrs
 
 from ledger.errors import MalformedError
 from ledger.facts.instants import INSTANT_FORMS, instant_ms
-from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
@@ -135,10 +135,7 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
     return field_of(doc, schema, check, optional=optional, absent=absent)
 
 
-def one_of_field(
-    doc: str, choices: type[Carry | Format | Outcome | Standing | Termination], *, optional: bool = False,
-    absent: str = "",
-) -> Any:  # fmt: skip
+def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, absent: str = "") -> Any:
     """A field of one word out of an enumeration."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

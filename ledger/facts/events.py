@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.event_fields import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
@@ -32,6 +33,7 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
+from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 
@@ -322,11 +324,13 @@ class ClockAccepted:
 
 Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
-    | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed
+    | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
+    | CorrectionDecided | PolicySet | ListPublished | PersonErased
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
+    CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.

@@ -6,8 +6,8 @@ vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain, count, repeat
 from typing import Any, NamedTuple, cast
 
@@ -36,6 +36,7 @@ from ledger.runtime.collector import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
 _CLASSES = frozenset(EVENTS)
+Gate = Callable[[Writer, int], Sequence[Event]]
 
 
 class Recorded(NamedTuple):
@@ -77,15 +78,36 @@ class Recorder:
         """
         given = list(events)
         _refuse_strangers(given)
+        with self._writing() as writer:
+            accepted = _accepted(given, writer)
+            now, last = self._clock_ms(), writer.last_recorded_at()
+            if accepted is None:
+                now = rules.check_clock(now, last)
+            else:
+                now = rules.check_acceptance(accepted, now, writer.size, last)
+            return _Batch(writer, self._known, actor, now, accepted, self._judge).append(given)
+
+    def append_judged(self, gate: Gate, actor: str) -> Recorded:
+        """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
+
+        Args:
+            gate: called under the write lock with the transaction and the time to record under; it judges what stands
+                there by then and gives the facts to record. What is not of those kinds is judged as always.
+            actor: who records them.
+
+        Raises:
+            RejectedError: the gate refuses, or one of the facts may not follow what is there.
+        """
+        with self._writing() as writer:
+            now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+            given = list(gate(writer, now))
+            return _Batch(writer, self._known, actor, now, None, self._judge, rules.OWN_DOORS).append(given)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
         try:
             with self._journal.writing() as writer:
-                accepted = _accepted(given, writer)
-                now, last = self._clock_ms(), writer.last_recorded_at()
-                if accepted is None:
-                    now = rules.check_clock(now, last)
-                else:
-                    now = rules.check_acceptance(accepted, now, writer.size, last)
-                return _Batch(writer, self._known, actor, now, accepted, self._judge).append(given)
+                yield writer
         except BaseException:
             self._known.clear()  # some of it may have been undone
             raise
@@ -105,7 +127,7 @@ class _Batch:
 
     def __init__(
         self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None,
-        judge: Callable[[Event], None],
+        judge: Callable[[Event], None], judged: Container[type[Event]] = (),
     ) -> None:  # fmt: skip
         self._writer = writer
         self._known = known
@@ -113,6 +135,7 @@ class _Batch:
         self._now_ms = now_ms
         self._judge = judge
         self._accepted = accepted  # the first event, judged already
+        self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
 
@@ -167,7 +190,7 @@ class _Batch:
                     places.append((key, before.position, None))
                     continue
                 event, key = supplement, supplement.key  # noqa: PLW2901
-            elif event is not self._accepted:
+            elif event is not self._accepted and type(event) not in self._judged:
                 rules.check_new(event, self._known, self._now_ms)
                 if event.KIND != GameRecorded.KIND:
                     self._judge(event)

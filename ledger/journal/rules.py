@@ -14,6 +14,7 @@ import orjson
 
 from ledger import schemes
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import (
     BLANKS,
     BirthYearLearnt,
@@ -31,6 +32,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
+from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.tellings import compared
 from ledger.facts.words import Carry
 from ledger.journal import Stored, adoptions
@@ -57,6 +59,7 @@ RULES: dict[str, str] = {
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
+    "not-by-append": "this fact is recorded by a call of its own, which keeps what belongs beside it: see the message",
     "not-by-rename": "a name is sealed when it is given: run 'player rename', or call Ledger.rename",
     # Of games only the views know which are rated: ``ratings.pasts`` judges this, for every door.
     "after-the-first-game": (
@@ -64,6 +67,14 @@ RULES: dict[str, str] = {
     ),
 }
 
+# Facts that come into the journal by calls of their own, and by which.
+OWN_DOORS: Mapping[type[Event], str] = {
+    CorrectionProposed: "'correct' or Ledger.propose",
+    CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
+    PolicySet: "'policy set' or Ledger.policies",
+    ListPublished: "'publish' or Ledger.publications",
+    PersonErased: "'erase' or Ledger.erase",
+}
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
 
@@ -164,6 +175,10 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_opening(event, known)
         case ClockAccepted() | GameSupplemented() | PlayerRenamed():
             raise _not_by_append(event)
+        case (
+            CorrectionProposed() | CorrectionDecided() | PolicySet() | ListPublished() | PersonErased()
+        ):
+            raise _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
         case _:
             pass
 

@@ -11,7 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
 from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError

@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.book.game_book import Fresh, GameBook, Placed
+from ledger.book.fresh import Fresh, Placed
+from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.book.tournament_games import index_where_rated_whole
 from ledger.errors import CorruptError, ProjectionError, StorageError, one_line

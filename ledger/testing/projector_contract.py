@@ -15,7 +15,8 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import Event
 from ledger.facts.words import Termination

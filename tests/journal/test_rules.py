@@ -19,6 +19,7 @@ from ledger.facts.events import (
     RatingSeeded,
 )
 from ledger.facts.pasts import Past
+from ledger.facts.public_events import PersonErased
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import rules
@@ -115,6 +116,7 @@ WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
 )
 WRONG_WAYS: tuple[tuple[str, Event], ...] = (
     ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
+    ("not-by-append", PersonErased(player=9)),
     ("not-by-rename", PlayerRenamed(player=9, number=1, commitment="0" * 64)),
 )
 LATE: dict[str, Any] = {"rating": "2344", "effective_at": "2026-12"}

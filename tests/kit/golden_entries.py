@@ -5,14 +5,10 @@ A name that ends otherwise holds what neither form shows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from ledger.facts.codec import assemble, facts
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
-    Event,
     GameRecorded,
     GameSupplemented,
     PlayerChanged,
@@ -25,30 +21,12 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
+from tests.kit.golden_corrections import CORRECTIONS
+from tests.kit.golden_shape import SETTINGS_OF_EVERY_SHAPE, Golden
 from tests.kit.places import TESTS
 
 FOLDER = TESTS / "golden"
 
-
-class Golden(NamedTuple):
-    """An entry as it is given to the codec."""
-
-    position: int
-    recorded_at: str
-    actor: str
-    event: Event
-    old_kind: str = ""  # where it is of a kind that is no longer written
-
-    def body(self) -> bytes:
-        """Its bytes as the codec writes them, or wrote them."""
-        event = self.event
-        kind = self.old_kind or event.KIND
-        return assemble(self.position, self.recorded_at, self.actor, kind, event.key, facts(event))
-
-
-SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
-    "provisional_games": 50, "a-switch": True, "Z": "-0.250", "k": "32", "big": -(2**53 - 1),
-}  # fmt: skip
 
 # By file name without ".json".
 GOLDEN: dict[str, Golden] = {
@@ -317,4 +295,5 @@ GOLDEN: dict[str, Golden] = {
             black_rating=0,
         ),
     ),
+    **CORRECTIONS,
 }

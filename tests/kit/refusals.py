@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
@@ -18,6 +19,7 @@ from ledger.facts.events import (
     RatingSeeded,
     SchemeAdopted,
 )
+from ledger.facts.public_events import PersonErased, PolicySet
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
@@ -194,6 +196,14 @@ CASES: dict[str, tuple[Case, ...]] = {
             "what is new about game 'r1-b1' is told by recording the game again, with all that is known",
         ),
         Case(GameSupplemented(game="r9", entry=3, number=2), "what is new about game 'r9' is told by recording"),
+    ),
+    "not-by-append": (
+        Case(
+            CorrectionDecided(proposal=1, decision=Decision.APPROVED, proven=False),
+            "a correction-decided/1 is recorded by 'correct approve', 'reject', 'withdraw' or Ledger.decide",
+        ),
+        Case(PersonErased(player=1), "a person-erased/1 is recorded by 'erase' or Ledger.erase"),
+        Case(PolicySet(policy="four-eyes", number=1, settings={}), "a policy-set/1 is recorded by 'policy set' or"),
     ),
     "not-by-rename": (
         Case(

@@ -15,6 +15,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ledger.facts import event_fields as limits
+from ledger.facts.changes import FIELDS, Change, Verb, Which
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -33,6 +35,7 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_text
+from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")
@@ -240,11 +243,81 @@ def supplements() -> st.SearchStrategy[GameSupplemented]:
     )
 
 
+def _values() -> st.SearchStrategy[dict[str, Any]]:
+    """Fields of a fact by name; the empty text is a blank."""
+    plain = st.just("") | plain_texts(40) | st.integers(-limits.MAX_WHOLE, limits.MAX_WHOLE) | st.booleans()
+    fields = st.from_regex(r"\A[a-z][a-z_]{0,31}\Z")
+    return st.dictionaries(fields, plain | settings(), min_size=1, max_size=4)
+
+
+@st.composite
+def corrected_facts(draw: st.DrawFn) -> Change:
+    """A change of any verb, with the fields that the verb needs and perhaps those that it may have."""
+    verb = draw(st.sampled_from(Verb))
+    facts = draw(_values())
+    drawn: dict[str, st.SearchStrategy[Any]] = {
+        "fact": st.from_regex(r"\A[a-z]+:[!-~]{1,200}\Z"),
+        "entry": st.integers(1, limits.MAX_WHOLE),
+        "kind": st.from_regex(r"\A[a-z]+-[a-z]+/[1-9]\Z"),
+        "expects": st.just(dict.fromkeys(facts, "")),
+        "facts": st.just(facts),
+        "player": players(),
+        "into": players(),
+        "which": st.sampled_from(Which),
+        "pool": names(),
+        "tournament": plain_texts(128),
+        "since": instants(),
+        "until": instants(),
+        "proposal": st.integers(1, limits.MAX_WHOLE),
+    }
+    optional = [name for name in FIELDS[verb].allowed if draw(st.booleans())]
+    return Change(do=verb, **{name: draw(drawn[name]) for name in (*FIELDS[verb].needed, *optional)})
+
+
+def proposals() -> st.SearchStrategy[CorrectionProposed]:
+    """``correction-proposed/1``."""
+    whole = st.integers(1, limits.MAX_WHOLE)
+    changes = st.lists(corrected_facts(), min_size=1, max_size=5).map(tuple)
+    return st.builds(
+        CorrectionProposed, proposal=whole, part=whole, parts=whole, changes=changes, reason=hashes(),
+        proven=st.booleans(),
+    )  # fmt: skip
+
+
+def decisions() -> st.SearchStrategy[CorrectionDecided]:
+    """``correction-decided/1``."""
+    return st.builds(
+        CorrectionDecided, proposal=st.integers(1, limits.MAX_WHOLE), decision=st.sampled_from(Decision),
+        reason=_or_none(hashes()), proven=st.booleans(),
+    )  # fmt: skip
+
+
+def policies() -> st.SearchStrategy[PolicySet]:
+    """``policy-set/1``."""
+    number, since = st.integers(1, limits.MAX_WHOLE), _or_none(instants())
+    return st.builds(PolicySet, policy=names(), number=number, settings=settings(), effective_from=since)
+
+
+def published_lists() -> st.SearchStrategy[ListPublished]:
+    """``list-published/1``."""
+    whole = st.integers(1, limits.MAX_WHOLE)
+    return st.builds(
+        ListPublished, pool=names(), as_of=instants(), edition=whole, head=whole, root=hashes(), digest=hashes(),
+        players=st.integers(0, limits.MAX_PLAYER), scheme=names(), scheme_version=whole, arithmetic=whole,
+    )  # fmt: skip
+
+
+def erasures() -> st.SearchStrategy[PersonErased]:
+    """``person-erased/1``."""
+    return st.builds(PersonErased, player=players())
+
+
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
         registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
-        closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(),
+        closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(), proposals(), decisions(),
+        policies(), published_lists(), erasures(),
     )  # fmt: skip
 
 

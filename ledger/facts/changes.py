@@ -1,0 +1,188 @@
+"""What a correction may change: one class for every verb, with the fields that each verb needs. No event lives here.
+
+What a change makes of the facts is the game book's business; whether it may follow what is there, that of its gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.errors import MalformedError
+from ledger.facts.event_fields import (
+    MAX_PLAYER,
+    MAX_WHOLE,
+    NAME_PATTERN,
+    fail,
+    field_of,
+    instant_field,
+    integer_field,
+    is_plain_text,
+    one_of_field,
+    pattern_field,
+    text_field,
+)
+
+KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,200}"
+KIND_PATTERN = r"[a-z]+(?:-[a-z]+)*/[1-9][0-9]?"
+FIELD_PATTERN = r"[a-z][a-z_]{0,31}"
+BLANK = ""  # a field that says nothing: no field of an event may be the empty text
+MOST_CHANGES = 200  # in one entry; a proposal with more is recorded in parts
+LONGEST_TEXT = 256
+_DEEPEST = 3  # settings and conversions are objects within the facts
+
+
+class Verb(StrEnum):
+    """What is done to a fact, to the games of a player or tournament, to a person, or to a decision."""
+
+    REPLACE = "replace"  # some fields of a fact
+    ANNUL = "annul"  # a fact, as if it had never been recorded; of a game: void it
+    RESTORE = "restore"  # a fact that was annulled
+    ADD = "add"  # a fact that was missed; the approval records it
+    MERGE = "merge"  # a player into another one, who is the same person
+    PART = "part"  # two players who were merged
+    ANNUL_GAMES = "annul-games"  # of a player between two instants
+    ANNUL_TOURNAMENT = "annul-tournament"
+    RESTORE_TOURNAMENT = "restore-tournament"
+    UNDO = "undo"  # an approved proposal
+
+
+class Which(StrEnum):
+    """Which games of a player are annulled."""
+
+    ALL = "all"  # as if the player had never played them
+    LOSSES = "losses"  # of the opponents: what they won or drew stands
+
+
+class Taken(NamedTuple):
+    """The fields of a verb: those that it needs, and those that it may have."""
+
+    needed: tuple[str, ...]
+    allowed: tuple[str, ...] = ()
+
+
+FIELDS: Mapping[Verb, Taken] = {
+    Verb.REPLACE: Taken(("fact", "entry", "expects", "facts")),
+    Verb.ANNUL: Taken(("fact", "entry")),
+    Verb.RESTORE: Taken(("fact", "entry")),
+    Verb.ADD: Taken(("fact", "kind", "facts")),
+    Verb.MERGE: Taken(("player", "into")),
+    Verb.PART: Taken(("player", "into")),
+    Verb.ANNUL_GAMES: Taken(("player", "which"), ("since", "until")),
+    Verb.ANNUL_TOURNAMENT: Taken(("pool", "tournament"), ("since", "until")),
+    Verb.RESTORE_TOURNAMENT: Taken(("pool", "tournament"), ("since", "until")),
+    Verb.UNDO: Taken(("proposal",)),
+}
+
+
+def _values_field(doc: str) -> Any:
+    """A field of plain values by the names of an event's fields; the empty text stands for a blank."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not isinstance(value, Mapping) or not value:
+            fail(attribute, "a mapping of at least one field to its value", value)
+        for path, found in _leaves(value, ""):
+            if type(found) is str and (found == BLANK or is_plain_text(found, LONGEST_TEXT)):
+                continue
+            if type(found) is bool or (type(found) is int and abs(found) <= MAX_WHOLE):
+                continue
+            fail(attribute, f"plain text, a whole number, true or false at {path!r}", found)
+
+    value = {"type": ["string", "integer", "boolean", "object", "array"]}
+    schema = {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": {"pattern": f"^{FIELD_PATTERN}$"},
+        "additionalProperties": value,
+    }
+    return field_of(doc, schema, check, optional=True)
+
+
+def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Each value that is neither object nor list, with its path."""
+    if depth <= _DEEPEST and isinstance(value, Mapping):
+        for name, inner in value.items():
+            if type(name) is not str or not name.isascii() or not name.isprintable() or len(name) > 32:
+                raise MalformedError([f"names of fields are up to 32 characters of plain ASCII, got {name!r}"])
+            yield from _leaves(inner, f"{path}.{name}" if path else name, depth + 1)
+    elif depth <= _DEEPEST and isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _leaves(inner, f"{path}[{place}]", depth + 1)
+    else:
+        yield path, value
+
+
+@attrs.frozen(kw_only=True)
+class Change:
+    """One change of what the journal says; which fields it has depends on ``do``."""
+
+    do: Verb = one_of_field("what is done", Verb)
+    fact: str | None = pattern_field("key of the fact in the journal", KEY_OF_FACT_PATTERN, optional=True)
+    entry: int | None = integer_field("position of the entry that recorded the fact", 1, MAX_WHOLE, optional=True)
+    kind: str | None = pattern_field("kind of a fact that was missed", KIND_PATTERN, optional=True)
+    expects: Mapping[str, Any] | None = _values_field(
+        "the fields that are replaced, as they stood when it was proposed; empty text: blank"
+    )
+    facts: Mapping[str, Any] | None = _values_field(
+        "the fields as they are to be, or all facts of one that was missed; empty text: blank"
+    )
+    player: int | None = integer_field("number of the player", 1, MAX_PLAYER, optional=True)
+    into: int | None = integer_field("number of the player that stays", 1, MAX_PLAYER, optional=True)
+    which: Which | None = one_of_field("which games of the player", Which, optional=True)
+    pool: str | None = pattern_field("rating pool of the tournament", NAME_PATTERN, optional=True)
+    tournament: str | None = text_field("name of the tournament", 128, optional=True)
+    since: str | None = instant_field("first instant whose games are meant", optional=True, absent="from the beginning")
+    until: str | None = instant_field("last instant whose games are meant", optional=True, absent="without end")
+    proposal: int | None = integer_field("number of the proposal that is undone", 1, MAX_WHOLE, optional=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a change whose fields are not those of its verb.
+
+        Raises:
+            MalformedError: one is missing, or one too many; or nothing is replaced.
+        """
+        taken = FIELDS[self.do]
+        given = {field.name for field in attrs.fields(Change) if getattr(self, field.name) is not None} - {"do"}
+        problems = [f"{self.do} needs {name}" for name in taken.needed if name not in given]
+        problems += [f"{self.do} takes no {name}" for name in sorted(given - {*taken.needed, *taken.allowed})]
+        if self.do is Verb.REPLACE and not problems:
+            expects, facts = dict(self.expects or {}), dict(self.facts or {})
+            if expects.keys() != facts.keys():
+                problems.append(f"replace expects and gives the same fields, got {sorted(expects)} and {sorted(facts)}")
+        if problems:
+            raise MalformedError(problems)
+
+    def plain(self) -> dict[str, Any]:
+        """The fields that it has, as they are written."""
+        found = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
+        words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in found.items()}
+        return {name: value for name, value in sorted(words.items()) if value is not None}
+
+
+def changes_field(doc: str) -> Any:
+    """A field of at least one change and at most ``MOST_CHANGES``."""
+
+    def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        good = type(value) is tuple and 0 < len(value) <= MOST_CHANGES and all(isinstance(c, Change) for c in value)
+        if not good:
+            fail(attribute, f"a tuple of 1 to {MOST_CHANGES} changes", value)
+
+    schema = {"type": "array", "minItems": 1, "maxItems": MOST_CHANGES, "items": {"oneOf": [*map(_schema_of, FIELDS)]}}
+    return field_of(doc, schema, check, optional=False)
+
+
+def _schema_of(verb: Verb) -> dict[str, Any]:
+    fields, taken = attrs.fields_dict(Change), FIELDS[verb]
+    properties = {
+        name: {"description": fields[name].metadata["doc"], **fields[name].metadata["schema"]}
+        for name in sorted((*taken.needed, *taken.allowed))
+    }
+    return {
+        "type": "object",
+        "properties": {"do": {"const": verb.value}, **properties},
+        "required": ["do", *sorted(taken.needed)],
+        "additionalProperties": False,
+    }
