@@ -25,7 +25,7 @@ import attrs
 from ledger.audit.audit import audit
 from ledger.errors import CorruptError, LedgerError
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside, restoring
+from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
 
 from .. import cli
 from .disk import Disk, Loss, put_down
@@ -36,7 +36,7 @@ from .truth import Entry, Truth, entries, people
 from .verdicts import TRUE, Finding, Judge
 
 CHECKOUT = Path(__file__).parents[2]
-_LIVE = "tools.attack.live_program"
+_LIVE = f"{__package__}.live_program"
 _LOSSES = (*Loss, Loss.SECTORS, Loss.END, Loss.BEGINNING)  # those that may tear come twice
 _LEAST = 8  # bytes of a name that can be looked for among all the others
 
@@ -58,7 +58,7 @@ class Command:
 
     name: str
     words: tuple[str, ...]
-    module: str = "tools.cli"
+    module: str = cli.__name__
     is_whole: bool = True
     forgets: bool = False
     makes: str = ""
@@ -128,7 +128,7 @@ class Recorded:
             self._known[cut] = _state(self.club)
         return self._known[cut]
 
-    def told_before(self, cut: int) -> State:
+    def spoken_before(self, cut: int) -> State:
         """What the ledger held when the command last spoke."""
         records = self.recording.records
         return self.state(next((at for at in range(cut, 0, -1) if records[at - 1].kind == Kind.SAID), 0))
@@ -258,21 +258,21 @@ def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
             for act in image.recorded.recording.records[done : image.cut]:
                 disk.do(act)
             done = image.cut
-            told = image.recorded.told_before(image.cut)
+            then = image.recorded.spoken_before(image.cut)
             found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))  # noqa: S311  # as above
             _put(found, image.recorded.folder)
-            wrong = [*_told_still(image, told, found), *_unmade(image, disk, found), *_opened(image, told, truth)]
+            wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found), *_opened(image, then, truth)]
             yield from (Finding(image.name, (" ".join(image.recorded.command.words),), what) for what in wrong)
 
 
-def _told_still(image: Image, told: State, found: dict[str, bytes | None]) -> Iterator[str]:
+def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) -> Iterator[str]:
     """What of forgotten people is still in a file."""
     if not image.recorded.command.forgets:
         return
     for player, row in image.recorded.first.people.items():
         for word in row[1:3]:  # name and salt
             held = word.encode() if isinstance(word, str) else word
-            if not isinstance(held, bytes) or len(held) < _LEAST or word in told.people.get(player, (word,)):
+            if not isinstance(held, bytes) or len(held) < _LEAST or word in then.people.get(player, (word,)):
                 continue
             yield from (
                 f"{path} still holds what player {player} was called"
@@ -291,13 +291,13 @@ def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterato
         )  # fmt: skip
 
 
-def _opened(image: Image, told: State, truth: Truth) -> Iterator[str]:
+def _opened(image: Image, then: State, truth: Truth) -> Iterator[str]:
     """Open an image as the program does, and judge what it is then."""
     club = image.recorded.club
     is_again = not club.exists()
     try:
         if is_again:
-            if told.journal and not (restoring(club) / "plan.json").exists():
+            if then.journal and not (restoring(club) / RESTORE_PLAN).exists():
                 yield "the ledger is gone"
                 return
             yield from _run_again(image)
@@ -306,7 +306,7 @@ def _opened(image: Image, told: State, truth: Truth) -> Iterator[str]:
         yield f"it cannot be opened: {type(error).__name__}: {error}"
         return
     yield from truth.faults(club)
-    yield from _lost(image, told, is_again=is_again)
+    yield from _lost(image, then, is_again=is_again)
     verdict = audit(club)
     yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])
     yield from (f"the audit compares not {omission}" for omission in verdict.not_compared if omission.failed)
@@ -332,12 +332,12 @@ def _bring_level(club: Path) -> None:
             ledger.rebuild()
 
 
-def _lost(image: Image, told: State, *, is_again: bool) -> Iterator[str]:
-    """What is not there that was when the command last spoke, or is there that it never wrote."""
+def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
+    """What is not there that was *then*, when the command last spoke, or is there that it never wrote."""
     under, now = image.recorded, _raw_state(image.recorded.club)
     first, last = under.first.journal, under.last.journal
-    if now.journal[: len(told.journal)] != told.journal and now.journal != last:
-        yield f"entries are lost: {len(told.journal)} were there when the command spoke, {len(now.journal)} are left"
+    if now.journal[: len(then.journal)] != then.journal and now.journal != last:
+        yield f"entries are lost: {len(then.journal)} were there when the command spoke, {len(now.journal)} are left"
     whole = max(first, last, key=len)  # of a restore the journal before it
     if is_again:  # at another time
         if [(entry.kind, entry.key) for entry in now.journal] != [(entry.kind, entry.key) for entry in last]:
@@ -346,7 +346,7 @@ def _lost(image: Image, told: State, *, is_again: bool) -> Iterator[str]:
         yield "the journal holds what the command never wrote"
     if under.command.is_whole and len(now.journal) not in {len(first), len(last)}:
         yield f"half of a transaction is there: {len(now.journal)} entries, not {len(first)} or {len(last)}"
-    for player, row in told.people.items():
+    for player, row in then.people.items():
         if now.people.get(player) not in {row, under.last.people.get(player)}:
             yield f"player {player} is {now.people.get(player)}, and was {row} when the command spoke"
 
