@@ -287,7 +287,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         few = views_file.create(Path(folder) / "few.db", PROJECTORS)
         many = views_file.create(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
-            one, other = GameBook(few), GameBook(many)
+            one, other = GameBook(few, journal), GameBook(many, journal)
             one_fresh, other_fresh = Fresh(), Fresh()
             one.take(map(codec.decode, bodies), one_fresh)
             start = 0

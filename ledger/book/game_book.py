@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.book import judging, pasts, supplements, tables
+from ledger.book.correcting import Correcting
+from ledger.book.decided import Decided
 from ledger.book.eras import BEGINNING
 from ledger.book.fresh import Fresh, Placed, Played
 from ledger.book.judging import Judging
 from ledger.book.roster import Roster
-from ledger.book.stored_pools import add_era, add_opening, add_pool, era_of, stored_pools
+from ledger.book.settled_facts import SettledFacts
+from ledger.book.settling import SettledGames
+from ledger.book.stored_pools import add_closing, add_era, add_opening, add_pool, add_run, era_of, stored_pools
 from ledger.book.timeline import Pool
 from ledger.book.tournament_games import PlayedTournaments
 from ledger.errors import CorruptError
-from ledger.facts.codec import Entry
+from ledger.facts import codec
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import (
     BirthYearLearnt,
     GameRecorded,
@@ -40,6 +45,7 @@ from ledger.facts.words import (
     round_order,
     time_loss,
 )
+from ledger.journal import Journal
 
 if TYPE_CHECKING:
     import sqlite3
@@ -59,7 +65,14 @@ def rated_games(facts: Sequence[str] = ()) -> str:
 class GameBook:
     """The games of one views database, and what is needed to place further ones."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
+        """Take up the games of a database.
+
+        Args:
+            connection: the database.
+            journal: where facts that are corrected stand as they were recorded.
+            until: of a build, the position at which it ends: corrections wait for ``settle_all``.
+        """
         self.connection = connection
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
@@ -67,19 +80,54 @@ class GameBook:
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
         self.played = PlayedTournaments()
         self._supplements: list[supplements.Added] = []  # of games that may stand among the entries being taken
+        self.decided = Decided(connection)
+        games = SettledGames(connection, self.pools, self.judging, self.decided, self.moved)
+        facts = SettledFacts(
+            connection, self.pools, self.roster, self.judging, self._count_again, self._place_tournament
+        )
+        self._waits = until is not None
+        self.correcting = Correcting(connection, journal, until, self.decided, self.pools, games, facts)
 
-    def take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
+    def take(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
         """Fold a few entries in; what they touch is noted in *fresh*."""
         self._take(entries, fresh)
-        supplements.take(self.connection, self._supplements, self.judging.verdicts, fresh.note, self.moved)
+        self.take_supplements(self._supplements, fresh)
         self._supplements.clear()
+        if not self._waits:
+            self.settle(fresh)
+        else:
+            self._place_runs(fresh)
+            self.place_tournaments(fresh)
+
+    def take_supplements(self, added: Iterable[supplements.Added], fresh: Fresh) -> None:
+        """Fold in what further tellings add to games that stand in the book."""
+        known = list(added)
+        supplements.take(self.connection, known, self.judging.verdicts, fresh.note, self.moved)
+        if known and not self._waits and self.correcting.is_needed:
+            self.correcting.supplemented(dict(known))
+
+    def settle(self, fresh: Fresh) -> None:
+        """Let the corrections that were decided take effect."""
+        self.correcting.settle(fresh)
+        self._place_runs(fresh)
+        self.place_tournaments(fresh)
+
+    def settle_all(self, fresh: Fresh) -> None:
+        """Let all corrections take effect, at the end of a build."""
+        self.correcting.settle_all(fresh)
+        self._place_runs(fresh)
+
+    def _place_runs(self, fresh: Fresh) -> None:
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"  # later ones too: their periods are renumbered
             self.judging.again(where, (self.pools[name].pool, since), fresh, everybody=True)
         self._runs_from.clear()
-        self.place_tournaments(fresh)
 
-    def _take(self, entries: Iterable[Entry | Placed], fresh: Fresh) -> None:
+    def _count_again(self, pool: str, since_ms: int) -> None:
+        """The periods of a pool are counted anew from a place in rating order on."""
+        self._runs_from[pool] = min(since_ms, self._runs_from.get(pool, since_ms))
+
+    def _take(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
         for entry in entries:
             match entry.event:
                 case GameRecorded() as event:
@@ -87,7 +135,7 @@ class GameBook:
                 case PlayerRegistered() as event:
                     self._register(event)
                 case PlayerChanged() as event:
-                    self._change(event, fresh)
+                    self._change(entry.position, event, fresh)
                 case BirthYearLearnt() | RatingSeeded() as event:
                     pasts.take(self.connection, entry.position, event, self.pool_named, fresh.note)
                 case SchemeAdopted() as event:
@@ -98,6 +146,9 @@ class GameBook:
                     self._close_tournament(entry.position, event, fresh)
                 case TournamentOpened() as event:
                     self._open_tournament(entry.position, event, fresh)
+                case CorrectionProposed() | CorrectionDecided():
+                    assert isinstance(entry, codec.Entry)  # with who proposes or decides
+                    self.correcting.take(entry)
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
 
@@ -149,6 +200,7 @@ class GameBook:
             order, int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
+        self.correcting.recorded(position, event)
         if reason is None:
             facts = {
                 "termination": event.termination.value, "tournament": event.tournament, "round": event.round,
@@ -172,7 +224,7 @@ class GameBook:
             pool = Pool(len(self.pools) + 1, event.pool, (era,))
             add_pool(self.connection, pool, position)
         else:
-            eras = sorted([*pool.eras, era], key=lambda known: (known.since_ms, known.since))
+            eras = sorted([*pool.eras, era], key=lambda known: (known.since_ms, known.since, known.position))
             pool = attrs.evolve(pool, eras=tuple(eras))
         add_era(self.connection, pool, era)
         fresh.adopted.append(era.scheme)
@@ -184,20 +236,17 @@ class GameBook:
 
     def _close_run(self, position: int, event: RatingRunClosed) -> None:
         """A rating period ends: the games in it that waited for a later run will take their place in this one."""
-        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.as_of)
-        self.connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
+        pool = self.pool_named(event.pool, position)
+        ms = add_run(self.connection, pool, position, event)
         pool = attrs.evolve(pool, runs=tuple(sorted({*pool.runs, ms})))
         self.pools[pool.name] = pool
         if pool.by_runs:
-            self._runs_from[pool.name] = min(ms, self._runs_from.get(pool.name, ms))
+            self._count_again(pool.name, ms)
 
     def _close_tournament(self, position: int, event: TournamentClosed, fresh: Fresh) -> None:
         """A tournament is over: its games are rated together, as of its end."""
-        pool, ms = self.pool_named(event.pool, position), instant_end_ms(event.ended_at)
-        self.connection.execute(
-            "INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)",
-            (pool.pool, event.tournament, ms, event.ended_at, position),
-        )
+        pool = self.pool_named(event.pool, position)
+        ms = add_closing(self.connection, pool, position, event)
         known = pool.announced(event.tournament).closed_at(ms)
         pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: known.closed})
         self.pools[pool.name] = pool
@@ -243,14 +292,14 @@ class GameBook:
                 tables.index_tournaments(self.connection)
                 self.judging.again("pool = ?1", (pool.pool,), fresh)
 
-    def _change(self, event: PlayerChanged, fresh: Fresh) -> None:
+    def _change(self, position: int, event: PlayerChanged, fresh: Fresh) -> None:
         """A standing or declared rating changes from an instant on: the player's games since are judged again."""
         ms = instant_ms(event.effective_at)
         self.connection.execute(
-            "INSERT INTO changes VALUES (?, ?, ?, ?, ?)",
-            (event.player, ms, event.effective_at, event.standing.value, event.declared_rating),
+            tables.INSERT_CHANGE,
+            (event.player, ms, event.effective_at, event.standing.value, event.declared_rating, position),
         )
-        self.roster.change(event.player, ms, event.effective_at, event.standing, event.declared_rating)
+        self.roster.change(event.player, ms, event.effective_at, position, event.standing, event.declared_rating)
         where = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
         player = None if event.declared_rating is None else event.player
         self.judging.again(where, (event.player, ms), fresh, player=player)

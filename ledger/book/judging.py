@@ -26,9 +26,10 @@ BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars
 JUDGED = (
     "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
-    "rated", "white", "black", "tournament",
+    "rated", "white", "black", "tournament", "voided_by",
 )  # fmt: skip
 SELECT_JUDGED = f"SELECT {', '.join(JUDGED)} FROM games WHERE "
+VOIDED, SAME_PERSON = "voided", "same-person"  # why a corrected game does not count, whatever the scheme
 Verdict = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 
 
@@ -109,11 +110,21 @@ class Judging:
             self._connection.executemany(update, changed)
 
     def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
-        """Why each stored game does not count, and its ``Place``, one by one or as columns.
+        """Why each stored game does not count, and its ``Place``.
 
-        Each row is position, pool, reason and place as they stand, and what they follow from: end, outcome,
-        termination, half-moves, rated, White, Black, tournament.
+        Args:
+            rows: the columns ``JUDGED`` of each.
         """
+        for row, verdict in zip(rows, self._verdicts(rows), strict=True):
+            if row[14] is not None:
+                yield VOIDED, *Place(row[6], ALONE)
+            elif row[11] == row[12]:
+                yield SAME_PERSON, *Place(row[6], ALONE)
+            else:
+                yield verdict
+
+    def _verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
+        """The same by what the schemes say, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
         asked = ((by_number[row[1]], row[13], row[6]) for row in rows)
         editions = editions_of(self._connection, asked) if any(pool.by_event for pool in by_number.values()) else {}
@@ -121,12 +132,12 @@ class Judging:
             names = [
                 "pool", "ended_ms", "outcome", "termination", "half_moves", "rated", "white", "black", "tournament",
             ]  # fmt: skip
-            columns = dict(zip(names, zip(*((row[1], *row[6:]) for row in rows), strict=True), strict=True))
+            columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
             frame = judged(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.verdict(by_number[row[1]], *(*row[6:], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
+            self.verdict(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
             for row in rows
         )

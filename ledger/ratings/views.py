@@ -236,7 +236,7 @@ class Views:
             done = views_file.position(connection)
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
-                    self._book = GameBook(connection)
+                    self._book = GameBook(connection, self.journal)
                 self._pools = PoolProjections(self._book, self.projectors)
             if not _is_far_behind(done, self.journal.size()):
                 for name in views_file.stored_projectors(connection).keys() & self.broken.keys():

@@ -8,6 +8,7 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
     "inclusion_proof",
@@ -23,5 +25,6 @@ __all__ = [
     "verify_inclusion",
     "verify_journal",
     "verify_names",
+    "verify_reasons",
     "verify_texts",
 ]
