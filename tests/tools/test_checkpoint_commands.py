@@ -225,6 +225,15 @@ def test_an_audit_takes_a_file_of_checkpoints_and_verifies_who_signed_it(put_bac
     assert run("audit", put_back, "--since", f"1 {'0' * 64}", "--key", KEY.verifier).code == USAGE
 
 
+def test_a_head_is_not_saved_over_checkpoints(sample_club: Path, run: Run) -> None:
+    give_key(sample_club)
+    run("checkpoint", sample_club)
+    kept = sample_club.parent / "club.checkpoints"
+    content = kept.read_bytes()
+    assert run("audit", sample_club, "--journal-only", "--save-head", kept).code == USAGE
+    assert kept.read_bytes() == content
+
+
 def test_a_checkpoint_that_cannot_be_made_after_an_approval_is_told_and_the_approval_stands(
     sample_club: Path, run: Run
 ) -> None:

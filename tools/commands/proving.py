@@ -48,7 +48,7 @@ def audit(db_path: str, since: str | None, keys: Sequence[str], journal_only: bo
     """
     if keys and since is None:
         raise click.UsageError("--key goes with --since FILE, which holds a checkpoint")
-    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head)
+    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
@@ -91,12 +91,13 @@ def _proven(verdict: Verdict) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
 
 
-def head_in(word: str, keys: Sequence[VerifierKey] = ()) -> TreeHead:
+def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = True) -> TreeHead:
     """A head, or the last one of a file that keeps them: a line each, or checkpoints.
 
     Args:
         word: of the command line.
         keys: by which the checkpoint must be signed, and no others; where none are given it is taken as it stands.
+        checkpoints: whether a file may hold them; not one that is to be written over.
 
     Raises:
         UsageError: there is none.
@@ -110,7 +111,7 @@ def head_in(word: str, keys: Sequence[VerifierKey] = ()) -> TreeHead:
             return TreeHead.parse(word)
         kept = Path(word).read_text(encoding="utf-8").split("\n")
         last = next((line for line in reversed(kept) if line.strip()), "")
-        if not keys and not last.startswith("— "):
+        if not checkpoints or not (keys or last.startswith("— ")):
             return TreeHead.parse(last)
         checkpoint = last_checkpoint(Path(word))
         assert checkpoint is not None  # the file was read just now
