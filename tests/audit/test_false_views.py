@@ -86,7 +86,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited scheme": (
         ("UPDATE eras SET scheme = 'elo'",),
-        "eras", "pool 1, since_ms -4611686018427387904, since , position 1", "scheme is 'elo', the journal gives 'chessworld'",
+        "eras", "pool 1, since_ms -4611686018427387904, since , position 1",
+        "scheme is 'elo', the journal gives 'chessworld'",
     ),
     "era that nobody adopted": (
         ("INSERT INTO eras SELECT pool, 0, '1970', scheme, settings, carry, conversion, position FROM eras",),
@@ -98,7 +99,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited tournament": (
         ("UPDATE tournaments SET closed_ms = 0",), "tournaments",
-        "pool 1, tournament Café Kök, closed_ms 0, closed_at 2021-12-31, position 315", "the row does not follow from any entry",
+        "pool 1, tournament Café Kök, closed_ms 0, closed_at 2021-12-31, position 315",
+        "the row does not follow from any entry",
     ),
     "moved row": (
         ("UPDATE current SET player = 80 WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
@@ -109,7 +111,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "key that is not UTF-8": (
         ("UPDATE tournaments SET tournament = CAST(x'436166ff' AS TEXT)",), "tournaments",
-        "pool 1, tournament Café Kök, closed_ms 1640995199999, closed_at 2021-12-31, position 315", "the row is missing",
+        "pool 1, tournament Café Kök, closed_ms 1640995199999, closed_at 2021-12-31, position 315",
+        "the row is missing",
     ),
     "missing table": (("DROP TABLE history",), "views schema", "table history", "is missing"),
     "missing index": (
