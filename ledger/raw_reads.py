@@ -1,6 +1,6 @@
 """The rows and entries of a ledger as they stand, as plain values: for anything that SQL or a log can ask.
 
-Nothing is derived here, and nothing is brought level.
+Nothing is derived here; only for what is told of a game the views are brought level.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.correcting.game_log import GameLog
 from ledger.journal import listing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
@@ -20,12 +21,23 @@ from ledger.runtime.lazy import sqlite_utils
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from ledger.journal.people import People
+
 
 class RawReads:
     """What is read of a ledger as it stands."""
 
     journal: SqliteJournal
     views: Views
+
+    if TYPE_CHECKING:
+
+        @property
+        def people(self) -> People:
+            """Who the players are, and the reasons of corrections."""
+
+        def level(self) -> None:
+            """Bring the views level with the journal."""
 
     def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
         """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
@@ -45,13 +57,21 @@ class RawReads:
         """The views as a read-only sqlite-utils database, for anything that SQL can ask."""
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
+    @property
+    def game_log(self) -> GameLog:
+        """What was recorded, proposed and decided about single games."""
+        return GameLog(self.journal, lambda: self.people, self.level, lambda: self.views)
+
     def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values; the game is found as ``game_found`` finds it.
+        """Every journal entry about one game, in order, as plain values: recorded, supplemented, proposed, decided.
+
+        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason as ``why``:
+        None where they were erased, or are not in the people file. Which proposals concern a game says ``GameLog``.
 
         Raises:
             UnknownNameError: no such game, or several.
         """
-        return [orjson.loads(body) for body in listing.about(self.journal, game)]
+        return self.game_log.entries(game)
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
         """Entries of the journal in order, as plain values, read as they are asked for.

@@ -7,7 +7,7 @@ from math import nan
 
 import click
 
-from ledger.answers import players, predictions, rankings
+from ledger.answers import game_logs, players, predictions, rankings
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.wording import shown
 from ledger.facts.instants import instant_ms
@@ -223,9 +223,13 @@ def _with_change(rating: float | None, change: float | None) -> str | None:
 def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt: str | None) -> None:
     """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
+    About a game there is told: its recording, what was added later, each proposal to correct it (by itself, as one of
+    the games of a player or tournament, or because a player is merged), and each decision; a table says so in words,
+    with the reasons, and whether a token proved who it was.
+
     \b
     Example:
-      rating-ledger log club.db --game lichess:Mxzwh32Z
+      rating-ledger log club.db --game lichess:Mxzwh32Z -t
       rating-ledger log club.db --kind clock-accepted
       rating-ledger log club.db --limit 20 -t
     """
@@ -233,12 +237,34 @@ def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt
         raise click.UsageError("give --game, or --kind and --limit")
     with Ledger.open(db_path) as ledger:
         if game is not None:
-            entries = ledger.log(game)
-            if fmt in {"csv", "tsv", "table"}:
-                entries = [{**entry.pop("facts"), **entry} for entry in entries]
-            output.write(entries, fmt)
+            _list_about(ledger, game, fmt)
         else:
             _list_entries(ledger, kind, limits.shown(limit, fmt, ENTRIES_IN_A_TABLE), fmt)
+
+
+def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
+    """Entries about a game: as they stand, in words, or, where rows are asked for, both in columns."""
+    if fmt in {None, "nl"}:
+        output.write(ledger.log(game), fmt)
+        return
+    rows = game_logs.game_log(ledger, game)
+    if fmt == "table":
+        output.write(rows, fmt)
+        return
+    entries = ledger.log(game)
+    fields = list(dict.fromkeys(name for entry in entries for name in entry["facts"]))
+    told = ({"what": row["what"], "why": row["why"]} for row in rows)
+    output.write(
+        [
+            {
+                **{name: entry[name] for name in _ENTRY_COLUMNS if name != "facts"},
+                **words,
+                **{name: entry["facts"].get(name) for name in fields},
+            }
+            for entry, words in zip(entries, told, strict=True)
+        ],
+        fmt,
+    )
 
 
 def _list_entries(ledger: Ledger, kind: str | None, limit: int, fmt: str | None) -> None:
