@@ -7,7 +7,7 @@ and is recorded as such. Whether four eyes allow a decision is not judged here.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -17,10 +17,12 @@ import attrs
 
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
+from ledger.facts.correction_events import Decision
 from ledger.facts.instants import instant_text
 from ledger.facts.person_names import same_person
 from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
 
+UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
 SECRET_BYTES = 32
 LONGEST_NOTED = 500  # characters of a name, an attempt or a refusal in the log
@@ -35,6 +37,12 @@ class Role(StrEnum):
     AUDITOR = "auditor"  # nothing but being named: whoever may read the files may audit
 
 
+ROLES_OF: Mapping[Decision, Role] = {
+    Decision.APPROVED: Role.APPROVER, Decision.REJECTED: Role.APPROVER, Decision.WITHDRAWN: Role.CORRECTOR,
+}  # fmt: skip
+VERBS_OF: Mapping[Decision, str] = {
+    Decision.APPROVED: "approve", Decision.REJECTED: "reject", Decision.WITHDRAWN: "withdraw",
+}  # fmt: skip
 # Name of a refusal -> what it means and what to do.
 RULES: dict[str, str] = {
     "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
@@ -96,11 +104,11 @@ class Tokens:
         self.file.add(name, " ".join(role.value for role in Role if role in roles), token, self._now())
         return token
 
-    def list(self) -> list[TokenRow]:
+    def list(self) -> tuple[TokenRow, ...]:
         """Every token with its person and roles; empty where none are set up."""
-        return self.file.rows() if self.file.exists() else []
+        return tuple(self.file.rows()) if self.file.exists() else ()
 
-    def revoke(self, wanted: str) -> list[TokenRow]:
+    def revoke(self, wanted: str) -> tuple[TokenRow, ...]:
         """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
 
         Raises:
@@ -110,23 +118,22 @@ class Tokens:
         met = [row for row in rows if wanted in {row.name, str(row.number)}]
         if not met:
             raise UnknownNameError("token", wanted, "give a name or a number of 'token list'")
-        holding = [row for row in met if row.revoked_at is None]
+        holding = tuple(row for row in met if row.revoked_at is None)
         self.file.revoke([row.number for row in holding], self._now())
         return holding
 
-    def log(self, last: int | None = None) -> list[RefusalRow]:
+    def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
-        return self.file.refusals(last) if self.file.exists() else []
+        return tuple(self.file.refusals(last)) if self.file.exists() else ()
 
-    def who(self, token: str | None, claimed: str | None, role: Role, tried: str, *, otherwise: str) -> Actor:
+    def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
 
         Args:
             token: what was shown; None without.
-            claimed: the name that was given; None without.
+            claimed: the name that was given; None: ``UNNAMED``, or whom the token names.
             role: that the attempt needs.
             tried: the attempt in words, for the log.
-            otherwise: the name where none is given and none is proven.
 
         Raises:
             RejectedError: one of ``RULES``.
@@ -134,14 +141,14 @@ class Tokens:
         """
         if not self.file.exists():
             if token is None:
-                return Actor(claimed or otherwise, proven=False)
+                return Actor(claimed or UNNAMED, proven=False)
             raise RejectedError(
                 "unknown-token", "",
                 f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make "
                 "one with 'token add'",
             )  # fmt: skip
         if token is None and role is Role.RECORDER and not self._is_held(role):
-            return Actor(claimed or otherwise, proven=False)
+            return Actor(claimed or UNNAMED, proven=False)
         if token is None:
             self._refuse(
                 "needs-a-token", tried, claimed, None,
