@@ -314,13 +314,16 @@ class Ledger(RawReads):
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
         reason: str | None = None, seen: int | None = None,
     ) -> list[Receipt]:  # fmt: skip
-        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says; *by* as of ``propose``."""
+        """Decide a proposal, as ``Corrections.decide`` says; *by* as of ``propose``. A checkpoint follows."""
         tried = f"{VERBS_OF[decision]} proposal {proposal}"
         who = self.tokens.who(token, by, ROLES_OF[decision], tried)
         with self.tokens.noting(who, tried):
-            return self.corrections.decide(
+            receipts = self.corrections.decide(
                 proposal, decision, by=who.name, proven=who.proven, reason=reason, seen=seen
             )
+        if decision is Decision.APPROVED:
+            self.checkpoints.after_commit()
+        return receipts
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
