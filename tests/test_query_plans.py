@@ -59,6 +59,31 @@ HOT_PLANS = {
     "current": [BY_PLAYER.format("current")],
     "row before a batch": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "batch": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)", "USE TEMP B-TREE FOR ORDER BY"],
+    "not counted": [
+        "MERGE (UNION ALL)",
+        "LEFT",
+        "SEARCH games USING INDEX games_of_white (white=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+        "RIGHT",
+        "SEARCH games USING INDEX games_of_black (black=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "corrected games": [
+        "SEARCH corrections USING COVERING INDEX corrections_by_subject (subject=?)",
+        "LIST SUBQUERY 1",
+        "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        "SEARCH proposals USING INTEGER PRIMARY KEY (rowid=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "corrected sides": [
+        BY_PLAYER.format("mine"),
+        BY_POSITION.format("games"),
+        "SEARCH corrections USING COVERING INDEX corrections_by_subject (subject=?)",
+        "SEARCH proposals USING INTEGER PRIMARY KEY (rowid=?)",
+        "USE TEMP B-TREE FOR DISTINCT",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "any proposal": ["SCAN proposals"],
 }
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
@@ -271,7 +296,8 @@ def ask(ledger: Ledger) -> None:
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
-        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch),
+        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
+            "corrected games": ('["game:made:late"]',), "corrected sides": (1, 1), "any proposal": (),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

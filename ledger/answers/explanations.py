@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.answers import marks
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.eras import Era
 from ledger.book.timeline import Pool
@@ -42,6 +43,9 @@ class _Part(NamedTuple):
 def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
 
+    ``corrected`` are the proposals that corrected the game; ``recorded`` and ``stands`` its fields that stand otherwise
+    than they were recorded, None where none does.
+
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
@@ -50,7 +54,9 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     if row is None:
         raise UnknownNameError("game", game, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
-        raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
+        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
+        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
+        raise UnknownNameError("rating change by game", game, f"it does not count: {words}")
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
@@ -64,6 +70,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     before = part.side.before[0] if is_listed(era, part.side.before) else None
     after = explanation.result if is_listed(era, part.side.after) else None
     opponents = names(ledger, set(part.opponents))
+    recorded, stands = marks.recorded_and_standing(ledger, row["position"]) or (None, None)
     return {
         "game": game,
         "player": shown(person),
@@ -77,6 +84,9 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "after": after,
         "change": None if before is None or after is None else after - before,
         "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
+        "corrected": marks.corrected_games(connection, [game]).get(game, []),
+        "recorded": recorded,
+        "stands": stands,
         "rule": explanation.rule,
         "terms": [term._asdict() for term in explanation.terms],
         "unrounded": explanation.unrounded,

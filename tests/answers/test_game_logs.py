@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,22 +14,9 @@ from ledger.facts.changes import Which
 from ledger.facts.correction_events import Decision
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
-from tests.kit.clubs import NOON
 from tests.kit.commands import Run
 from tests.kit.corrections import approve
 from tests.kit.games import game_recorded
-
-
-@pytest.fixture
-def club(tmp_path: Path) -> Ledger:
-    """Ann, Bob, Cleo and Dan; Ann has beaten Bob in g1 and Cleo in g2, Cleo has beaten Ann in g3 in a tournament."""
-    ledger = Ledger.create(tmp_path / "club.db", clock=lambda: NOON)
-    for name in ("Ann", "Bob", "Cleo", "Dan"):
-        ledger.register(f"name:{name.lower()}", name)
-    ledger.append(game_recorded("g1", half_moves=40, ended_at="2026-11-02"))
-    ledger.append(game_recorded("g2", black=3, half_moves=40, ended_at="2026-11-10"))
-    ledger.append(game_recorded("g3", white=3, black=1, half_moves=40, ended_at="2026-11-15", tournament="Cup"))
-    return ledger
 
 
 def positions(ledger: Ledger, game: str) -> list[tuple[str, int]]:
