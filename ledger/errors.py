@@ -3,7 +3,8 @@
 LedgerError
 ├── MalformedError     .problems                     the input is not an event; every fault is listed
 ├── RejectedError      .rule .key                    the journal may not take it, by a named rule
-│   └── ConflictError  .field .stored .given         the key is known with a different fact
+│   ├── ConflictError  .field .stored .given         the key is known with a different fact
+│   └── PublicationError .complaints                 a list looks wrong and is not published
 ├── StorageError       .path                         the file cannot be read or written
 ├── CorruptError       .path .position               a stored byte is not what was sealed
 ├── ProjectionError    .projector                    a projector broke its contract
@@ -15,6 +16,9 @@ The text of an error says what, where, which value, and what to do about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+_NAMED = 5  # complaints that an error names; it has all of them
 
 
 def one_line(words: object) -> str:
@@ -73,6 +77,24 @@ class ConflictError(RejectedError):
             f"{key!r} was recorded {_compared(field, stored, given)}; "
             "what is recorded stays: find out which of the two is right; this version has no command that corrects "
             "a recorded fact",
+        )
+
+
+class PublicationError(RejectedError):
+    """A list looks wrong: nothing was published.
+
+    Attributes:
+        complaints: what looks wrong, each with ``what``, ``players`` and ``text``.
+    """
+
+    def __init__(self, key: str, complaints: Sequence[Any]) -> None:
+        self.complaints = tuple(complaints)
+        texts = "; ".join(f"player {complaint.players[0]} {complaint.text}" for complaint in complaints[:_NAMED])
+        super().__init__(
+            "list-looks-wrong",
+            key,
+            f"{len(complaints):,} of the list look wrong: {texts}; mend it or publish despite the complaints: "
+            "nothing was recorded",
         )
 
 

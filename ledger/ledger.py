@@ -30,6 +30,7 @@ from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.publications import Publications
 from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
@@ -226,6 +227,13 @@ class Ledger:
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    @property
+    def publications(self) -> Publications:
+        """The lists that were shown to the world: to publish one, to see each again as it was."""
+        return Publications(
+            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views, self.pool
+        )
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""

@@ -38,6 +38,11 @@ TASKS = {
         "open-tournament": "tournaments.open_tournament",
         "close-tournament": "tournaments.close_tournament",
     },
+    "Publish lists": {
+        "publish": "publishing.publish",
+        "lists": "publishing.lists",
+        "diff": "publishing.diff",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
