@@ -19,7 +19,8 @@ import attrs
 
 from ledger.audit import derived, reader, versions
 from ledger.audit.derived import Standing, table_digests
-from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, Snapshot
+from ledger.audit.lists import recompute
+from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, NamesVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, one_line
@@ -34,6 +35,7 @@ __all__ = ["Omission", "Verdict", "audit", "table_digests"]
 
 Result = TypeVar("Result")
 JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
+NO_LISTS = ListsVerdict((), ())
 NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 
@@ -71,6 +73,8 @@ class Verdict:
         clocks: the entries by which a clock that ran ahead was accepted.
         rows_until: the entries of which every derived row was compared; None where none was.
         not_compared: what was not compared, and why.
+        lists: published lists whose heads and kept rows were checked.
+        lists_recomputed: those that were worked out once more from the entries before them.
     """
 
     head: TreeHead
@@ -82,11 +86,13 @@ class Verdict:
     clocks: tuple[int, ...] = ()
     rows_until: int | None = attrs.field(default=None, eq=False)
     not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
+    lists: int = attrs.field(default=0, eq=False)
+    lists_recomputed: int = attrs.field(default=0, eq=False)
 
 
 def audit(
     path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
-    projectors: tuple[Projector, ...] | None = None,
+    projectors: tuple[Projector, ...] | None = None, lists: bool = False,
 ) -> Verdict:  # fmt: skip
     """Prove a ledger, or name what is false in it.
 
@@ -96,6 +102,7 @@ def audit(
         journal_only: leave out names, texts and views.
         progress: told what is being done.
         projectors: the read models that the views hold; the installed ones by default.
+        lists: work each published list out once more, from the entries that it follows from.
 
     Raises:
         StorageError: the journal is missing, locked, or may not be read.
@@ -110,7 +117,10 @@ def audit(
             work.journal(since, standing)
             work.names()
             work.texts()
+            work.lists()
             work.derived_rows(standing, available() if projectors is None else projectors)
+            if lists:
+                work.recomputed_lists()
         return work.verdict()
 
 
@@ -129,13 +139,15 @@ class _Audit:
         self._names = NamesVerdict(0, 0, 0, 0, 0, ())
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
+        self._lists = NO_LISTS
+        self._recomputed = 0
 
     def verdict(self) -> Verdict:
         """Everything that was found."""
         return Verdict(
             self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
             tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
-            tuple(self._not_compared),
+            tuple(self._not_compared), len(self._lists.lists), self._recomputed,
         )  # fmt: skip
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -155,6 +167,7 @@ class _Audit:
         sizes = () if standing is None or standing.position is None else (standing.position,)
         try:
             self._file = self._hold(self._path, reader.RESTORE)
+            sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
             with collector_paused():
                 self._proven = reader.verify_journal(
                     self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes
@@ -201,6 +214,27 @@ class _Audit:
         if (file := self._file) is not None:
             found = self._part("texts", "texts", lambda: reader.verify_texts(file))
             self._found["texts"] += found.falsehoods if found else ()
+
+    def lists(self) -> None:
+        """Compare the published lists with the heads that they name and the rows that are kept of them."""
+        if (file := self._file) is not None and self._follows:
+            found = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
+            self._lists = found or NO_LISTS
+            self._found["texts"] += self._lists.falsehoods
+
+    def recomputed_lists(self) -> None:
+        """Work the published lists out once more from what they follow from, where anything follows."""
+        if (file := self._file) is None or not self._digests:
+            self.leave_out("published lists", JOURNAL_IS_FALSE)
+            return
+        true = [published for published in self._lists.lists if published.head]
+        sealed = SealedJournal(file, self._proven.head)
+        found = self._part("texts", "published lists", lambda: recompute(sealed, file, true, self._progress))
+        if found is not None:
+            self._recomputed = found.compared
+            self._found["texts"] += found.falsehoods
+            for part, reason in found.left_out:
+                self.leave_out(part, reason)
 
     def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector]) -> None:
         """Compare everything derived."""

@@ -7,6 +7,7 @@ alone is whether the whole file was written anew: that takes a head kept outside
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
+from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
 from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
@@ -15,13 +16,17 @@ __all__ = [
     "RESTORE",
     "Falsehood",
     "JournalVerdict",
+    "ListsVerdict",
     "NamesVerdict",
+    "PublishedList",
     "Snapshot",
     "TextsVerdict",
     "inclusion_proof",
+    "published_lists",
     "snapshot",
     "verify_inclusion",
     "verify_journal",
+    "verify_lists",
     "verify_names",
     "verify_texts",
 ]
