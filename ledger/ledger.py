@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 
 from ledger import schemes
-from ledger.book.game_book import Placed
+from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
@@ -147,7 +147,6 @@ class Ledger:
         self.views.close()
         if self._aside is not None:
             self._aside.cleanup()
-            self._aside = None
         self._people.close()
         self.journal.close()
 
@@ -183,8 +182,7 @@ class Ledger:
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
-        registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
-        if registrations:
+        if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
 
@@ -202,7 +200,8 @@ class Ledger:
 
     def _noted(self, recorded: Recorded) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
-        self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
+        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+            self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)
         return EarlyGames(self.views).noted(recorded)
 
     def register(

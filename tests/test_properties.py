@@ -17,8 +17,9 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.book import game_book
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book import judging
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -53,7 +54,7 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
     "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
 }
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": game_book, "FEW_JUDGED": game_book}  # of a threshold; else ``views``
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging}  # of a threshold; else ``views``
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
@@ -286,7 +287,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         few = views_file.create(Path(folder) / "few.db", PROJECTORS)
         many = views_file.create(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
-            one, other = GameBook(few), GameBook(many)
+            one, other = GameBook(few, journal), GameBook(many, journal)
             one_fresh, other_fresh = Fresh(), Fresh()
             one.take(map(codec.decode, bodies), one_fresh)
             start = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ledger.book import game_book, roster
+from ledger.book import game_book, judging, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
@@ -184,7 +184,7 @@ def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(pat
 
 def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        statement = f"{game_book._JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
+        statement = f"{judging.SELECT_JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
         assert plan(ledger.views.connection, statement) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
         ]

@@ -20,7 +20,14 @@ import attrs
 from ledger.audit import derived, reader, versions
 from ledger.audit.derived import Standing, table_digests
 from ledger.audit.lists import recompute
-from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, NamesVerdict, Snapshot
+from ledger.audit.reader import (
+    Falsehood,
+    JournalVerdict,
+    ListsVerdict,
+    NamesVerdict,
+    ReasonsVerdict,
+    Snapshot,
+)
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, one_line
@@ -73,6 +80,8 @@ class Verdict:
         clocks: the entries by which a clock that ran ahead was accepted.
         rows_until: the entries of which every derived row was compared; None where none was.
         not_compared: what was not compared, and why.
+        reasons_checked: reasons of corrections compared with their commitments.
+        reasons_erased: reasons that were erased and can no longer be compared.
         lists: published lists whose heads and kept rows were checked.
         lists_recomputed: those that were worked out once more from the entries before them.
     """
@@ -86,6 +95,8 @@ class Verdict:
     clocks: tuple[int, ...] = ()
     rows_until: int | None = attrs.field(default=None, eq=False)
     not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
+    reasons_checked: int = 0
+    reasons_erased: int = 0
     lists: int = attrs.field(default=0, eq=False)
     lists_recomputed: int = attrs.field(default=0, eq=False)
 
@@ -137,6 +148,7 @@ class _Audit:
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
         self._follows = False  # whether the entries are true, so that names and numbers can follow from them
         self._names = NamesVerdict(0, 0, 0, 0, 0, ())
+        self._reasons = ReasonsVerdict(0, 0, 0, 0, ())
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
         self._lists = NO_LISTS
@@ -147,7 +159,8 @@ class _Audit:
         return Verdict(
             self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
             tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
-            tuple(self._not_compared), len(self._lists.lists), self._recomputed,
+            tuple(self._not_compared), self._reasons.checked, self._reasons.erased, len(self._lists.lists),
+            self._recomputed,
         )  # fmt: skip
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -178,7 +191,7 @@ class _Audit:
             self._found["journal"].append(Falsehood.of_file("journal", error))
 
     def names(self) -> None:
-        """Compare the names; the people are held after the journal, and no longer than that takes."""
+        """Compare names and reasons; the people are held after the journal, and no longer than that takes."""
         path = beside(self._path, "people")
         if not path.is_file():
             message = "is missing: the names stand in no other file; restore it from a copy"
@@ -193,6 +206,11 @@ class _Audit:
             self.leave_out(f"{self._names.waiting:,} names that were to be given", reason)
         if self._names.renamed_since:
             self.leave_out(f"names of {self._names.renamed_since:,} players", "they were renamed during this audit")
+        if self._reasons.missing:
+            self.leave_out(f"{self._reasons.missing:,} reasons of corrections", "they are not in the people file")
+        if self._reasons.waiting:
+            reason = "no entry sealed them, as a correction that was stopped leaves them; the next one drops them"
+            self.leave_out(f"{self._reasons.waiting:,} reasons that were to be given", reason)
 
     def _compared_names(self, path: Path) -> NamesVerdict:
         with reader.snapshot(str(path), PEOPLE.remedy) as people:
@@ -201,10 +219,11 @@ class _Audit:
                 self._found["people"] += file_falsehoods(people, PEOPLE)
                 return self._names
             found = reader.verify_names(self._file, people)
+            self._reasons = reader.verify_reasons(self._file, people)
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
-            for falsehood in found.falsehoods
+            for falsehood in (*found.falsehoods, *self._reasons.falsehoods)
             if falsehood.table != "journal" or falsehood.position_or_key not in named
         ]
         return found

@@ -10,6 +10,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal.merkle import Frontier
 from ledger.journal.pending_names import PendingNames
 from ledger.journal.people import People
+from ledger.journal.reasons import Reasons
 from ledger.journal.sqlite_store import SqliteJournal
 
 
@@ -43,6 +44,7 @@ class SealedPeople(People):
         self._connection = file.connection
         self._older = None
         self.pending = PendingNames(file.path, file.connection, self._writing)
+        self.reasons = Reasons(file.path, file.connection, self._writing, self._clean)
 
     def close(self) -> None:
         """Nothing to release."""

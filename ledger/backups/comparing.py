@@ -16,6 +16,7 @@ from ledger.backups.making import places
 from ledger.backups.replacing import Present
 from ledger.errors import LedgerError
 from ledger.journal.merkle import leaf_hashes
+from ledger.journal.people_layouts import REASONS_SINCE, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _KINDS = "SELECT kind, count(*) FROM journal WHERE position > ? GROUP BY kind OR
 _REGISTERED = "SELECT body FROM journal WHERE key = ?"
 _ERASED = "SELECT player, joined_at FROM people WHERE identity IS NULL AND name IS NULL AND salt IS NULL"
 _KNOWN = "SELECT player, joined_at, salt FROM people WHERE salt IS NOT NULL"
+_KNOWN_REASONS = "SELECT commitment FROM reasons WHERE text IS NOT NULL"
+_ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS NULL"
 
 
 @attrs.frozen
@@ -60,10 +63,12 @@ class Erased:
     Attributes:
         players: their numbers.
         unknown: True where the people who stand there cannot be read, so that nobody can tell.
+        reasons: commitments to reasons of corrections that were erased likewise.
     """
 
     players: tuple[int, ...] = ()
     unknown: bool = False
+    reasons: tuple[str, ...] = ()
 
 
 def loss(present: Present, copy: Path) -> Loss:
@@ -98,7 +103,7 @@ def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
 
 
 def erased(present: Present, copy: Path) -> Erased:
-    """Who was erased in the people that stand there, and is known by name in the *copy* of the backup.
+    """Who, and which reason, was erased in the people that stand there, and is known in the *copy* of the backup.
 
     Args:
         present: the files that stand there.
@@ -116,6 +121,7 @@ def erased(present: Present, copy: Path) -> Erased:
             with sqlite.storage_errors(copy):
                 gone = [row for row in people.execute(_ERASED) if row[0] in copied]
                 related = _share_a_salt(people, copied)
+                reasons = _reasons(known, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
         except (LedgerError, TypeError, ValueError):
             return Erased(unknown=True)
         players = [
@@ -123,7 +129,12 @@ def erased(present: Present, copy: Path) -> Erased:
             for player, joined_at in gone
             if _is_the_same(player, present["journal"], journal, by_people=related and copied[player][0] == joined_at)
         ]
-    return Erased(tuple(sorted(players)))
+    return Erased(tuple(sorted(players)), reasons=tuple(sorted(reasons)))
+
+
+def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
+    """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
+    return {reason for (reason,) in people.execute(query)} if layout(people) >= REASONS_SINCE else set()
 
 
 def _share_a_salt(people: sqlite3.Connection, copied: Mapping[int, tuple[str, Any]]) -> bool:

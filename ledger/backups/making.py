@@ -193,7 +193,7 @@ def _copy_views(source: Path, target: Path, progress: Progress) -> str:
 
 
 def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tuple[TreeHead, reader.NamesVerdict]:
-    """Re-hash the copied journal and compare the copied names with it.
+    """Re-hash the copied journal and compare the copied names and reasons with it.
 
     Raises:
         CorruptError: something is false, and so it is in the ledger.
@@ -203,7 +203,8 @@ def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tupl
     falsehoods = found.falsehoods
     if not falsehoods:
         names = reader.verify_names(str(copies["journal"]), str(copies["people"]))
-        falsehoods = names.falsehoods
+        reasons = reader.verify_reasons(str(copies["journal"]), str(copies["people"]))
+        falsehoods = (*names.falsehoods, *reasons.falsehoods)
     if falsehoods:
         raise CorruptError(str(source), 0, f"{falsehoods[0]}; no backup was made: run 'audit', restore an older backup")
     return found.head, names

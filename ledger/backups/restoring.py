@@ -12,7 +12,7 @@ import attrs
 from ledger.audit import reader
 from ledger.audit.audit import audit
 from ledger.backups import comparing, files, manifest, replacing
-from ledger.backups.comparing import Loss
+from ledger.backups.comparing import Erased, Loss
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
@@ -39,6 +39,7 @@ class Restored:
         erased: players who had been erased since the backup was made, and were erased in it again.
         erased_unknown: True where a ledger was replaced whose people cannot be read, so that those are not known.
         replaced: the folder that holds the files that stood there before; None where none stood there.
+        reasons_erased: how many reasons of corrections had been erased since, and were erased in it again.
         undone: True where an earlier restore had been stopped on its way, and was undone first.
     """
 
@@ -49,6 +50,7 @@ class Restored:
     left_out: str = ""
     erased: tuple[int, ...] = ()
     erased_unknown: bool = False
+    reasons_erased: int = 0
     replaced: Path | None = None
     undone: bool = False
 
@@ -94,10 +96,13 @@ def restore(
         with replacing.held(target) as present:
             approve(comparing.loss(present, copy["journal"]))
             gone = comparing.erased(present, copy["journal"])
-            names -= _erase(copy, gone.players)
+            _erase(copy, gone)
             _finish(copy)
             replaced = replacing.replace(place, target, present)
-        return attrs.evolve(found, names=names, erased=gone.players, erased_unknown=gone.unknown, replaced=replaced)
+        return attrs.evolve(
+            found, names=names - len(gone.players), erased=gone.players, erased_unknown=gone.unknown,
+            reasons_erased=len(gone.reasons), replaced=replaced,
+        )  # fmt: skip
 
 
 def _refuse_folder(target: Path) -> None:
@@ -177,17 +182,19 @@ def _prove(
     return verdict.head, verdict.names_checked
 
 
-def _erase(copy: Mapping[str, Path], players: tuple[int, ...]) -> int:
-    """Forget these players in the copy, which must be true afterwards; how many they are."""
-    if not players:
-        return 0
+def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
+    """Forget these players and reasons in the copy, which must be true afterwards."""
+    if not (gone.players or gone.reasons):
+        return
     with closing(People(copy["people"])) as people:
-        for player in players:
+        for player in gone.players:
             people.erase(player)
-    found = reader.verify_names(str(copy["journal"]), str(copy["people"]))
-    if found.falsehoods:
-        raise CorruptError(str(copy["people"]), 0, str(found.falsehoods[0]))
-    return len(players)
+        if gone.reasons:
+            people.reasons.forget(gone.reasons)
+    files_of_it = str(copy["journal"]), str(copy["people"])
+    falsehoods = (*reader.verify_names(*files_of_it).falsehoods, *reader.verify_reasons(*files_of_it).falsehoods)
+    if falsehoods:
+        raise CorruptError(str(copy["people"]), 0, str(falsehoods[0]))
 
 
 def _finish(copy: Mapping[str, Path]) -> None:

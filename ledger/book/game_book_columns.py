@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import pasts, supplements, tables
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.book.judging_columns import judged
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.timeline import Pool
@@ -198,9 +199,9 @@ def take_decoded(
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
-        supplements.take(book.connection, _added(block.supplements), book.verdicts, fresh.note, book.moved)
+        book.take_supplements(_added(block.supplements), fresh)
     if not of_a_build:
-        book.place_tournaments(fresh)
+        book.settle(fresh)
     return counting
 
 
@@ -260,6 +261,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     frame = judged(book.pools.values(), book.roster, frame)
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
+    _note_concerned(book, frame)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
         fresh.note(pool, start)
@@ -267,6 +269,20 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     if by_event:
         _note_tournaments(book, by_event, frame)
     return counting
+
+
+def _note_concerned(book: GameBook, frame: DataFrame) -> None:
+    """Tell the game book which games a correction may mean that is in force already."""
+    players, tournaments = book.decided.concerned
+    if not players and not tournaments:
+        return
+    numbers = {name: pool.pool for name, pool in book.pools.items()}
+    at = pl.struct("pool", "tournament").is_in(
+        [{"pool": numbers[pool], "tournament": name} for pool, name in tournaments if pool in numbers]
+    )
+    concerned = pl.col("white").is_in(list(players)) | pl.col("black").is_in(list(players))
+    meant = frame.filter(concerned | at) if tournaments else frame.filter(concerned)
+    book.correcting.recorded_many(meant["position"].to_list())
 
 
 def _note_tournaments(book: GameBook, pools: Sequence[Pool], frame: DataFrame) -> None:

@@ -43,7 +43,7 @@ def take(
         connection.execute(UPDATE_BIRTH_YEAR, (event.birth_year, event.player))
     else:
         pool = pool_named(event.pool, position).pool
-        connection.execute(INSERT_SEED, seed_row(pool, event))
+        connection.execute(INSERT_SEED, seed_row(pool, event, position))
     begin_anew(connection, event.player, pool, note)
 
 

@@ -27,10 +27,11 @@ STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Stand
 FROM_THE_BEGINNING = -(2**62)  # the instant of a seed without one, milliseconds
 
 _SPECIAL = "SELECT player, standing FROM players WHERE standing <> 'full'"
+_CHANGES = "SELECT player, effective_ms, effective_at, position, standing, declared_rating FROM changes"
 _KNOWN = "SELECT declared_rating, birth_year FROM players WHERE player = ?"
 _SEEDS = (
     "SELECT effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
-    "WHERE pool = ? AND player = ? ORDER BY effective_ms, effective_at"
+    "WHERE pool = ? AND player = ? ORDER BY effective_ms, effective_at, position"
 )
 # Of those who play: lists may tell of many more.
 _PLAY = "(SELECT white FROM games WHERE reason IS NULL UNION SELECT black FROM games WHERE reason IS NULL)"
@@ -40,7 +41,7 @@ _ALL_KNOWN = (
 )
 _ALL_SEEDS = (
     "SELECT pool, player, effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
-    f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at"
+    f"WHERE player IN {_PLAY} ORDER BY pool, player, effective_ms, effective_at, position"
 )
 _HAS_SEED = "EXISTS (SELECT 1 FROM seeds WHERE seeds.pool = ?1 AND seeds.player = current.player)"
 _WITH_PAST = (
@@ -54,11 +55,12 @@ SELECT s.player, declared_rating, birth_year, effective_ms, rating, games, devia
 FROM seeds AS s{index} LEFT JOIN players ON players.player = s.player
 WHERE s.pool = ?1 AND effective_ms <= ?2{which}
   AND NOT EXISTS (SELECT 1 FROM current WHERE current.pool = ?1 AND current.player = s.player)
+  AND NOT EXISTS (SELECT 1 FROM merges WHERE merges.player = s.player)
 """
-_IN_ORDER = f"{_UNPLAYED.format(index='', which='')} ORDER BY s.player, effective_ms, effective_at"
+_IN_ORDER = f"{_UNPLAYED.format(index='', which='')} ORDER BY s.player, effective_ms, effective_at, s.position"
 _IN_FORCE = """AND NOT EXISTS (
   SELECT 1 FROM seeds AS later WHERE later.pool = ?1 AND later.player = s.player AND later.effective_ms <= ?2
-  AND (later.effective_ms, later.effective_at) > (s.effective_ms, s.effective_at))
+  AND (later.effective_ms, later.effective_at, later.position) > (s.effective_ms, s.effective_at, s.position))
 """
 _BEST_FIRST = f"""
 {_UNPLAYED.format(index=' INDEXED BY seeds_by_rating', which=' AND NOT effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}
@@ -82,7 +84,7 @@ _ALL_SHOWN = (
 )
 SEED_COLUMNS = (
     "pool", "player", "effective_ms", "effective_at", "rating", "games", "deviation", "volatility", "highest",
-    "k_factor", "source",
+    "k_factor", "source", "position",
 )  # fmt: skip
 INSERT_SEED = f"INSERT INTO seeds({', '.join(SEED_COLUMNS)}) VALUES ({', '.join('?' * len(SEED_COLUMNS))})"
 
@@ -118,25 +120,35 @@ class Roster:
         self._gathered: _Gathered | None = None
         self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
-        self.changes: dict[int, list[tuple[int, str, int, int | None]]] = {}
+        self.changes: dict[int, list[tuple[int, str, int, int, int | None]]] = {}
         for player, standing in connection.execute(_SPECIAL):
             self.register(player, standing)
-        for player, ms, at, standing, declared in connection.execute("SELECT * FROM changes"):
-            self.change(player, ms, at, standing, declared)
+        for row in connection.execute(_CHANGES):
+            self.change(*row)
 
     def register(self, player: int, standing: str) -> None:
         """Note with which standing a player joined."""
         if standing != Standing.FULL:
             self.standing[player] = STANDING_CODE[standing]
 
-    def change(self, player: int, ms: int, at: str, standing: str, declared: int | None) -> None:
+    def change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
-        self.changes[player] = sorted([*self.changes.get(player, []), (ms, at, STANDING_CODE[standing], declared)])
+        known = (ms, at, position, STANDING_CODE[standing], declared)
+        self.changes[player] = sorted([*self.changes.get(player, []), known], key=lambda row: row[:3])
+
+    def read_again(self, player: int) -> None:
+        """Take up the standings and changes of one player as they stand now: a correction has changed them."""
+        self.standing.pop(player, None)
+        self.changes.pop(player, None)
+        for number, standing in self._connection.execute(f"{_SPECIAL} AND player = ?", (player,)):
+            self.register(number, standing)
+        for row in self._connection.execute(f"{_CHANGES} WHERE player = ?", (player,)):
+            self.change(*row)
 
     def standing_at(self, player: int, ms: int) -> int:
         """Code of the standing at an instant."""
         code = self.standing.get(player, STANDING_FULL)
-        for since, _, later, _ in self.changes.get(player, ()):
+        for since, _, _, later, _ in self.changes.get(player, ()):
             if since <= ms:
                 code = later
         return code
@@ -201,7 +213,7 @@ class Roster:
         return row[1] if row[1] is not None and row[1] > 0 else None
 
     def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
-        for since, _, _, later in self.changes.get(player, ()):
+        for since, _, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:
                 rating = later
         return rating
@@ -211,7 +223,7 @@ class Roster:
         for (player,) in self._connection.execute(_WITH_PAST, (pool,)):
             yield player
         for player, changes in self.changes.items():
-            if any(declared is not None for _, _, _, declared in changes):
+            if any(declared is not None for _, _, _, _, declared in changes):
                 yield player
 
     def unplayed(self, pool: int, ms: int) -> Iterator[tuple[int, Listed, Newcomer]]:
@@ -284,12 +296,12 @@ def _listed(
     return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
 
 
-def seed_row(pool: int, event: RatingSeeded) -> tuple[object, ...]:
+def seed_row(pool: int, event: RatingSeeded, position: int) -> tuple[object, ...]:
     """A seed as a row of the table, in the order of ``SEED_COLUMNS``."""
     at = event.effective_at
     decimals = (event.rating, event.deviation, event.volatility, event.highest, event.k_factor)
     rating, *others = (None if value is None else float(value) for value in decimals)
     return (
         pool, event.player, FROM_THE_BEGINNING if at is None else instant_ms(at), at or "", rating, event.games,
-        *others, event.source,
+        *others, event.source, position,
     )  # fmt: skip

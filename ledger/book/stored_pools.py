@@ -12,7 +12,13 @@ import orjson
 
 from ledger.book.eras import BEGINNING, Era
 from ledger.book.timeline import Pool
-from ledger.facts.events import ConversionRange, SchemeAdopted, TournamentOpened
+from ledger.facts.events import (
+    ConversionRange,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
 from ledger.schemes import named
@@ -49,6 +55,21 @@ def add_opening(connection: sqlite3.Connection, pool: Pool, position: int, event
     )  # fmt: skip
 
 
+def add_run(connection: sqlite3.Connection, pool: Pool, position: int, event: RatingRunClosed) -> int:
+    """A rating period of a pool ended; returns its last millisecond."""
+    ms = instant_end_ms(event.as_of)
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (pool.pool, ms, event.as_of, position))
+    return ms
+
+
+def add_closing(connection: sqlite3.Connection, pool: Pool, position: int, event: TournamentClosed) -> int:
+    """A tournament of a pool was over; returns its last millisecond."""
+    ms = instant_end_ms(event.ended_at)
+    row = (pool.pool, event.tournament, ms, event.ended_at, position)
+    connection.execute("INSERT INTO tournaments VALUES (?, ?, ?, ?, ?)", row)
+    return ms
+
+
 def _json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
@@ -71,7 +92,7 @@ def era_of(position: int, event: SchemeAdopted) -> Era:
 def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     """The pools of a views database with their timelines, in order of their numbers."""
     eras: dict[int, list[Era]] = {}
-    query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3"
+    query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3, 8"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
         scheme, given = named(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))

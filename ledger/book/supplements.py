@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.judging import JUDGED
 from ledger.errors import CorruptError
 from ledger.facts.events import SUPPLEMENTED, GameSupplemented
 from ledger.facts.instants import instant_ms
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
 BLOCK = 20_000  # games whose rows are Python objects at one time
 STORED = tuple(name for name in SUPPLEMENTED if name != "text")  # fields; the movetext stands in no row
 _DERIVED = ("ended_ms", "round_order", "time_loss", "reason", "rated_ms", "batch", "began_ms")
-_JUDGED = (
-    "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
-    "rated", "white", "black", "tournament",
-)  # fmt: skip
-_READ = tuple(dict.fromkeys((*_JUDGED, *STORED, *_DERIVED)))
+_READ = tuple(dict.fromkeys((*JUDGED, *STORED, *_DERIVED)))
 _SELECT = f"SELECT {', '.join(_READ)} FROM games WHERE position IN (SELECT value FROM json_each(?)) ORDER BY position"
 _WRITTEN = (*STORED, *_DERIVED)
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
@@ -77,7 +74,7 @@ def _take(
         lost = min(games.keys() - {row["position"] for row in before})
         raise CorruptError("journal", lost, "is supplemented as a game that it did not record; run 'audit'")
     after = [_with(row, games[row["position"]]) for row in before]
-    verdicts = judge([tuple(row[name] for name in _JUDGED) for row in after])
+    verdicts = judge([tuple(row[name] for name in JUDGED) for row in after])
     for stood, row, verdict in zip(before, after, verdicts, strict=True):
         row["reason"], row["rated_ms"], row["batch"], row["began_ms"] = verdict
         for known in (stood, row):

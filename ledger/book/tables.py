@@ -3,6 +3,10 @@
 ``games.began_ms`` is the first millisecond of the game's tournament, where tournaments are rated whole: NULL where that
 is the day on which the game ended, or where the scheme does not ask.
 
+``games`` holds each game as it stands after all corrections: ``voided_by`` is the proposal that voided it, White and
+Black are the persons that merged players are. ``originals`` keeps the facts of corrected games as they were told, and
+``given_sides`` under which numbers a game of merged players was told. ``merges`` are those in force.
+
 They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
 """
 
@@ -22,6 +26,7 @@ GAME_COLUMNS = (
 ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
+INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
 # Verdicts on games that wait until all are judged.
@@ -35,34 +40,53 @@ SCHEMA = (
     """CREATE TABLE eras(
       pool INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL, scheme TEXT NOT NULL,
       settings TEXT NOT NULL, carry TEXT NOT NULL, conversion TEXT NOT NULL, position INTEGER NOT NULL,
-      PRIMARY KEY(pool, since_ms, since)) STRICT, WITHOUT ROWID""",
+      PRIMARY KEY(pool, since_ms, since, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE runs(
       pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
-      PRIMARY KEY(pool, as_of_ms, as_of)) STRICT, WITHOUT ROWID""",
+      PRIMARY KEY(pool, as_of_ms, as_of, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE tournaments(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at)) STRICT, WITHOUT ROWID""",
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE openings(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, starts_ms INTEGER NOT NULL, starts_at TEXT NOT NULL,
       ends_ms INTEGER NOT NULL, ends_at TEXT NOT NULL, format TEXT, entrants INTEGER, rounds INTEGER,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, starts_ms, starts_at)) STRICT, WITHOUT ROWID""",
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, starts_ms, starts_at, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE players(
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",
     """CREATE TABLE changes(
       player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, standing TEXT NOT NULL,
-      declared_rating INTEGER, PRIMARY KEY(player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
+      declared_rating INTEGER, position INTEGER NOT NULL,
+      PRIMARY KEY(player, effective_ms, effective_at, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE seeds(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL,
       rating REAL NOT NULL, games INTEGER, deviation REAL, volatility REAL, highest REAL, k_factor REAL, source TEXT,
-      PRIMARY KEY(pool, player, effective_ms, effective_at)) STRICT, WITHOUT ROWID""",
+      position INTEGER NOT NULL, PRIMARY KEY(pool, player, effective_ms, effective_at, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
       started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       batch TEXT NOT NULL, tournament TEXT, round TEXT,
       round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
-      black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL, began_ms INTEGER) STRICT""",
+      black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL, began_ms INTEGER,
+      voided_by INTEGER) STRICT""",
+    """CREATE TABLE proposals(
+      proposal INTEGER PRIMARY KEY, position INTEGER NOT NULL, proposed_by TEXT NOT NULL,
+      proposed_proven INTEGER NOT NULL, reason TEXT NOT NULL, parts INTEGER NOT NULL, decision TEXT,
+      decided_position INTEGER, decided_by TEXT, decided_proven INTEGER, decision_reason TEXT,
+      effective INTEGER NOT NULL, why_not TEXT) STRICT""",
+    """CREATE TABLE corrections(
+      proposal INTEGER NOT NULL, number INTEGER NOT NULL, subject TEXT NOT NULL, change TEXT NOT NULL,
+      PRIMARY KEY(proposal, number)) STRICT, WITHOUT ROWID""",
+    "CREATE TABLE merges(player INTEGER PRIMARY KEY, into_player INTEGER NOT NULL, proposal INTEGER NOT NULL) STRICT",
+    "CREATE TABLE given_sides(position INTEGER PRIMARY KEY, white INTEGER NOT NULL, black INTEGER NOT NULL) STRICT",
+    "CREATE TABLE originals(position INTEGER PRIMARY KEY, facts TEXT NOT NULL) STRICT",
 )
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
@@ -70,6 +94,9 @@ INDEXES = (
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",
+    "CREATE INDEX corrections_by_subject ON corrections(subject)",
+    "CREATE INDEX given_sides_of_white ON given_sides(white)",
+    "CREATE INDEX given_sides_of_black ON given_sides(black)",
 )
 OPTIONAL = "games_by_tournament"  # only ledgers that close, open or rate whole tournaments have it
 TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"

@@ -155,6 +155,21 @@ class Change:
         if problems:
             raise MalformedError(problems)
 
+    @property
+    def subject(self) -> str:
+        """What it concerns, as one word: two changes of one subject are about the same thing."""
+        match self.do:
+            case Verb.MERGE | Verb.PART:
+                return f"person:{self.player}"
+            case Verb.ANNUL_GAMES:
+                return f"games-of:{self.player}"
+            case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
+                return f"games-at:{self.pool}:{self.tournament}"
+            case Verb.UNDO:
+                return f"proposal:{self.proposal}"
+            case _:
+                return str(self.fact)
+
     def plain(self) -> dict[str, Any]:
         """The fields that it has, as they are written."""
         found = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
@@ -186,3 +201,10 @@ def _schema_of(verb: Verb) -> dict[str, Any]:
         "required": ["do", *sorted(taken.needed)],
         "additionalProperties": False,
     }
+
+
+def change_of(plain: Mapping[str, Any]) -> Change:
+    """The change that ``Change.plain`` wrote."""
+    words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": Which}
+    fields: dict[str, Any] = {name: words[name](value) if name in words else value for name, value in plain.items()}
+    return Change(**fields)

@@ -92,6 +92,17 @@ def is_plain_text(value: str, limit: int) -> bool:
     )
 
 
+def text_faults(field: str, text: object, limit: int) -> list[str]:
+    """What is wrong with a text that must be plain, if anything; it ends in the name of its field."""
+    if isinstance(text, str) and is_plain_text(text, limit):
+        return []
+    given = text[:limit] if isinstance(text, str) else text
+    return [
+        f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got {given!r}; "
+        f"correct it @ $.{field}"
+    ]
+
+
 def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
     """A field of plain text of 1 to *limit* characters."""
 

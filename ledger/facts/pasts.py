@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.facts.event_fields import is_plain_text
+from ledger.facts.event_fields import text_faults
 from ledger.facts.events import RatingSeeded
 
 MAX_NAME = 128  # characters of a name
@@ -51,18 +51,9 @@ def person_faults(identity: str, name: str) -> list[str]:
         faults.append(f"has nothing behind its colon, got {identity!r}; correct it @ $.identity")
     if site == "fide" and not rest.isdecimal():
         faults.append(f"after 'fide:' stands a FIDE number, got {identity!r}; correct it @ $.identity")
-    return faults + _text_faults("identity", identity, MAX_IDENTITY) + name_faults(name)
+    return faults + text_faults("identity", identity, MAX_IDENTITY) + name_faults(name)
 
 
 def name_faults(name: str) -> list[str]:
     """What is wrong with the name of a person, if anything."""
-    return _text_faults("name", name, MAX_NAME)
-
-
-def _text_faults(field: str, text: str, limit: int) -> list[str]:
-    if is_plain_text(text, limit):
-        return []
-    return [
-        f"must be 1 to {limit} characters of NFC text without control characters or outer blanks, got "
-        f"{text[:limit]!r}; correct it @ $.{field}"
-    ]
+    return text_faults("name", name, MAX_NAME)

@@ -12,21 +12,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledger.journal.people_layouts import RENAMINGS_SINCE, SALT_BYTES, layout
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
-
-SALT_BYTES = 16
-LAYOUT = 2  # of the people file; 1 had no such table
-SCHEMA = """
-CREATE TABLE renaming(
-  player INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  salt BLOB NOT NULL
-) STRICT;
-"""
 
 _PENDING = "SELECT player, number, name, salt FROM renaming ORDER BY player"
 _BEGIN = "INSERT OR REPLACE INTO renaming(player, number, name, salt) VALUES (?, ?, ?, ?)"
@@ -82,7 +72,7 @@ class PendingNames:
     def rows(self) -> list[Pending]:
         """All of them; none in a file of the first layout."""
         with sqlite.storage_errors(self._path):
-            if layout(self._connection) < LAYOUT:
+            if layout(self._connection) < RENAMINGS_SINCE:
                 return []
             return [Pending(*row) for row in self._connection.execute(_PENDING)]
 
@@ -110,15 +100,3 @@ class PendingNames:
             salts = [(pending.salt,) for pending in sealed]
             self._connection.executemany("INSERT OR IGNORE INTO temp.sealed_salts(salt) VALUES (?)", salts)
             self._connection.execute(_SHOWN)
-
-
-def layout(connection: sqlite3.Connection) -> int:
-    """The layout of a people file."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def bring_up(connection: sqlite3.Connection) -> None:
-    """Bring a people file to the newest layout, within the caller's transaction."""
-    if layout(connection) < LAYOUT:
-        connection.execute(SCHEMA)
-        connection.execute(f"PRAGMA user_version={LAYOUT}")

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
-from ledger.journal import pending_names
 from ledger.journal.guard import Guard, statements
-from ledger.journal.pending_names import LAYOUT, SALT_BYTES, PendingNames
+from ledger.journal.pending_names import PendingNames
+from ledger.journal.people_layouts import LAYOUT, OLDEST_LAYOUT, SALT_BYTES, SCHEMA, bring_up
+from ledger.journal.reasons import Reasons
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
 
@@ -26,21 +27,10 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.PEOPLE_ID
-OLDEST_LAYOUT = 1
 MISSING = (
     "the people file is missing; restore it from a copy or, where there is none, go on without names: "
     "'rating-ledger accept-lost-names DB'"
 )
-_SCHEMA = """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
-""" + pending_names.SCHEMA
-
 _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 _ERASE = (
@@ -114,7 +104,8 @@ class People:
         self._connection = _connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
         self.pending = PendingNames(self.path, self._connection, self._writing)
-        self._guard = Guard(path, _SCHEMA)
+        self.reasons = Reasons(self.path, self._connection, self._writing, self._clean)
+        self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
@@ -132,7 +123,7 @@ class People:
         with sqlite.storage_errors(path):
             connection.execute("PRAGMA journal_mode=WAL")
             with sqlite.immediate(connection, path):
-                for statement in statements(_SCHEMA):
+                for statement in statements(SCHEMA):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -262,7 +253,7 @@ class People:
     def _writing(self) -> Iterator[None]:
         """One write transaction on a file that is as this program left it; it brings an old layout up."""
         with sqlite.immediate(self._connection, self.path):
-            pending_names.bring_up(self._connection)
+            bring_up(self._connection)
             self._guard.check(self._connection)
             yield
 

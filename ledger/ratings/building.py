@@ -11,7 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
 from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError
@@ -64,7 +65,7 @@ class Build:
             target, folded, written_pool, written_player = connection.execute(_STANDING).fetchone()
             target = target or until
             with _Writers(self._path, connection, target) as writers, _sorted_games(self._path.parent) as games:
-                book = GameBook(connection)
+                book = GameBook(connection, self._journal, until=target)
                 self._fold(connection, book, folded, target, games, writers, progress)
                 shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
                 pasts = folded > 0 or book.roster.is_told_of_pasts  # a stopped build does not know
@@ -143,6 +144,15 @@ class Build:
                 games.add(_compact(counting))
             progress("game book", folded, target)
         columns = self._columns
+        if book.correcting.is_needed:
+            stale = True
+            writers.own()
+            with sqlite.immediate(connection, self._path):
+                for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_sides(")):
+                    connection.execute(statement)
+                corrected = Fresh()
+                book.settle_all(corrected)
+                views_file.note_schemes(connection, corrected.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             writers.own()
             with sqlite.immediate(connection, self._path):

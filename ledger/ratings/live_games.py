@@ -7,7 +7,7 @@ game is not the next one of its pool, or a scheme begins with it, nothing is don
 
 from __future__ import annotations
 
-from ledger.book.game_book import Played
+from ledger.book.fresh import Played
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.facts.periods import DAY_MS

@@ -31,7 +31,7 @@ NEXT_LIST = (
 STANDING_OF = "SELECT standing FROM players WHERE player = ?1"
 STANDING_AT = (
     "SELECT standing FROM changes WHERE player = ?1 AND effective_ms <= ?2 "
-    "ORDER BY effective_ms DESC, effective_at DESC LIMIT 1"
+    "ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1"
 )
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _FIRST_ENDS = (
@@ -40,7 +40,7 @@ _FIRST_ENDS = (
 _KNOWN_OF = """
 SELECT player, birth_year, coalesce((
   SELECT standing FROM changes WHERE changes.player = players.player AND effective_ms <= ?2
-  ORDER BY effective_ms DESC, effective_at DESC LIMIT 1), standing) AS standing
+  ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1), standing) AS standing
 FROM players WHERE player IN (SELECT value FROM json_each(?1))
 """
 

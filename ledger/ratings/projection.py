@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.game_book import Fresh, GameBook, Played
+from ledger.book.fresh import Fresh, Played
+from ledger.book.game_book import GameBook
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows

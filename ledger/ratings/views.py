@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.book.game_book import Fresh, GameBook, Placed
+from ledger.book.fresh import Fresh, Placed
+from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.errors import CorruptError, ProjectionError, StorageError, one_line
 from ledger.facts.codec import decode
@@ -234,7 +235,7 @@ class Views:
             done = views_file.position(connection)
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
-                    self._book = GameBook(connection)
+                    self._book = GameBook(connection, self.journal)
                 self._pools = PoolProjections(self._book, self.projectors)
             if not _is_far_behind(done, self.journal.size()):
                 for name in views_file.stored_projectors(connection).keys() & self.broken.keys():

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 5
+LAYOUT = 6
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))

@@ -15,7 +15,8 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from ledger.book.game_book import Fresh, GameBook
+from ledger.book.fresh import Fresh
+from ledger.book.game_book import GameBook
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import Event
 from ledger.facts.words import Termination
@@ -177,7 +178,7 @@ class ProjectorContract:
             ends = [ms for (ms,) in connection.execute("SELECT DISTINCT ended_ms FROM games ORDER BY ended_ms")]
             players = {player for (player,) in connection.execute("SELECT player FROM current")}
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
-                book = GameBook(connection)
+                book = GameBook(connection, updated.journal)
                 with sqlite.immediate(connection, updated.path):
                     PoolProjections(book, updated.projectors).update(
                         Fresh({1: start_ms}, {1: set(players)}), len(facts)

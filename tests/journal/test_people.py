@@ -14,9 +14,9 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
-from ledger.journal import people
-from ledger.journal.pending_names import SALT_BYTES
+from ledger.journal import people_layouts
 from ledger.journal.people import People, Person, commitment
+from ledger.journal.people_layouts import SALT_BYTES
 from ledger.journal.sealings import is_sealed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -223,7 +223,7 @@ def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: People,
     edit(
         tmp_path / "club.people.db",
         "PRAGMA writable_schema=ON",
-        f"UPDATE sqlite_master SET sql = '{people._SCHEMA.strip().rstrip(';')}' WHERE name = 'people'",
+        f"UPDATE sqlite_master SET sql = '{people_layouts.PEOPLE.strip().rstrip(';')}' WHERE name = 'people'",
         "INSERT INTO sqlite_master VALUES ('index', 'sqlite_autoindex_people_1', 'people', 3, NULL)",
     )
     with closing(People(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two"):

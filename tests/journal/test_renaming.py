@@ -25,7 +25,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game
-from tests.kit.people import THREE_NAMES, everybody, import_wins, put_people_file, won_by_the_first
+from tests.kit.people import THREE_NAMES, everybody, import_wins, make_layout, put_people_file, won_by_the_first
 from tests.kit.tampering import execute, run_sql
 
 NEW = "Ann Ek"
@@ -332,7 +332,7 @@ def test_an_older_journal_beside_a_renamed_player_is_named(club_of_four: Path) -
 
 @pytest.fixture(name="club_of_layout_1")
 def _club_of_layout_1(club_of_four: Path) -> Path:
-    run_sql(beside(club_of_four, "people"), "DROP TABLE renaming", "PRAGMA user_version=1")
+    make_layout(1, beside(club_of_four, "people"))
     return club_of_four
 
 
@@ -360,7 +360,7 @@ def test_whoever_writes_a_file_of_the_first_layout_brings_it_up(way: str, club_o
             ledger.register("name:new", "New")
         else:
             ledger.erase(3)
-    assert layout_of(club_of_layout_1) == 2
+    assert layout_of(club_of_layout_1) == 3
     assert audit(club_of_layout_1).falsehoods == ()
 
 

@@ -16,11 +16,15 @@ from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.clubs import takes_late_pasts
 from tests.kit.places import SAMPLE
+from tests.kit.reasons import propose
 from tools import cli
 
 
 def make_club_with_every_table(folder: Path, games: int) -> Path:
-    """A ledger of the first *games* of the sample: movetext, an erased and a renamed player, two schemes, a node."""
+    """A ledger of the first *games* of the sample: movetext, two schemes, a node, reasons.
+
+    A player is erased, another one renamed, and a reason erased.
+    """
     path = folder / "club.db"
     texts = SAMPLE.read_text("utf-8").split("[Event ")[1 : games + 1]
     (folder / "club.pgn").write_text("".join(f"[Event {game}" for game in texts), "utf-8")
@@ -42,6 +46,8 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
             ]
         )
         ledger.rename(6, "Renamed")
+        reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
         ledger.catch_up()
+        ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
         ledger.erase(5)
     return path

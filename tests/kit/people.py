@@ -20,6 +20,7 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
+from tests.kit.tampering import run_sql
 
 
 def everybody(path: Path) -> list[Person]:
@@ -49,6 +50,13 @@ def put_people_file(copy: Path, path: Path) -> None:
     for leftover in path.parent.glob("club.people.db*"):
         leftover.unlink()
     shutil.copy(copy, beside(path, "people"))
+
+
+def make_layout(layout: int, people: Path) -> None:
+    """Take out of a people file what layouts after this one brought."""
+    tables = {2: ("renaming",), 3: ("reasons", "erasing")}
+    gone = [table for number, added in tables.items() if number > layout for table in added]
+    run_sql(people, *(f"DROP TABLE {table}" for table in gone), f"PRAGMA user_version={layout}")
 
 
 def head_text(path: Path) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 TILE = 256
+SALT_BYTES = 16
 
 
 @attrs.frozen
@@ -146,6 +147,30 @@ def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) ->
             yield f"player {player} is not the one who was sealed"
 
 
+def reason_faults(db: Path, found: list[Entry]) -> Iterator[str]:
+    """What of the reasons of a copy is not what the journal sealed; the newest may be without an entry."""
+    sealed = {(entry.key, entry.facts.get("reason")): entry.position for entry in found}
+    with closing(raw(file_of(db, "people"))) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'reasons'").fetchone():
+            return
+        query = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
+        rows = connection.execute(query).fetchall()
+    places = [sealed.get((entry, reason)) for _, reason, entry, _, _ in rows]
+    known = [place for place in places if isinstance(place, int)]
+    if known != sorted(known) or None in places[: len(known)]:
+        yield "the reasons are not in the order of their entries"
+    for place, (number, reason, _, salt, text), expected in zip(places, rows, range(1, len(rows) + 1), strict=True):
+        blank = salt is text is None and place is not None
+        fits = isinstance(salt, bytes) and isinstance(text, str) and len(salt) == SALT_BYTES
+        if number != expected or not (blank or (fits and reason_commitment(salt, text) == reason)):
+            yield f"reason {number} is not the one that was sealed"
+
+
+def reason_commitment(salt: bytes, text: str) -> str:
+    """What an entry seals of a reason."""
+    return hmac.digest(salt, text.encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
 def is_sealed(identity: object, name: object, salt: object, facts: dict[str, Any]) -> bool:
     """True when the commitment of a registration, or of a renaming, is that of this person."""
     return commitment(identity, name, salt) == str(facts.get("commitment", ""))
@@ -228,7 +253,7 @@ class Truth:
         if found is None or persons is None:
             yield "a file cannot be read"
             return
-        wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
+        wrong = [*journal_faults(copy, found), *people_faults(found, persons), *reason_faults(copy, found)]
         yield from wrong
         if not wrong and "views" in held:
             yield from self._view_faults(copy, found, held["views"])

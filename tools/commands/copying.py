@@ -102,6 +102,8 @@ def _tell(db_path: str, done: Restored) -> None:
     if done.erased:
         players = ", ".join(map(str, done.erased))
         output.remark(f"erased again, for they were erased since the backup was made: players {players}")
+    if done.reasons_erased:
+        output.remark(f"erased again: {counted(done.reasons_erased, 'reason')} of corrections, erased since the backup")
     if done.erased_unknown:
         output.remark("who was erased since the backup was made cannot be read here: erase them again")
     if done.replaced is not None:

@@ -73,9 +73,12 @@ def _tell(db_path: str, verdict: Verdict) -> None:
 def _proven(verdict: Verdict) -> str:
     """What was compared, in words: journal, 16 names, and every derived row."""
     parts = ["journal"]
-    if verdict.names_checked or verdict.names_erased:
-        erased = f", {verdict.names_erased:,} erased" if verdict.names_erased else ""
-        parts.append(counted(verdict.names_checked, "name") + erased)
+    for word, checked, erased in (
+        ("name", verdict.names_checked, verdict.names_erased),
+        ("reason", verdict.reasons_checked, verdict.reasons_erased),
+    ):
+        if checked or erased:
+            parts.append(counted(checked, word) + (f", {erased:,} erased" if erased else ""))
     if verdict.lists:
         recomputed = f", {verdict.lists_recomputed:,} recomputed" if verdict.lists_recomputed else ""
         parts.append(counted(verdict.lists, "published list") + recomputed)

@@ -9,6 +9,7 @@ from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snap
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
 from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ListsVerdict",
     "NamesVerdict",
     "PublishedList",
+    "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
     "inclusion_proof",
@@ -28,5 +30,6 @@ __all__ = [
     "verify_journal",
     "verify_lists",
     "verify_names",
+    "verify_reasons",
     "verify_texts",
 ]

@@ -81,7 +81,7 @@ BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only
     },
     RESTORE,
 )
-_PEOPLE = """
+_PEOPLE_1 = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
   identity TEXT UNIQUE,
@@ -90,20 +90,31 @@ CREATE TABLE people(
   joined_at TEXT NOT NULL
 ) STRICT;
 """
-PEOPLE = Published(
-    "people",
-    0x43524C50,
-    {
-        1: _PEOPLE,
-        2: f"""{_PEOPLE}
+_PEOPLE_2 = f"""{_PEOPLE_1}
 CREATE TABLE renaming(
   player INTEGER PRIMARY KEY,
   number INTEGER NOT NULL,
   name TEXT NOT NULL,
   salt BLOB NOT NULL
 ) STRICT;
-""",
-    },
+"""
+_PEOPLE_3 = f"""{_PEOPLE_2}
+CREATE TABLE reasons(
+  number INTEGER PRIMARY KEY,
+  commitment TEXT NOT NULL UNIQUE,
+  entry TEXT NOT NULL,
+  salt BLOB,
+  text TEXT
+) STRICT;
+CREATE TABLE erasing(
+  player INTEGER PRIMARY KEY,
+  actor TEXT NOT NULL
+) STRICT;
+"""
+PEOPLE = Published(
+    "people",
+    0x43524C50,
+    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3},
     "restore the file from a copy",
 )
 

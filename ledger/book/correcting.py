@@ -1,0 +1,205 @@
+"""Corrections in the game book: proposals and decisions as they come in, and what follows where one takes effect.
+
+What is concerned is found here; what becomes of a game is the business of ``settling``, of another fact that of
+``settled_facts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ledger.book import corrections, tables
+from ledger.book.decided import Decided
+from ledger.book.fresh import Fresh
+from ledger.book.settled_facts import SettledFacts
+from ledger.book.settling import SettledGames
+from ledger.book.timeline import Pool
+from ledger.errors import CorruptError, MalformedError
+from ledger.facts.changes import Change, Verb
+from ledger.facts.codec import Entry, decode
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
+from ledger.facts.events import Event, GameRecorded
+from ledger.journal import Journal
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_GAME = "game:"
+_OF_PERSON = (
+    "SELECT position FROM games WHERE white = ?1 AND ended_ms BETWEEN ?2 AND ?3 "
+    "UNION SELECT position FROM games WHERE black = ?1 AND ended_ms BETWEEN ?2 AND ?3"
+)
+_AT_TOURNAMENT = "SELECT position FROM games WHERE pool = ? AND tournament = ? AND ended_ms BETWEEN ? AND ?"
+_GIVEN = (
+    "SELECT position FROM given_sides WHERE white IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM given_sides WHERE black IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM games WHERE white IN (SELECT value FROM json_each(?1)) "
+    "UNION SELECT position FROM games WHERE black IN (SELECT value FROM json_each(?1))"
+)
+
+
+class Correcting:
+    """The corrections of one game book."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, journal: Journal, until: int | None, decided: Decided,
+        pools: Mapping[str, Pool], games: SettledGames, facts: SettledFacts,
+    ) -> None:  # fmt: skip
+        """Take the parts of the book.
+
+        Args:
+            connection: its database.
+            journal: where the facts stand as they were recorded.
+            until: the last position that the book may know; None: all that the journal holds.
+            decided: what was proposed and decided.
+            pools: the pools by name, as they stand at each moment.
+            games: what settles games.
+            facts: what settles other facts.
+        """
+        self._connection = connection
+        self._journal = journal
+        self._until = until
+        self._decided = decided
+        self._pools = pools
+        self._games = games
+        self._facts = facts
+        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
+        self._unsettled: set[int] = set()  # games that may stand otherwise than told
+
+    def take(self, entry: Entry) -> None:
+        """Note a proposal or a decision; what follows waits for ``settle``."""
+        match entry.event:
+            case CorrectionProposed() as event:
+                self._decided.propose(entry.position, entry.actor, event)
+            case CorrectionDecided() as event:
+                self._toggled += self._decided.decide(entry.position, entry.actor, event, None)
+            case _:
+                pass
+
+    def recorded(self, position: int, event: GameRecorded) -> None:
+        """Note a game that was recorded: it may be one of those that a correction means."""
+        if self._decided.concerns(event.white, event.black, event.pool, event.tournament):
+            self._unsettled.add(position)
+
+    def recorded_many(self, positions: Iterable[int]) -> None:
+        """Note games that were recorded and that a correction may mean."""
+        self._unsettled.update(positions)
+
+    def supplemented(self, known: Mapping[int, Mapping[str, Any]]) -> None:
+        """Note what supplements told of games, by position: of corrected ones it changes what was told."""
+        self._unsettled.update(self._games.supplemented(known))
+
+    def settle(self, fresh: Fresh) -> None:
+        """Make all that decisions concern, since this was last called, what the corrections in force say."""
+        changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
+        games = set(self._unsettled)
+        self._toggled, self._unsettled = [], set()
+        if changes:
+            games |= self._settle_changes(changes, fresh)
+        if games:
+            self._games.settle(games, fresh)
+
+    def settle_all(self, fresh: Fresh) -> None:
+        """The same for everything that was ever approved: at the end of a build."""
+        self._toggled = self._decided.approved()
+        self.settle(fresh)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything was approved."""
+        return bool(self._decided.approved())
+
+    def _settle_changes(self, changes: list[Change], fresh: Fresh) -> set[int]:
+        """Settle the facts beside games; the games that are concerned, by position."""
+        self._settle_facts(changes, fresh)
+        games = self._settle_persons(changes)
+        self._decided.read_spans()
+        for change in changes:
+            games.update(self._games_of(change))
+        return games
+
+    def _settle_facts(self, changes: list[Change], fresh: Fresh) -> None:
+        of_facts = (change.fact for change in changes if change.fact is not None)
+        keys = [key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)]
+        recorded = self._journal.find(keys) if keys else {}
+        for stored in sorted(recorded.values(), key=lambda entry: entry.position):
+            if self._is_known(stored.position):
+                event = decode(stored.body).event
+                self._facts.settle(stored.position, event, self._stands(event), fresh, self.stands)
+
+    def stands(self, key: str) -> Event | None:
+        """The fact of a key as it stands; None where there is none, or where it is annulled."""
+        stored = self._journal.find([key]).get(key)
+        if stored is None or not self._is_known(stored.position):
+            return None
+        return self._stands(decode(stored.body).event)
+
+    def _stands(self, event: Event) -> Event | None:
+        acting = self._decided.acting([event.key]).get(event.key, [])
+        standing = corrections.standing(acting)
+        if standing.annulled is not None:
+            return None
+        try:
+            return corrections.corrected(event, standing.fields)
+        except MalformedError as error:
+            message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
+            raise CorruptError("journal", 0, message) from error
+
+    def _is_known(self, position: int) -> bool:
+        return self._until is None or position <= self._until
+
+    def _settle_persons(self, changes: list[Change]) -> set[int]:
+        """Bring the merges up to date; the games whose players may be other persons now."""
+        decided = self._decided
+        merging = (change for change in changes if change.do in {Verb.MERGE, Verb.PART})
+        players = sorted({change.player for change in merging if change.player is not None})
+        if not players:
+            return set()
+        before, concerned = dict(decided.merges), set[int]()
+        for player in players:
+            subject = f"person:{player}"
+            acting = [known for known in decided.acting([subject]).get(subject, []) if not known.is_undone]
+            last = max(acting, key=lambda known: known[:3], default=None)
+            if last is not None and last.change.do is Verb.MERGE:
+                decided.merge(player, last.change.into, last.proposal)
+            else:
+                decided.merge(player, None, 0)
+            concerned |= corrections.below(before, player) | corrections.below(decided.merges, player)
+        moved = {player for player in concerned if self._has_moved(before, player)}
+        games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
+        for span in decided.spans:  # the games of a person who is somebody else now
+            change = span.change
+            if change.do is Verb.ANNUL_GAMES and change.player is not None:
+                for merges in (before, decided.merges):
+                    person = corrections.root(merges, change.player)
+                    games |= self._positions(_OF_PERSON, (person, *corrections.span(change)))
+        return games
+
+    def _has_moved(self, before: Mapping[int, int], player: int) -> bool:
+        """Whether a player is another person than by earlier merges."""
+        return corrections.root(before, player) != corrections.root(self._decided.merges, player)
+
+    def _games_of(self, change: Change) -> Iterator[int]:
+        """The games that a change means, by position."""
+        match change.do:
+            case Verb.ANNUL_GAMES:
+                person = corrections.root(self._decided.merges, change.player or 0)
+                yield from self._positions(_OF_PERSON, (person, *corrections.span(change)))
+            case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
+                pool = self._pools.get(change.pool or "")
+                if pool is not None:
+                    tables.index_tournaments(self._connection)
+                    where = (pool.pool, change.tournament, *corrections.span(change))
+                    yield from self._positions(_AT_TOURNAMENT, where)
+            case _ if change.fact is not None and change.fact.startswith(_GAME):
+                for stored in self._journal.find([change.fact]).values():
+                    if self._is_known(stored.position):
+                        yield stored.position
+            case _:
+                pass
+
+    def _positions(self, query: str, arguments: tuple[Any, ...]) -> set[int]:
+        return {position for (position,) in self._connection.execute(query, arguments)}

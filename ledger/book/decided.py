@@ -1,0 +1,228 @@
+"""What was proposed and decided, as tables of the views keep it: proposals, their changes, and which are in force.
+
+Which changes act, and how, is said in ``corrections``; what follows for games and other facts, in ``settling``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.book.corrections import Acting, Undoing, root, undone_by
+from ledger.errors import CorruptError
+from ledger.facts.changes import Change, Verb, change_of
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_ADD_PROPOSAL = (
+    "INSERT INTO proposals(proposal, position, proposed_by, proposed_proven, reason, parts, effective) "
+    "VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING"
+)
+_ADD_CHANGE = "INSERT INTO corrections(proposal, number, subject, change) VALUES (?, ?, ?, ?)"
+_DECIDE = (
+    "UPDATE proposals SET decision = ?, decided_position = ?, decided_by = ?, decided_proven = ?, decision_reason = ?, "
+    "effective = ?, why_not = ? WHERE proposal = ?"
+)
+_APPROVED = "decision = 'approved' AND why_not IS NULL"
+_UNDOING = (
+    "SELECT p.decided_position, c.proposal, c.subject FROM corrections AS c JOIN proposals AS p USING (proposal) "
+    f"WHERE c.subject GLOB 'proposal:*' AND p.{_APPROVED.replace('AND why', 'AND p.why')}"
+)
+_ACTING = (
+    "SELECT c.subject, p.decided_position, c.proposal, c.number, c.change FROM corrections AS c "
+    "JOIN proposals AS p USING (proposal) WHERE p.decision = 'approved' AND p.why_not IS NULL AND "
+)
+_SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
+_OF_PROPOSALS = "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?))"
+
+
+class Proposal(NamedTuple):
+    """A proposal as it stands.
+
+    Attributes:
+        proposal: its number.
+        position: of its first entry.
+        proposed_by: who proposed it.
+        proposed_proven: 1 where a token named that person.
+        reason: commitment of the reason.
+        parts: of how many entries it consists.
+        decision: ``approved``, ``rejected``, ``withdrawn``; None while it is open.
+        decided_position: of the decision.
+        decided_by: who decided.
+        decided_proven: 1 where a token named that person.
+        decision_reason: commitment of the reason of the decision.
+        effective: 1 while it acts.
+        why_not: the policy that the decision broke, so that it never acted.
+    """
+
+    proposal: int
+    position: int
+    proposed_by: str
+    proposed_proven: int
+    reason: str
+    parts: int
+    decision: str | None
+    decided_position: int | None
+    decided_by: str | None
+    decided_proven: int | None
+    decision_reason: str | None
+    effective: int
+    why_not: str | None
+
+
+class Numbered(NamedTuple):
+    """A change with its proposal and its place in it, from 1."""
+
+    proposal: int
+    number: int
+    change: Change
+
+
+class Decided:
+    """The proposals of one views database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.merges: dict[int, int] = dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+        self.spans: list[Acting] = []
+        self._by_player: dict[int, list[Acting]] = {}
+        self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
+        self.read_spans()
+
+    def propose(self, position: int, actor: str, event: CorrectionProposed) -> None:
+        """Note a part of a proposal."""
+        row = (event.proposal, position - event.part + 1, actor, int(event.proven), event.reason, event.parts)
+        self._connection.execute(_ADD_PROPOSAL, row)
+        known = self._connection.execute(
+            "SELECT count(*) FROM corrections WHERE proposal = ?", (event.proposal,)
+        ).fetchone()[0]
+        rows = [
+            (event.proposal, known + place, change.subject, orjson.dumps(change.plain()).decode())
+            for place, change in enumerate(event.changes, 1)
+        ]
+        self._connection.executemany(_ADD_CHANGE, rows)
+
+    def decide(self, position: int, actor: str, event: CorrectionDecided, why_not: str | None) -> list[int]:
+        """Note a decision; returns the proposals that act now and did not before, or do no longer.
+
+        Args:
+            position: of its entry.
+            actor: who decided.
+            event: the decision.
+            why_not: the policy that it breaks, if any: it has no effect then.
+
+        Raises:
+            CorruptError: there is no such proposal.
+        """
+        if self.proposal(event.proposal) is None:
+            message = f"decides proposal {event.proposal}, which nobody made; run 'audit'"
+            raise CorruptError("journal", position, message)
+        acts = event.decision is Decision.APPROVED and why_not is None
+        row = (event.decision.value, position, actor, int(event.proven), event.reason, int(acts), why_not)
+        self._connection.execute(_DECIDE, (*row, event.proposal))
+        return [event.proposal, *self._toggled()] if acts else []
+
+    def _toggled(self) -> list[int]:
+        """Bring ``effective`` up to date where decisions undo others; returns the proposals that changed."""
+        undone = self.undone()
+        chains = {number for _, proposal, undoes in self._undoing() for number in (proposal, *undoes)}
+        changed = []
+        for number in sorted(chains):
+            acts = int(number not in undone)
+            found = self._connection.execute(
+                f"UPDATE proposals SET effective = ? WHERE proposal = ? AND effective <> ? AND {_APPROVED}",
+                (acts, number, acts),
+            )
+            if found.rowcount:
+                changed.append(number)
+        return changed
+
+    def _undoing(self) -> list[Undoing]:
+        by_proposal: dict[tuple[int, int], set[int]] = {}
+        for position, proposal, subject in self._connection.execute(_UNDOING):
+            by_proposal.setdefault((position, proposal), set()).add(int(subject.partition(":")[2]))
+        return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
+
+    def undone(self) -> dict[int, int]:
+        """By proposal that acts no longer, the position of the decision that undid it."""
+        return undone_by(self._undoing())
+
+    def proposal(self, number: int) -> Proposal | None:
+        """A proposal, or None."""
+        row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
+        return None if row is None else Proposal(*row)
+
+    def changes(self, proposals: Iterable[int]) -> Iterator[Numbered]:
+        """All changes of some proposals."""
+        for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
+            yield Numbered(proposal, number, change_of(orjson.loads(change)))
+
+    def approved(self) -> list[int]:
+        """The numbers of all proposals that were approved, whether they act or not."""
+        return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
+
+    def acting(self, subjects: Sequence[str]) -> Mapping[str, list[Acting]]:
+        """By subject, the approved changes that concern it, those that were undone included."""
+        where = "c.subject IN (SELECT value FROM json_each(?))"
+        found: dict[str, list[Acting]] = {}
+        undone = self.undone()
+        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects),)):
+            found.setdefault(subject, []).append(_acting(undone, *row))
+        return found
+
+    def read_spans(self) -> None:
+        """Take up the changes in force that mean all games of a player or tournament."""
+        rows = self._connection.execute(_ACTING + _SPANS).fetchall()
+        self.spans = [_acting({}, *row) for _, *row in rows]
+        self._by_player.clear()
+        self._by_tournament.clear()
+        for acting in self.spans:
+            change = acting.change
+            if change.do is Verb.ANNUL_GAMES:
+                person = root(self.merges, change.player or 0)
+                self._by_player.setdefault(person, []).append(acting)
+            else:
+                self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(acting)
+
+    def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
+        """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
+        of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
+        return of_players + self._by_tournament.get((pool, tournament or ""), [])
+
+    def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
+        """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""
+        if not self.merges and not self.spans:
+            return False
+        return (
+            white in self.merges
+            or black in self.merges
+            or white in self._by_player
+            or black in self._by_player
+            or (pool, tournament or "") in self._by_tournament
+        )
+
+    @property
+    def concerned(self) -> tuple[set[int], set[tuple[str, str]]]:
+        """The players and the tournaments, by pool, of whom ``concerns`` speaks."""
+        return {*self.merges, *self._by_player}, set(self._by_tournament)
+
+    def merge(self, player: int, into: int | None, proposal: int) -> None:
+        """Note that a player is somebody else from now on, or no longer."""
+        self._connection.execute("DELETE FROM merges WHERE player = ?", (player,))
+        self.merges.pop(player, None)
+        if into is not None:
+            self._connection.execute("INSERT INTO merges VALUES (?, ?, ?)", (player, into, proposal))
+            self.merges[player] = into
+
+
+def _acting(undone: Mapping[int, int], position: int, proposal: int, number: int, change: str) -> Acting:
+    plain = change_of(orjson.loads(change))
+    return Acting(undone.get(proposal, position), proposal, number, plain, proposal in undone)
+
+
+def _json(values: Iterable[Any]) -> str:
+    return orjson.dumps(list(values)).decode()

@@ -1,0 +1,68 @@
+"""The layouts of the people file: its tables, and how an older file is brought up. What the rows mean is not said here.
+
+Files of every layout are read as they are; the first write brings one to the newest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LAYOUT = 3
+OLDEST_LAYOUT = 1
+SALT_BYTES = 16
+RENAMINGS_SINCE = 2
+REASONS_SINCE = 3
+PEOPLE = """
+CREATE TABLE people(
+  player INTEGER PRIMARY KEY,
+  identity TEXT UNIQUE,
+  name TEXT,
+  salt BLOB,
+  joined_at TEXT NOT NULL
+) STRICT;
+"""
+_RENAMING = """
+CREATE TABLE renaming(
+  player INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  salt BLOB NOT NULL
+) STRICT;
+"""
+# Reasons in the order in which they were kept, each with the key of the entry that seals it.
+_REASONS = """
+CREATE TABLE reasons(
+  number INTEGER PRIMARY KEY,
+  commitment TEXT NOT NULL UNIQUE,
+  entry TEXT NOT NULL,
+  salt BLOB,
+  text TEXT
+) STRICT;
+"""
+# Players who are forgotten, while the journal does not say so yet, and who had them forgotten.
+_ERASING = """
+CREATE TABLE erasing(
+  player INTEGER PRIMARY KEY,
+  actor TEXT NOT NULL
+) STRICT;
+"""
+SCHEMA = PEOPLE + _RENAMING + _REASONS + _ERASING
+_ADDED = {RENAMINGS_SINCE: (_RENAMING,), REASONS_SINCE: (_REASONS, _ERASING)}
+
+
+def layout(connection: sqlite3.Connection) -> int:
+    """The layout of a people file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def bring_up(connection: sqlite3.Connection) -> None:
+    """Bring a people file to the newest layout, within the caller's transaction."""
+    found = layout(connection)
+    if found < LAYOUT:
+        for number, tables in _ADDED.items():
+            for table in tables if found < number else ():
+                connection.execute(table)
+        connection.execute(f"PRAGMA user_version={LAYOUT}")
