@@ -89,13 +89,10 @@ class PublicationError(RejectedError):
 
     def __init__(self, key: str, complaints: Sequence[Any]) -> None:
         self.complaints = tuple(complaints)
-        texts = "; ".join(f"player {complaint.players[0]} {complaint.text}" for complaint in complaints[:_NAMED])
-        super().__init__(
-            "list-looks-wrong",
-            key,
-            f"{len(complaints):,} of the list look wrong: {texts}; mend it or publish despite the complaints: "
-            "nothing was recorded",
-        )
+        texts = "; ".join(map(str, complaints[:_NAMED]))
+        more = f"; and {len(complaints) - _NAMED:,} more" if len(complaints) > _NAMED else ""
+        message = f"{texts}{more}: mend it, or publish despite the complaints; nothing was recorded"
+        super().__init__("list-looks-wrong", key, message)
 
 
 def _compared(field: str, stored: object, given: object) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import attrs
 
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import PublicationError, RejectedError, UnknownNameError
+from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event
@@ -24,12 +25,15 @@ from ledger.journal import Journal, Writer, rules
 from ledger.journal.kept_lists import KeptList, KeptTexts, ListRow, kept_texts
 from ledger.journal.people import People
 from ledger.journal.recorder import Gate
-from ledger.ratings.list_checks import Complaint, moved, names_twice
+from ledger.ratings import queries
+from ledger.ratings.list_checks import Complaint, moved, names_twice, open_proposal
 from ledger.ratings.lists import by_player, rows_in_force
+from ledger.ratings.past_views import known_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.progress import Progress, silent
 
 LARGEST_JUMP = 400.0  # points between two lists above which a change is looked at, where no policy says otherwise
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
@@ -79,13 +83,23 @@ class Published:
 
 @attrs.frozen
 class Draft:
-    """A list as it would be published: how many entries it follows from, its rows by player, its bytes."""
+    """A list as it would be published.
+
+    Attributes:
+        pool: the pool.
+        at_ms: its instant, milliseconds since 1970.
+        head: how many entries it follows from.
+        rows: by player.
+        kept: their bytes.
+        open_proposals: numbers of the corrections that nobody has decided yet.
+    """
 
     pool: Pool
     at_ms: int
     head: int
     rows: Mapping[int, ListRow]
     kept: KeptTexts
+    open_proposals: tuple[int, ...] = ()
 
 
 @attrs.frozen
@@ -164,9 +178,10 @@ class Publications:
         try:
             head, rated_by = views.position(), self.pool(pool)
             rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
+            proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
         finally:
             connection.execute("COMMIT")
-        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows))
+        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), proposals)
 
     def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -187,7 +202,8 @@ class Publications:
     def complaints(self, draft: Draft) -> list[Complaint]:
         """What looks wrong in a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
-        found = list(names_twice(draft.rows, self.people().by_number))
+        found = [open_proposal(proposal) for proposal in draft.open_proposals]
+        found += names_twice(draft.rows, self.people().by_number)
         if before is not None:
             found += moved(draft.rows, by_player(list(self.rows(before))), before.name, LARGEST_JUMP)
         return found
@@ -255,6 +271,30 @@ class Publications:
             CorruptError: as for ``rows``.
         """
         return self._kept(publication).row(player)
+
+    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = silent) -> None:
+        """Work kept rows out again, from the entries that the list followed from, and keep them.
+
+        Raises:
+            CorruptError: they are not those that were published: another version made them, or something is false.
+            UnknownNameError: the scheme is not installed.
+        """
+        event = publication.event
+        with known_at(self.path, self.views().projectors, self.journal, event.head, progress) as past:
+            pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
+            kept = kept_texts(rows_in_force(PlayerStates(past.connection, pool), publication.at_ms))
+        if kept.digest != event.digest:
+            raise CorruptError(
+                str(self.path), publication.position,
+                f"published rows with the digest {event.digest}, the entries before give {kept.digest} here: 'audit "
+                "--lists' tells whether another version of the program made them",
+            )  # fmt: skip
+
+        def gate(writer: Writer, now_ms: int) -> Sequence[Event]:  # noqa: ARG001  # nothing is recorded
+            writer.keep_texts(kept.frames())
+            return ()
+
+        self.append_judged(gate, actor)
 
     def _kept(self, publication: Publication) -> KeptList:
         return KeptList(self.journal, str(self.path), publication.position, publication.event.digest)

@@ -146,5 +146,5 @@ class KeptList:
         return text
 
     def _false(self, what: str) -> CorruptError:
-        remedy = "'runs --on DAY --known-at LIST' works the list out from the entries that it follows from"
-        return CorruptError(self.path, self.position, f"published a list, but {what}; restore it from a copy; {remedy}")
+        remedy = "restore it from a copy, or work it out again by 'lists DB LIST --restore-rows'"
+        return CorruptError(self.path, self.position, f"published a list, but {what}; {remedy}")

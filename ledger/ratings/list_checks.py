@@ -21,12 +21,16 @@ class Complaint(NamedTuple):
     Attributes:
         what: ``jump``, ``vanished``, ``name-twice`` or ``open-proposal``.
         players: whom it concerns, by number.
-        text: in words, without names of people.
+        text: in words, without names of people; of a player, what follows the name.
     """
 
     what: str
     players: tuple[int, ...]
     text: str
+
+    def __str__(self) -> str:
+        """One line without names."""
+        return f"player {self.players[0]} {self.text}" if self.players else self.text
 
 
 Rows = Mapping[int, ListRow]
@@ -48,6 +52,11 @@ def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")
+
+
+def open_proposal(proposal: int) -> Complaint:
+    """A correction that nobody has decided yet."""
+    return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
 
 
 def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:

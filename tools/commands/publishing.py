@@ -89,15 +89,19 @@ def _words(ledger: Ledger, done: Published) -> str:
 @click.argument("name", metavar="[LIST]", required=False)
 @POOL
 @limits.option(LISTS_IN_A_TABLE, "lists, the newest ones; of a LIST how many players, the best first")
+@click.option("--restore-rows", is_flag=True, help="Where rows of a LIST are gone, work them out again and keep them.")
 @VERIFY
 @output.format_options
 def lists(
-    db_path: str, name: str | None, pool: str | None, limit: int | None, fmt: str | None, verify: bool
+    db_path: str, name: str | None, pool: str | None, limit: int | None, restore_rows: bool, fmt: str | None,
+    verify: bool,
 ) -> None:  # fmt: skip
     """The lists that were published; or one of them as it was, with what the journal says now beside it.
 
     LIST is POOL@INSTANT/EDITION as this command names it, or POOL@INSTANT for its last edition. "shown" and "rating"
     are the numbers that were published, "revised_rating" is that of now for the same list. Names are those of now.
+    --restore-rows works the rows of a LIST out from the entries that it followed from, and keeps them if their digest
+    is the published one.
 
     \b
     Example:
@@ -105,7 +109,12 @@ def lists(
       rating-ledger lists club.db standard@2024-02-29 -t
       rating-ledger lists club.db standard@2024-02-29/1 --csv > published.csv
     """
+    if restore_rows and name is None:
+        raise click.UsageError("--restore-rows goes with a LIST")
     with level(db_path, verify=verify) as ledger:
+        if restore_rows and name is not None:
+            with Bars() as bars:
+                ledger.publications.restore_rows(ledger.publications.found(name), actor="admin", progress=bars)
         if name is None:
             rows = publications.lists(ledger, None if pool is None else ledger.pool(pool).name)
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)

@@ -24,7 +24,7 @@ COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
 LARGEST_TEXT = 16 << 20
 # The range of their keys, read from the index.
 _ENTRIES = "SELECT position, key, body FROM journal WHERE key >= 'list:' AND key < 'list;' ORDER BY position"
-_ABSENT = "restore that row of table texts from a copy, or work the list out again by 'runs --known-at'"
+_ABSENT = "restore that row of table texts from a copy, or work it out again by 'lists DB LIST --restore-rows'"
 
 
 @attrs.frozen
