@@ -86,14 +86,14 @@ def _words(ledger: Ledger, done: Published) -> str:
 
 @click.command()
 @DB
-@click.argument("name", metavar="[LIST]", required=False)
+@click.argument("published", metavar="[LIST]", required=False)
 @POOL
 @limits.option(LISTS_IN_A_TABLE, "lists, the newest ones; of a LIST how many players, the best first")
 @click.option("--restore-rows", is_flag=True, help="Where rows of a LIST are gone, work them out again and keep them.")
 @VERIFY
 @output.format_options
 def lists(
-    db_path: str, name: str | None, pool: str | None, limit: int | None, restore_rows: bool, fmt: str | None,
+    db_path: str, published: str | None, pool: str | None, limit: int | None, restore_rows: bool, fmt: str | None,
     verify: bool,
 ) -> None:  # fmt: skip
     """The lists that were published; or one of them as it was, with what the journal says now beside it.
@@ -109,20 +109,20 @@ def lists(
       rating-ledger lists club.db standard@2024-02-29 -t
       rating-ledger lists club.db standard@2024-02-29/1 --csv > published.csv
     """
-    if restore_rows and name is None:
+    if restore_rows and published is None:
         raise click.UsageError("--restore-rows goes with a LIST")
     with level(db_path, verify=verify) as ledger:
-        if restore_rows and name is not None:
+        if restore_rows and published is not None:
             with Bars() as bars:
-                ledger.publications.restore_rows(ledger.publications.found(name), actor="admin", progress=bars)
-        if name is None:
+                ledger.publications.restore_rows(ledger.publications.found(published), actor="admin", progress=bars)
+        if published is None:
             rows = publications.lists(ledger, None if pool is None else ledger.pool(pool).name)
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)
             columns = ("list", "players", "published_at", "by", "scheme", "entry")
             rows = [{column: row[column] for column in columns} for row in rows] if fmt == "table" else rows
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
-            rows = publications.rows(ledger, ledger.publications.found(name))
+            rows = publications.rows(ledger, ledger.publications.found(published))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 
