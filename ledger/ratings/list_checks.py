@@ -74,4 +74,4 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
         first, *others = sorted(same)
         if any(not are_apart(first.identity or "", other.identity or "") for other in others):
             numbers = tuple(person.player for person in (first, *others))
-            yield Complaint(NAME_TWICE, numbers, f"have one name: players {', '.join(map(str, numbers))}")
+            yield Complaint(NAME_TWICE, numbers, f"has the name of player {', '.join(map(str, numbers[1:]))}, too")
