@@ -38,6 +38,10 @@ TASKS = {
         "open-tournament": "tournaments.open_tournament",
         "close-tournament": "tournaments.close_tournament",
     },
+    "Set rules of the house": {
+        "policy": "policies.policy",
+    },
+    "Correct": {"correct": "correcting.correct"},
     "Publish lists": {
         "publish": "publishing.publish",
         "lists": "publishing.lists",

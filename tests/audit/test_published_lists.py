@@ -25,7 +25,7 @@ from tests.kit.games import game_recorded
 from tests.kit.tampering import edit
 from tools.commands import FALSE
 
-DAYS = ("2020-06", "2020-12-31")
+DAYS = ("2021-06", "2021-12-31")
 FIRST, SECOND = (f"standard@{day}/1" for day in DAYS)
 Rows = dict[int, ListRow]
 
@@ -59,7 +59,7 @@ def test_true_lists_are_true_and_worked_out_once_more_on_request(lists: Path) ->
 
 def test_what_becomes_known_later_makes_no_list_false(lists: Path) -> None:
     with Ledger.open(lists) as ledger:
-        late = game_recorded("late", white=1, black=2, ended_at="2020-01-02", half_moves=60)
+        late = game_recorded("late", white=1, black=2, ended_at="2021-01-02", half_moves=60)
         ledger.append(late)
         ledger.catch_up()
         assert True in {row["revised"] for row in rating_lists.list_on(ledger, DAYS[0])}
@@ -124,7 +124,7 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
         ledger.catch_up()
 
 
-FALSE_LIST = "list standard@2020-12-31/2"
+FALSE_LIST = "list standard@2021-12-31/2"
 
 
 def test_a_rating_changed_by_a_bit_is_named_with_both_values(lists: Path, run: Run) -> None:
