@@ -12,6 +12,8 @@ from pathlib import Path
 
 import attrs
 
+from ledger.book.policies import PUBLISHING
+from ledger.book.stored_policies import stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
@@ -35,7 +37,6 @@ from ledger.runtime import arith
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
-LARGEST_JUMP = 400.0  # points between two lists above which a change is looked at, where no policy says otherwise
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
 
 
@@ -91,6 +92,7 @@ class Draft:
         head: how many entries it follows from.
         rows: by player.
         kept: their bytes.
+        largest_jump: points between two lists above which a change is complained of, by the policy of that instant.
         open_proposals: numbers of the corrections that nobody has decided yet.
     """
 
@@ -99,7 +101,8 @@ class Draft:
     head: int
     rows: Mapping[int, ListRow]
     kept: KeptTexts
-    open_proposals: tuple[int, ...] = ()
+    largest_jump: int
+    open_proposals: tuple[int, ...]
 
 
 @attrs.frozen
@@ -178,10 +181,11 @@ class Publications:
         try:
             head, rated_by = views.position(), self.pool(pool)
             rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
+            largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
         finally:
             connection.execute("COMMIT")
-        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), proposals)
+        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -205,7 +209,7 @@ class Publications:
         found = [open_proposal(proposal) for proposal in draft.open_proposals]
         found += names_twice(draft.rows, self.people().by_number)
         if before is not None:
-            found += moved(draft.rows, by_player(list(self.rows(before))), before.name, LARGEST_JUMP)
+            found += moved(draft.rows, by_player(list(self.rows(before))), before.name, draft.largest_jump)
         return found
 
     # -- what was published ----------------------------------------------------------------------------------------

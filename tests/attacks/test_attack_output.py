@@ -52,6 +52,7 @@ LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
 WHITE, BLACK = f"Ann {ALLOWED}", "=cmd|' /C calc'!A0;=1"
 CUP, ROUND = f"Cup {ALLOWED}", f"=2+{BIDI}"
 KEY = "name:ann"
+LIST = "standard@2010-12-31/1"
 
 
 # --- the ledgers ------------------------------------------------------------------------------------------------
@@ -77,6 +78,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     half_moves=40, ended_at=f"201{again}-03-{number:02}", tournament=CUP, round=ROUND,
                 )  # fmt: skip
                 ledger.append(game)
+        ledger.publications.publish("2010-12-31", actor=f"eve {ALLOWED}", despite_complaints=True)
         ledger.catch_up()
     return path
 
@@ -144,14 +146,18 @@ ALL = dict(commands())
 # What the parameters of a command are given where it is to succeed, by their names.
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
-    "given": "chessworld,elo", "name": "elo", "since": "2012", "on": "2013-05",
+    "given": "chessworld,elo", "name": "elo", "since": "2012", "on": "2013-05", "published": LIST, "first": LIST,
+    "second": "now",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "predict", "log", "pools", "compare", "scheme list",
-    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list",
+    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
 }  # fmt: skip
-TELLS = {"ratings", "show", "games", "graph", "predict", "log", "explain", "close-tournament", "audit", "rebuild"}
+TELLS = {
+    "ratings", "show", "games", "graph", "predict", "log", "explain", "close-tournament", "audit", "rebuild", "lists",
+    "diff",
+}  # fmt: skip
 
 
 def words_for(command: click.Command, path: Path, values: Mapping[str, str] = GOOD) -> list[str]:
