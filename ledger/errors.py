@@ -182,3 +182,7 @@ class UnknownNameError(LedgerError):
     def __init__(self, kind: str, name: str, hint: str = "", *, where: str = "in this ledger") -> None:
         self.name = name
         super().__init__(f"no {kind} {name!r} {where}" + (f"; {hint}" if hint else ""))
+
+
+class CheckpointWarning(UserWarning):
+    """A ledger was opened whose journal is not the one that its last checkpoint was made of: it is read-only."""

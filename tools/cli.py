@@ -50,6 +50,10 @@ TASKS = {
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
+        "checkpoint-key": "checkpointing.checkpoint_key",
+        "checkpoint": "checkpointing.checkpoint",
+        "receipt": "checkpointing.receipt",
+        "verify-receipt": "checkpointing.verify_receipt_",
         "backup": "copying.backup",
         "restore": "copying.restore",
     },

@@ -8,8 +8,10 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
-from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.notes import NotAProofError, VerifierKey
+from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
+from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -19,17 +21,22 @@ __all__ = [
     "JournalVerdict",
     "ListsVerdict",
     "NamesVerdict",
+    "NotAProofError",
+    "ProvenReceipt",
     "PublishedList",
     "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
+    "VerifierKey",
     "inclusion_proof",
     "published_lists",
     "snapshot",
+    "verify_consistency",
     "verify_inclusion",
     "verify_journal",
     "verify_lists",
     "verify_names",
     "verify_reasons",
+    "verify_receipt",
     "verify_texts",
 ]
