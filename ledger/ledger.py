@@ -241,8 +241,9 @@ class Ledger(RawReads):
     def publications(self) -> Publications:
         """The lists that were shown to the world: to publish one, to see each again as it was."""
         return Publications(
-            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views, self.pool
-        )
+            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
+            self.pool, self.checkpoints.make_if_configured,
+        )  # fmt: skip
 
     @property
     def policies(self) -> HousePolicies:

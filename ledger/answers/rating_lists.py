@@ -7,6 +7,7 @@ Games that wait for a run that has not closed yet are in no list.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from typing import Any
 
 from ledger.answers.publications import published_at, same
@@ -15,6 +16,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
+from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.lists import rows_in_force
@@ -107,18 +109,19 @@ def list_on(
         }
         if following is not None:
             after = later.get(row.player)
-            entry |= {
-                "next_run": day(following),
-                "next_rating": after,
-                "change": None if after is None else after - row.rating,
-            }
-        original = (published or {}).get(row.player)
-        entry |= {
-            "published": None if original is None else original.rating,
-            "revised": published is not None and not same(original, row),
-        }
-        rows.append(entry)
+            change = None if after is None else after - row.rating
+            entry |= {"next_run": day(following), "next_rating": after, "change": change}
+        rows.append(entry | _original(published, row))
     return rows
+
+
+def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str, Any]:
+    """What the list said that was published of that instant, and whether it was something else."""
+    original = None if published is None else published.get(row.player)
+    return {
+        "published": None if original is None else original.rating,
+        "revised": published is not None and not same(original, row),
+    }
 
 
 def _following(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:

@@ -44,6 +44,16 @@ class JournalUntil:
             raise ValueError(f"{size} entries of {self._until}")
         return self._journal.root_at(size)
 
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Merkle root over these entries with first < position <= last, a subtree of the tree; 32 bytes.
+
+        Raises:
+            ValueError: the tree has no such subtree.
+        """
+        if last > self._until:
+            raise ValueError(f"entry {last} of {self._until}")
+        return self._journal.subtree_root(first, last)
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
         return self._journal.read(after, self._until if until is None else min(until, self._until))

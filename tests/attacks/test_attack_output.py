@@ -157,7 +157,6 @@ ANSWERS = {
 }  # fmt: skip
 TELLS = {
     "ratings", "show", "games", "graph", "predict", "log", "explain", "close-tournament", "audit", "rebuild", "lists",
-    "diff",
 }  # fmt: skip
 
 

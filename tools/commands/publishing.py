@@ -59,6 +59,8 @@ def publish(db_path: str, pool: str | None, as_of: str, actor: str, despite_comp
         _tell(ledger, done.complaints)
         ledger.catch_up()
         output.remark(_words(ledger, done))
+        if done.no_checkpoint:
+            output.error(done.no_checkpoint, word="no checkpoint:")
 
 
 def _check_instant(as_of: str) -> None:
