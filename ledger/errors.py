@@ -185,4 +185,8 @@ class UnknownNameError(LedgerError):
 
 
 class CheckpointWarning(UserWarning):
-    """A ledger was opened whose journal is not the one that its last checkpoint was made of: it is read-only."""
+    """What is not as its checkpoints say, though nothing failed.
+
+    A ledger was opened whose journal is not the one that the last checkpoint was made of, so that it is only read; or
+    a correction or a publication was recorded, but no checkpoint could be made of it.
+    """

@@ -311,8 +311,11 @@ class Ledger(RawReads):
     def decide(
         self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
     ) -> list[Receipt]:
-        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says."""
-        return self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says; a checkpoint follows."""
+        receipts = self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        if decision is Decision.APPROVED:
+            self.checkpoints.after_commit()
+        return receipts
 
     # -- deriving --------------------------------------------------------------------------------------------------
 

@@ -187,15 +187,25 @@ class Checkpoints(CheckpointFiles):
             return made
 
     def make_if_configured(self) -> Checkpoint | None:
-        """Make a checkpoint where there is a key; for whoever has just committed a decision or a publication.
-
-        Call it after the transaction, never within: what it raises undoes nothing, and is to be told beside the
-        success.
+        """Make a checkpoint where there is a key.
 
         Raises:
             StorageError: as ``make``.
         """
         return self.make() if self.key_file.exists() else None
+
+    def after_commit(self) -> Checkpoint | None:
+        """As ``make_if_configured``, for whoever has just committed an approved correction or a publication.
+
+        Call it after the transaction, never within. What was committed stands, so what stops a checkpoint is no error
+        here but a ``CheckpointWarning``.
+        """
+        try:
+            return self.make_if_configured()
+        except (StorageError, CorruptError) as error:
+            message = f"{self._path}: what was recorded stands, but no checkpoint was made of it: {error}"
+            warnings.warn(message, CheckpointWarning, stacklevel=3)
+            return None
 
     def _set_place(self, place: Path) -> None:
         """Write the line of ``club.toml`` that says where the checkpoints are; other lines stay."""

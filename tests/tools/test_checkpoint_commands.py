@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import CheckpointWarning
+from ledger.journal.note_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, ORIGIN, RELEASED_GAME, give_key, released_club
 from tests.kit.commands import SAMPLE_ENTRIES, Run, latest_game
@@ -202,3 +203,53 @@ def test_another_place_is_said_once(sample_club: Path, tmp_path: Path, run: Run)
     assert done.err.startswith(f"{outside}: {SAMPLE_ENTRIES + 1} entries signed by ")
     assert not (tmp_path / "club.checkpoints").exists()
     assert run("checkpoint", sample_club, "--key", tmp_path / "none.key").code == REFUSED
+
+
+def test_an_audit_takes_a_file_of_checkpoints_and_verifies_who_signed_it(put_back: Path, run: Run) -> None:
+    """The auditor's copy of the checkpoints; beside the journal there is none."""
+    held = put_back.parent / "club.checkpoints"
+    held.rename(put_back.parent / "held")
+    held = put_back.parent / "held"
+    words = ["audit", put_back, "--journal-only", "--since", held]
+    for key in ([], ["--key", KEY.verifier], ["--key", VERIFIER]):
+        done = run(*words, *key)
+        assert done.code == FALSE
+        assert done.out.startswith(f"FALSE {put_back} journal entry {SAMPLE_ENTRIES + 1}: ")
+    stranger = NoteKey(ORIGIN, bytes(32)).verifier
+    unsigned = run(*words, "--key", stranger)
+    assert (unsigned.code, unsigned.out) == (USAGE, "")
+    assert "that was not given; nobody vouches for it" in unsigned.err
+    held.write_text(held.read_text("utf-8").replace(f"\n{SAMPLE_ENTRIES + 1}\n", f"\n{SAMPLE_ENTRIES}\n"), "utf-8")
+    assert "did not sign this" in run(*words, "--key", KEY.verifier).err
+    assert run("audit", put_back, "--key", KEY.verifier).code == USAGE
+    assert run("audit", put_back, "--since", f"1 {'0' * 64}", "--key", KEY.verifier).code == USAGE
+
+
+def test_a_head_is_not_saved_over_checkpoints(sample_club: Path, run: Run) -> None:
+    give_key(sample_club)
+    run("checkpoint", sample_club)
+    kept = sample_club.parent / "club.checkpoints"
+    content = kept.read_bytes()
+    assert run("audit", sample_club, "--journal-only", "--save-head", kept).code == USAGE
+    assert kept.read_bytes() == content
+
+
+def test_a_checkpoint_that_cannot_be_made_after_an_approval_is_told_and_the_approval_stands(
+    sample_club: Path, run: Run
+) -> None:
+    give_key(sample_club)
+    game = latest_game(run, sample_club, "ann")
+    with Ledger.open(sample_club) as ledger:
+        change = ledger.corrections.drafts.annul(f"game:{game}")
+        first = ledger.propose([change], reason="doubled", by="eve").proposal
+    done = run("correct", sample_club, "approve", first, "--by", "adam")
+    assert (done.code, "ALARM" in done.err) == (0, False)
+    size = run("head", sample_club).out.split()[0]
+    assert f"\n{size}\n" in (sample_club.parent / "club.checkpoints").read_text("utf-8")
+    with Ledger.open(sample_club) as ledger:
+        second = ledger.propose([ledger.corrections.drafts.undo(first)], reason="it was none", by="eve").proposal
+    (sample_club.parent / "club.key").chmod(0o644)
+    done = run("correct", sample_club, "approve", second, "--by", "adam")
+    assert done.code == 0
+    assert f"ALARM {sample_club}: what was recorded stands, but no checkpoint was made of it: " in done.err
+    assert int(run("head", sample_club).out.split()[0]) > int(size)

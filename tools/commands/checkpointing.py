@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from ledger.audit.reader import NotAProofError, ProvenReceipt, VerifierKey, verify_receipt
+from ledger.audit.reader import NotAProofError, ProvenReceipt, verify_receipt
 from ledger.audit.receipts import receipt_of
 from ledger.ledger import Ledger
 
 from .. import output
+from ..verifier_keys import keys_in
 from ..wording import entries
 from . import DB, FALSE
 
@@ -140,22 +141,3 @@ def _told(proven: ProvenReceipt) -> output.Row:
     if proven.player is not None:
         row |= {"player": proven.player, "identity": proven.identity, "name": proven.name}
     return row | {"head": str(proven.signed.head), "signed_by": ", ".join(proven.signed.signers)}
-
-
-def keys_in(word: str) -> list[VerifierKey]:
-    """The verifier keys in an option: one, or a file that holds some, each on a line.
-
-    Raises:
-        click.UsageError: it is neither.
-    """
-    try:
-        path = Path(word)
-        lines = path.read_text("utf-8").split("\n") if "+" not in word or path.exists() else [word]
-        found = [VerifierKey.parse(line) for line in lines if line.strip()]
-    except OSError as error:
-        raise click.UsageError(f"--key: {word!r} is no verifier key, nor a file ({error.strerror})") from None
-    except ValueError as error:
-        raise click.UsageError(f"--key: {error}") from None
-    if not found:
-        raise click.UsageError(f"--key: {word!r} holds no key")
-    return found

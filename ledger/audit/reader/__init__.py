@@ -8,7 +8,7 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
-from ledger.audit.reader.notes import NotAProofError, VerifierKey
+from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
@@ -31,6 +31,7 @@ __all__ = [
     "inclusion_proof",
     "published_lists",
     "snapshot",
+    "verified_checkpoint",
     "verify_consistency",
     "verify_inclusion",
     "verify_journal",
