@@ -20,7 +20,7 @@ from ledger.publications import Publication, Published
 from ledger.ratings.past_views import known_at
 from ledger.runtime import arith
 from ledger.schemes import named
-from tests.kit.clubs import NAME, NOW
+from tests.kit.clubs import NAME, NOW, record_game
 from tests.kit.games import game_recorded, run_closed, seeded
 from tests.kit.tampering import edit
 
@@ -28,7 +28,7 @@ Made = Callable[..., Ledger]
 NAMES = ("Ann", "Bob", "Carl", "Dora")
 
 
-@pytest.fixture(name="club")
+@pytest.fixture(name="make_club")
 def _club(tmp_path: Path) -> Iterator[Made]:
     opened: list[Ledger] = []
 
@@ -43,11 +43,6 @@ def _club(tmp_path: Path) -> Iterator[Made]:
     yield make
     for ledger in opened:
         ledger.close()
-
-
-def play(ledger: Ledger, key: str, day: str, white: int = 1, black: int = 2, outcome: Outcome = Outcome.WHITE) -> None:
-    ledger.append(game_recorded(key, white=white, black=black, outcome=outcome, ended_at=day, half_moves=60))
-    ledger.level()
 
 
 def publish(ledger: Ledger, as_of: str, **given_options: Any) -> Published:
@@ -71,9 +66,9 @@ def as_listed(rows: list[ListRow]) -> list[tuple[int, int, float, int, str | Non
 # --- publishing -------------------------------------------------------------------------------------------------
 
 
-def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     head = ledger.head()
     done = publish(ledger, "2021-01-31")
     event = done.publication.event
@@ -86,17 +81,17 @@ def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(club: 
     assert as_listed(kept(ledger, done.publication)) == listed(ledger, "2021-01-31")
 
 
-def test_the_shown_rating_is_the_one_to_the_nearest_point(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
-    play(ledger, "g2", "2021-01-11")
+def test_the_shown_rating_is_the_one_to_the_nearest_point(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
+    record_game(ledger, "g2", "2021-01-11")
     for row in kept(ledger, publish(ledger, "2021-01").publication):
         assert f"{row.rating:.0f}" == str(row.shown)
 
 
-def test_a_list_that_says_the_same_is_not_published_twice(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_a_list_that_says_the_same_is_not_published_twice(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     first = publish(ledger, "2021-01-31")
     size = ledger.journal.size()
     again = publish(ledger, "2021-01-31")
@@ -104,12 +99,12 @@ def test_a_list_that_says_the_same_is_not_published_twice(club: Made) -> None:
     assert ledger.journal.size() == size
 
 
-def test_a_list_that_says_something_else_by_now_gets_the_next_edition(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_a_list_that_says_something_else_by_now_gets_the_next_edition(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     first = publish(ledger, "2021-01-31").publication
     before = kept(ledger, first)
-    play(ledger, "late", "2021-01-05", 2, 1)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
     second = publish(ledger, "2021-01-31").publication
     assert second.name == "standard@2021-01-31/2"
     assert kept(ledger, first) == before != kept(ledger, second)
@@ -119,16 +114,16 @@ def test_a_list_that_says_something_else_by_now_gets_the_next_edition(club: Made
     assert ledger.publications.found(first.event.key) == first
 
 
-def test_a_list_of_an_empty_pool_has_nobody(club: Made) -> None:
-    ledger = club()
+def test_a_list_of_an_empty_pool_has_nobody(make_club: Made) -> None:
+    ledger = make_club()
     ledger.level()
     done = publish(ledger, "2021-01-31")
     assert (done.publication.event.players, kept(ledger, done.publication)) == (0, [])
     assert publications.rows(ledger, done.publication) == []
 
 
-def test_a_list_of_the_future_is_refused(club: Made) -> None:
-    ledger = club()
+def test_a_list_of_the_future_is_refused(make_club: Made) -> None:
+    ledger = make_club()
     for as_of in ("2022-01", "2022-01-03", "2023"):
         with pytest.raises(RejectedError, match=f"ended-in-the-future: the list is of {as_of}"):
             publish(ledger, as_of)
@@ -139,8 +134,8 @@ def test_a_list_of_the_future_is_refused(club: Made) -> None:
         publish(ledger, "2021", pool="rapid")
 
 
-def test_an_unknown_list_is_named_beside_those_there_are(club: Made) -> None:
-    ledger = club()
+def test_an_unknown_list_is_named_beside_those_there_are(make_club: Made) -> None:
+    ledger = make_club()
     with pytest.raises(UnknownNameError, match="none is published yet"):
         ledger.publications.found("standard@2021-01-31")
     publish(ledger, "2021-01-31")
@@ -149,10 +144,10 @@ def test_an_unknown_list_is_named_beside_those_there_are(club: Made) -> None:
             ledger.publications.found(word)
 
 
-def test_somebody_who_records_in_between_is_on_the_list(club: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_somebody_who_records_in_between_is_on_the_list(make_club: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list is worked out before the write lock is taken; where another was faster, once more under it."""
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     with Ledger.open(ledger.path, clock=lambda: NOW) as other:
         drafts: list[int] = []
         draft = type(ledger.publications).draft
@@ -183,35 +178,35 @@ def complaints_of(ledger: Ledger, as_of: str) -> list[tuple[str, tuple[int, ...]
     return [(complaint.what, complaint.players) for complaint in refused.value.complaints]
 
 
-def test_jumps_and_names_that_stand_twice_are_complained_of_and_may_be_published(club: Made) -> None:
-    ledger = club("chessworld")
-    play(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
+def test_jumps_and_names_that_stand_twice_are_complained_of_and_may_be_published(make_club: Made) -> None:
+    ledger = make_club("chessworld")
+    record_game(ledger, "g1", "2021-01-10", outcome=Outcome.DRAW)
     assert publish(ledger, "2021-01-31").recorded
     twin = ledger.register("fide:7", "ANN")
-    play(ledger, "g2", "2021-02-10", 3, twin, Outcome.DRAW)
-    play(ledger, "g3", "2021-02-11", 1, 2)
+    record_game(ledger, "g2", "2021-02-10", 3, twin, Outcome.DRAW)
+    record_game(ledger, "g3", "2021-02-11", 1, 2)
     assert complaints_of(ledger, "2021-02-28") == [("name-twice", (1, twin)), ("jump", (1,)), ("jump", (2,))]
     done = publish(ledger, "2021-02-28", despite_complaints=True)
     assert done.recorded
     assert [complaint.what for complaint in done.complaints] == ["name-twice", "jump", "jump"]
 
 
-def test_a_jump_beyond_the_limit_of_the_policy_is_complained_of(club: Made) -> None:
-    ledger = club()
+def test_a_jump_beyond_the_limit_of_the_policy_is_complained_of(make_club: Made) -> None:
+    ledger = make_club()
     ledger.policies.set("publishing", {"largest_jump": 15}, actor="eve")
     ledger.policies.set("publishing", {"largest_jump": 40}, effective_from="2021-03", actor="eve")
-    play(ledger, "g1", "2021-01-10")
+    record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
-    play(ledger, "g2", "2021-02-10", 2, 1)
+    record_game(ledger, "g2", "2021-02-10", 2, 1)
     assert complaints_of(ledger, "2021-02-28") == [("jump", (1,)), ("jump", (2,))]
     assert publish(ledger, "2021-03-01").complaints == (), "another limit holds by then"
-    play(ledger, "g3", "2021-02-11", 1, 2)
+    record_game(ledger, "g3", "2021-02-11", 1, 2)
     assert publish(ledger, "2021-02-28").complaints == ()
 
 
-def test_who_vanished_since_the_last_list_is_complained_of(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_who_vanished_since_the_last_list_is_complained_of(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
     real = type(ledger.publications).draft
 
@@ -225,22 +220,22 @@ def test_who_vanished_since_the_last_list_is_complained_of(club: Made) -> None:
         assert complaints_of(ledger, "2021-02-28") == [("vanished", (2,))]
 
 
-def test_two_numbers_of_one_register_are_two_people_of_one_name(club: Made) -> None:
-    ledger = club()
+def test_two_numbers_of_one_register_are_two_people_of_one_name(make_club: Made) -> None:
+    ledger = make_club()
     first, second = ledger.register("fide:1", "Eve Lund"), ledger.register("fide:2", "Eve  lund")
-    play(ledger, "g1", "2021-01-10", first, second)
+    record_game(ledger, "g1", "2021-01-10", first, second)
     assert publish(ledger, "2021-01-31").complaints == ()
 
 
 # --- original and revised ---------------------------------------------------------------------------------------
 
 
-def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     assert {row["revised"] for row in rating_lists.list_on(ledger, "2021-01-31")} == {False}
     publication = publish(ledger, "2021-01-31").publication
-    play(ledger, "g9", "2021-01-11", 3, 4)
+    record_game(ledger, "g9", "2021-01-11", 3, 4)
     original = {row.player: row.rating for row in kept(ledger, publication)}
     rows = {row["player"]: row for row in rating_lists.list_on(ledger, "2021-01-31")}
     assert {player: row["published"] for player, row in rows.items()} == {3: None, 4: None, **original}
@@ -248,9 +243,9 @@ def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(clu
     assert {row["published"] for row in rating_lists.list_on(ledger, "2021-01-30")} == {None}, "another list"
 
 
-def test_a_player_is_shown_with_what_was_published(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     columns = ("published_list", "published_rating", "revised_rating", "revised")
 
     def said(at: str | None = None) -> tuple[Any, ...]:
@@ -260,7 +255,7 @@ def test_a_player_is_shown_with_what_was_published(club: Made) -> None:
     assert said() == (None, None, None, False)
     publish(ledger, "2021-01-31")
     assert said() == ("standard@2021-01-31/1", 1516.0, 1516.0, False)
-    play(ledger, "late", "2021-01-05", 2, 1)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
     name, published, revised, is_revised = said()
     assert (name, published, is_revised) == ("standard@2021-01-31/1", 1516.0, True)
     assert revised == players.summary(ledger, ledger.player("Ann"), at="2021-01-31")["rating_then"] != published
@@ -273,37 +268,37 @@ def test_a_player_is_shown_with_what_was_published(club: Made) -> None:
 
 
 def test_of_many_players_the_same_is_said_as_of_few(
-    club: Made, monkeypatch: pytest.MonkeyPatch
+    make_club: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
-    play(ledger, "late", "2021-01-05", 3, 1)
+    record_game(ledger, "late", "2021-01-05", 3, 1)
     few = rating_lists.list_on(ledger, "2021-01-31")
     monkeypatch.setattr(publications, "FEW_PLAYERS", 0)
     assert rating_lists.list_on(ledger, "2021-01-31") == few
 
 
 @pytest.mark.parametrize(("scheme", "chosen"), [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000"})])
-def test_a_scheme_by_lists_publishes_its_list(club: Made, scheme: str, chosen: dict[str, Any]) -> None:
-    ledger = club(scheme, **chosen)
+def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chosen: dict[str, Any]) -> None:
+    ledger = make_club(scheme, **chosen)
     for n in range(12):
-        play(ledger, f"g{n}", f"2021-0{1 + n // 4}-1{n % 4}", 1 + n % 2, 3 + n % 2)
+        record_game(ledger, f"g{n}", f"2021-0{1 + n // 4}-1{n % 4}", 1 + n % 2, 3 + n % 2)
     publication = publish(ledger, "2021-02-28").publication
     rows = kept(ledger, publication)
     assert as_listed(rows) == listed(ledger, "2021-02-28")
     assert rows
-    play(ledger, "late", "2021-01-20", 2, 3)
+    record_game(ledger, "late", "2021-01-20", 2, 3)
     assert kept(ledger, publication) == rows
     assert as_listed(rows) != listed(ledger, "2021-02-28")
     runs = rating_lists.runs(ledger)
     assert [row["published"] for row in runs].count(publication.name) == 1
 
 
-def test_runs_name_the_list_published_of_them(club: Made) -> None:
-    ledger = club("playchess", by_runs=True)
-    play(ledger, "g1", "2021-01-10")
-    play(ledger, "g2", "2021-02-10")
+def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
+    ledger = make_club("playchess", by_runs=True)
+    record_game(ledger, "g1", "2021-01-10")
+    record_game(ledger, "g2", "2021-02-10")
     for day in ("2021-01-31", "2021-02-28"):
         ledger.append(run_closed(day))
     publish(ledger, "2021-01-31")
@@ -327,13 +322,13 @@ def test_late_games_change_the_revised_list_and_never_the_original(
     with Ledger.create(path, scheme="elo", clock=lambda: NOW) as ledger:
         for name in NAMES:
             ledger.register(f"name:{name.lower()}", name)
-        play(ledger, "g1", "2021-01-10")
-        play(ledger, "g2", "2021-01-20", 3, 4)
+        record_game(ledger, "g1", "2021-01-10")
+        record_game(ledger, "g2", "2021-01-20", 3, 4)
         publication = publish(ledger, "2021-01-31").publication
         original = kept(ledger, publication)
     for n, (day, (white, black, *_), outcome) in enumerate(late):
         with Ledger.open(path, clock=lambda: NOW) as ledger:  # a restart between any two
-            play(ledger, f"late{n}", f"2021-01-{day:02}", white, black, outcome)
+            record_game(ledger, f"late{n}", f"2021-01-{day:02}", white, black, outcome)
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         ledger.level()
         assert kept(ledger, publication) == original
@@ -347,12 +342,12 @@ def test_late_games_change_the_revised_list_and_never_the_original(
 # --- kept rows that are gone ------------------------------------------------------------------------------------
 
 
-def test_kept_rows_that_are_gone_are_worked_out_again(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_kept_rows_that_are_gone_are_worked_out_again(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     publication = publish(ledger, "2021-01-31").publication
     rows = kept(ledger, publication)
-    play(ledger, "late", "2021-01-05", 2, 1)
+    record_game(ledger, "late", "2021-01-05", 2, 1)
     size = ledger.journal.size()
     edit(ledger.path, "DELETE FROM texts")
     with pytest.raises(Exception, match="restore it from a copy, or work it out again by 'lists DB LIST --restore"):
@@ -361,9 +356,9 @@ def test_kept_rows_that_are_gone_are_worked_out_again(club: Made) -> None:
     assert (kept(ledger, publication), ledger.journal.size()) == (rows, size)
 
 
-def test_rows_that_do_not_follow_are_not_kept(club: Made) -> None:
-    ledger = club()
-    play(ledger, "g1", "2021-01-10")
+def test_rows_that_do_not_follow_are_not_kept(make_club: Made) -> None:
+    ledger = make_club()
+    record_game(ledger, "g1", "2021-01-10")
     publication = publish(ledger, "2021-01-31").publication
     edit(ledger.path, "DELETE FROM texts")
     other = attrs.evolve(publication, event=attrs.evolve(publication.event, digest="0" * 64))
@@ -372,8 +367,8 @@ def test_rows_that_do_not_follow_are_not_kept(club: Made) -> None:
     assert ledger.journal.text(bytes.fromhex(publication.event.digest)) is None
 
 
-def test_a_player_with_a_past_stands_on_the_list_of_its_day(club: Made) -> None:
-    ledger = club()
+def test_a_player_with_a_past_stands_on_the_list_of_its_day(make_club: Made) -> None:
+    ledger = make_club()
     ledger.append(seeded(4, "2100.5", effective_at="2021-01-01"))
     ledger.level()
     (row,) = kept(ledger, publish(ledger, "2021-01-31").publication)

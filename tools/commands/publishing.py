@@ -130,13 +130,13 @@ def lists(
 
 @click.command()
 @DB
-@click.argument("first", metavar="LIST")
-@click.argument("second", metavar="LIST")
+@click.argument("published", metavar="LIST")
+@click.argument("other", metavar="LIST")
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @VERIFY
 @output.format_options
 def diff(
-    db_path: str, first: str, second: str, limit: int | None, fmt: str | None, verify: bool
+    db_path: str, published: str, other: str, limit: int | None, fmt: str | None, verify: bool
 ) -> None:  # fmt: skip
     """How two lists differ: who was created, unchanged, changed or removed, and why.
 
@@ -152,7 +152,7 @@ def diff(
     """
     with level(db_path, verify=verify) as ledger:
         try:
-            earlier, later = differences.two_lists(ledger, first, second)
+            earlier, later = differences.two_lists(ledger, published, other)
         except MalformedError as error:
             raise click.UsageError(str(error)) from None
         with Bars() as bars:
