@@ -16,7 +16,7 @@ from ledger.book.policies import PUBLISHING
 from ledger.book.stored_policies import stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, LedgerError, PublicationError, RejectedError, UnknownNameError
+from ledger.errors import CorruptError, PublicationError, RejectedError, UnknownNameError
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event
@@ -75,13 +75,11 @@ class Published:
         publication: the list.
         recorded: False where the last edition had the same rows, so that nothing was recorded.
         complaints: what looked wrong and was published in spite of it.
-        no_checkpoint: why no checkpoint was made after it, though one is configured; empty otherwise.
     """
 
     publication: Publication
     recorded: bool
     complaints: tuple[Complaint, ...]
-    no_checkpoint: str = ""
 
 
 @attrs.frozen
@@ -119,7 +117,7 @@ class Publications:
         level: brings the views level with the journal.
         views: what follows from it.
         pool: a pool by its name.
-        make_checkpoint: makes a checkpoint, where one is configured.
+        after_commit: makes a checkpoint of what was recorded, where one is configured.
     """
 
     path: Path
@@ -129,7 +127,7 @@ class Publications:
     level: Callable[[], None]
     views: Callable[[], Views]
     pool: Callable[[str | None], Pool]
-    make_checkpoint: Callable[[], object]
+    after_commit: Callable[[], object]
 
     # -- publishing ------------------------------------------------------------------------------------------------
 
@@ -175,15 +173,9 @@ class Publications:
         receipts = self.append_judged(gate, actor)
         last = self._last_edition(name, as_of)
         assert last is not None
-        return Published(last, bool(receipts), tuple(found), self._checkpoint_fault() if receipts else "")
-
-    def _checkpoint_fault(self) -> str:
-        """Make a checkpoint of what was recorded; what goes wrong takes nothing back."""
-        try:
-            self.make_checkpoint()
-        except LedgerError as error:
-            return str(error)
-        return ""
+        if receipts:
+            self.after_commit()
+        return Published(last, bool(receipts), tuple(found))
 
     def draft(self, as_of: str, pool: str | None = None) -> Draft:
         """The list as it would be published from level views, of one moment of theirs."""

@@ -12,6 +12,7 @@ from ledger.answers import differences, publications
 from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
+from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from ledger.publications import Published
 from ledger.ratings.list_checks import Complaint
@@ -20,6 +21,7 @@ from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
 from . import DB, POOL, REFUSED, VERIFY, level
+from .identifying import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
 _FIRST_COMPLAINTS = 100
@@ -29,16 +31,18 @@ _FIRST_COMPLAINTS = 100
 @DB
 @POOL
 @click.option("--at", "as_of", required=True, metavar="INSTANT", help="The list in force at the end of that day.")
-@click.option("--by", "actor", default="admin", show_default=True, metavar="WHO", help="Who publishes it.")
 @click.option("--despite-complaints", is_flag=True, help="Publish it though something looks wrong.")
-def publish(db_path: str, pool: str | None, as_of: str, actor: str, despite_complaints: bool) -> None:
+@identifying
+def publish(
+    db_path: str, pool: str | None, as_of: str, despite_complaints: bool, by: str | None, token_file: str | None
+) -> None:
     """Freeze a rating list as it is shown to the world: its rows are kept, and the journal says what they were.
 
-    Before that it is looked through: players of one name, players who moved farther than the limit since the list
-    before, players who vanished since. Each is named, and nothing is recorded, exit code 1; --despite-complaints
-    records it all the same. What the journal says later of that day is a revised list: 'runs --on', 'show' and 'diff'
-    show both. A list that is published already, with the same rows, is not published again; with other rows it gets
-    the next edition.
+    Before that it is looked through: open proposals, players of one name, players who moved farther than the policy
+    'publishing' allows since the list before, players who vanished since. Each is named, and nothing is recorded, exit
+    code 1; --despite-complaints records it all the same. What the journal says later of that day is a revised list:
+    'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
+    again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
 
     \b
     Example:
@@ -49,8 +53,9 @@ def publish(db_path: str, pool: str | None, as_of: str, actor: str, despite_comp
     with Ledger.open(db_path) as ledger:
         with Bars() as bars:
             ledger.level(bars)
+        who = ledger.tokens.who(token_given(ledger, token_file), by, Role.APPROVER, f"publish the list of {as_of}")
         try:
-            done = ledger.publications.publish(as_of, pool, actor=actor, despite_complaints=despite_complaints)
+            done = ledger.publications.publish(as_of, pool, actor=who.name, despite_complaints=despite_complaints)
         except PublicationError as refusal:
             _tell(ledger, refusal.complaints)
             found = counted(len(refusal.complaints), "complaint")
@@ -59,8 +64,6 @@ def publish(db_path: str, pool: str | None, as_of: str, actor: str, despite_comp
         _tell(ledger, done.complaints)
         ledger.catch_up()
         output.remark(_words(ledger, done))
-        if done.no_checkpoint:
-            output.error(done.no_checkpoint, word="no checkpoint:")
 
 
 def _check_instant(as_of: str) -> None:
