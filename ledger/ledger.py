@@ -76,7 +76,7 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._standing = StandingGames(journal, lambda: self.views)
+        self._standing = StandingGames(journal, lambda: self.views, self.level)
         self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
