@@ -48,7 +48,10 @@ LOST = Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "whi
 
 # Rule -> what provokes it, and how its message begins.
 CASES: dict[str, list[tuple[Provoke, str]]] = {
-    "no-reason": [(propose(DRAWN, reason=""), "a reason is missing"), (propose(DRAWN, reason="x" * 1001), "must be 1 to 1000 characters")],
+    "no-reason": [
+        (propose(DRAWN, reason=""), "a reason is missing"),
+        (propose(DRAWN, reason="x" * 1001), "must be 1 to 1000 characters"),
+    ],
     "nothing-proposed": [(propose(), "nothing is proposed")],
     "no-such-fact": [
         (propose(Change(do=Verb.ANNUL, fact="game:g99", entry=6)), "the journal holds no 'game:g99' at entry 6"),
