@@ -21,7 +21,7 @@ from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import listing, renaming, rules
+from ledger.journal import erasing, listing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
@@ -137,6 +137,7 @@ class Ledger:
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
         renaming.settle_if_possible(journal, people)
+        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -232,16 +233,9 @@ class Ledger:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
         return self.registry.rename(player, name, actor=actor).recorded
 
-    def erase(self, player: int) -> bool:
-        """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
-
-        Returns:
-            False where nothing was known of the number, or no longer.
-
-        Raises:
-            StorageError: the file refuses, another process reads it, or it still tells: nothing is promised then.
-        """
-        return self._people.erase(player)
+    def erase(self, player: int, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
+        return self.registry.erase(player, actor=actor)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,

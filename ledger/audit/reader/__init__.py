@@ -5,8 +5,10 @@ alone is whether the whole file was written anew: that takes a head kept outside
 """
 
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
+from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
+from ledger.audit.reader.people import PeopleVerdict, verify_people
 from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
@@ -14,17 +16,21 @@ from ledger.audit.reader.texts import TextsVerdict, verify_texts
 __all__ = [
     "FIRST_FALSEHOODS",
     "RESTORE",
+    "ErasuresVerdict",
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "PeopleVerdict",
     "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
     "inclusion_proof",
     "snapshot",
+    "verify_erasures",
     "verify_inclusion",
     "verify_journal",
     "verify_names",
+    "verify_people",
     "verify_reasons",
     "verify_texts",
 ]
