@@ -3,7 +3,8 @@
 LedgerError
 ├── MalformedError     .problems                     the input is not an event; every fault is listed
 ├── RejectedError      .rule .key                    the journal may not take it, by a named rule
-│   └── ConflictError  .field .stored .given         the key is known with a different fact
+│   ├── ConflictError  .field .stored .given         the key is known with a different fact
+│   └── ProposalError  .refusals                     a correction may not be proposed, or not be decided so
 ├── StorageError       .path                         the file cannot be read or written
 ├── CorruptError       .path .position               a stored byte is not what was sealed
 ├── ProjectionError    .projector                    a projector broke its contract
@@ -15,6 +16,7 @@ The text of an error says what, where, which value, and what to do about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 
 def one_line(words: object) -> str:
@@ -71,9 +73,38 @@ class ConflictError(RejectedError):
             f"exists-with-different-{field.replace('_', '-')}",
             key,
             f"{key!r} was recorded {_compared(field, stored, given)}; "
-            "what is recorded stays: find out which of the two is right; this version has no command that corrects "
-            "a recorded fact",
+            "what is recorded stays: find out which of the two is right, and where the recorded one is wrong, propose "
+            "to correct it by 'correct'",
         )
+
+
+class Refusal(NamedTuple):
+    """Why one change of a proposal may not be.
+
+    Attributes:
+        number: place of the change in the proposal, from 1; 0 where it is about the proposal as a whole.
+        rule: name of the refusal, as listed in ``ledger.book.proposal_rules.RULES``.
+        message: what, where, which value, what to do.
+    """
+
+    number: int
+    rule: str
+    message: str
+
+
+class ProposalError(RejectedError):
+    """A correction may not be proposed, or not be decided so; every fault is listed.
+
+    Attributes:
+        refusals: the faults, in the order of the changes.
+    """
+
+    def __init__(self, key: str, refusals: Sequence[Refusal]) -> None:
+        self.refusals = tuple(refusals)
+        words = [refusal.message for refusal in refusals]
+        if len(words) > 1:
+            words = [f"change {r.number}: {r.rule}: {r.message}" if r.number else r.message for r in refusals]
+        super().__init__(refusals[0].rule, key, "\n".join(words))
 
 
 def _compared(field: str, stored: object, given: object) -> str:

@@ -5,23 +5,25 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
-
-import orjson
+from typing import TYPE_CHECKING, Self
 
 from ledger import schemes
 from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
+from ledger.correcting.corrections import Corrections, Proposed
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import erasing, listing, renaming, rules
+from ledger.house_policies import HousePolicies
+from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
@@ -30,22 +32,21 @@ from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings import pasts, queries
+from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
+from ledger.raw_reads import RawReads
 from ledger.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
     from polars import DataFrame
-    from sqlite_utils import Database
 
 DEFAULT_ACTOR = "ledger"
 
@@ -55,7 +56,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger:
+class Ledger(RawReads):
     """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``."""
 
     def __init__(
@@ -70,7 +71,7 @@ class Ledger:
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._recorder = Recorder(
-            journal, self.now_ms, lambda event: pasts.judge(lambda: self.views.connection, self.pools, event)
+            journal, self.now_ms, self._judge
         )
 
     @classmethod
@@ -197,6 +198,10 @@ class Ledger:
             self.level()  # which games are rated only the views know
         return self._noted(self._recorder.append_many(batch, actor))
 
+    def _judge(self, event: Event) -> None:
+        """What only the views know against a new fact."""
+        pasts.judge(lambda: self.views.connection, self.pools, event)
+
     def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
         return self._noted(self._recorder.append_judged(gate, actor))
 
@@ -228,6 +233,11 @@ class Ledger:
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    @property
+    def policies(self) -> HousePolicies:
+        """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
+        return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views)
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
@@ -267,6 +277,24 @@ class Ledger:
     def now_ms(self) -> int:
         """What time it is, milliseconds since 1970."""
         return int(self._clock().timestamp() * 1000)
+
+    @property
+    def corrections(self) -> Corrections:
+        """What is proposed and decided about the facts, and what writes a proposal."""
+        return Corrections(
+            self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
+            self._judge, self.player, lambda: self.first_scheme().pool, self.now_ms,
+        )  # fmt: skip
+
+    def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:
+        """Record a proposal to correct facts, as ``Corrections.propose`` says; it acts once it is approved."""
+        return self.corrections.propose(changes, reason=reason, by=by)
+
+    def decide(
+        self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
+    ) -> list[Receipt]:
+        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says."""
+        return self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
@@ -344,45 +372,3 @@ class Ledger:
     def people_row(self, player: int) -> Person | None:
         """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
         return self._people.by_number([player]).get(player)
-
-    def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
-        """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
-
-        Args:
-            table: name of the table.
-            where: an SQL condition, with ``?`` for arguments; may end with ``ORDER BY`` and ``LIMIT``.
-            arguments: what the question marks stand for.
-
-        Raises:
-            UnknownNameError: there is no such table.
-            MalformedError: SQLite does not understand the condition.
-        """
-        return queries.rows_where(self.views.connection, table, where, arguments)
-
-    def database(self) -> Database:
-        """The views as a read-only sqlite-utils database, for anything that SQL can ask."""
-        return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
-
-    def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values; the game is found as ``game_found`` finds it.
-
-        Raises:
-            UnknownNameError: no such game, or several.
-        """
-        return [orjson.loads(body) for body in listing.about(self.journal, game)]
-
-    def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
-        """Entries of the journal in order, as plain values, read as they are asked for.
-
-        Args:
-            kind: only those of this kind, with its version (``clock-accepted/1``) or without.
-            last: only so many, the newest of them.
-
-        Raises:
-            UnknownNameError: there is no such kind.
-        """
-        return map(orjson.loads, listing.bodies(self.journal, kind, last))
-
-    def movetext(self, sha256: str) -> str | None:
-        """The movetext kept under a game's ``text``, or None."""
-        return listing.movetext(self.journal, sha256)

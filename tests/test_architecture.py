@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
-    ("registry_columns", "registry"),
+    ("registry_columns", "registry", "correcting", "raw_reads", "house_policies"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

@@ -31,7 +31,7 @@ from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
 from tests.kit.places import TESTS
-from tests.kit.refusals import CASES, is_named
+from tests.kit.refusals import CASES, is_named, prepared
 from tests.kit.tampering import run_sql
 
 FOLDER = TESTS / "errors"
@@ -45,6 +45,7 @@ def break_rule(rule: str) -> Provoke:
 
     def provoke(scene: ClubOfTwo) -> None:
         case = CASES[rule][0]
+        prepared(scene.ledger, case)
         scene.clock.now += case.clock
         scene.ledger.append(case.event)
 

@@ -38,6 +38,9 @@ TASKS = {
         "open-tournament": "tournaments.open_tournament",
         "close-tournament": "tournaments.close_tournament",
     },
+    "Set rules of the house": {
+        "policy": "policies.policy",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",

@@ -36,8 +36,14 @@ _ACTING = (
     "SELECT c.subject, p.decided_position, c.proposal, c.number, c.change FROM corrections AS c "
     "JOIN proposals AS p USING (proposal) WHERE p.decision = 'approved' AND p.why_not IS NULL AND "
 )
+_OPEN_ABOUT = (
+    "SELECT DISTINCT proposal FROM corrections JOIN proposals USING (proposal) "
+    "WHERE decision IS NULL AND subject IN (SELECT value FROM json_each(?)) ORDER BY proposal"
+)
 _SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
-_OF_PROPOSALS = "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?))"
+_OF_PROPOSALS = (
+    "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
+)
 
 
 class Proposal(NamedTuple):
@@ -147,14 +153,29 @@ class Decided:
             by_proposal.setdefault((position, proposal), set()).add(int(subject.partition(":")[2]))
         return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self) -> dict[int, int]:
-        """By proposal that acts no longer, the position of the decision that undid it."""
-        return undone_by(self._undoing())
+    def undone(self, further: Sequence[Undoing] = ()) -> dict[int, int]:
+        """By proposal that acts no longer, the position of the decision that undid it; *further* ones are approved."""
+        return undone_by([*self._undoing(), *further])
+
+    def open_about(self, subjects: Sequence[str]) -> list[int]:
+        """The numbers of the open proposals that concern one of these subjects."""
+        return [number for (number,) in self._connection.execute(_OPEN_ABOUT, (_json(subjects),))]
 
     def proposal(self, number: int) -> Proposal | None:
         """A proposal, or None."""
         row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
         return None if row is None else Proposal(*row)
+
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
+        """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
+        where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
+        wanted = None if numbers is None else _json(numbers)
+        rows = self._connection.execute(f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), wanted))
+        return [Proposal(*row) for row in rows.fetchall()]
+
+    def next_number(self) -> int:
+        """The number of the next proposal."""
+        return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
 
     def changes(self, proposals: Iterable[int]) -> Iterator[Numbered]:
         """All changes of some proposals."""
@@ -165,11 +186,18 @@ class Decided:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
-    def acting(self, subjects: Sequence[str]) -> Mapping[str, list[Acting]]:
-        """By subject, the approved changes that concern it, those that were undone included."""
+    def acting(
+        self, subjects: Sequence[str], undone: Mapping[int, int] | None = None
+    ) -> Mapping[str, list[Acting]]:
+        """By subject, the approved changes that concern it, those that were undone included.
+
+        Args:
+            subjects: of changes.
+            undone: what ``undone`` gives, or would give after a further decision.
+        """
         where = "c.subject IN (SELECT value FROM json_each(?))"
         found: dict[str, list[Acting]] = {}
-        undone = self.undone()
+        undone = self.undone() if undone is None else undone
         for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects),)):
             found.setdefault(subject, []).append(_acting(undone, *row))
         return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book import judging, pasts, supplements, tables
+from ledger.book import judging, pasts, stored_policies, supplements, tables
 from ledger.book.correcting import Correcting
 from ledger.book.decided import Decided
 from ledger.book.eras import BEGINNING
@@ -40,11 +40,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
-from ledger.facts.words import (
-    HALF_POINTS,
-    round_order,
-    time_loss,
-)
+from ledger.facts.public_events import PolicySet
+from ledger.facts.words import HALF_POINTS, round_order, time_loss
 from ledger.journal import Journal
 
 if TYPE_CHECKING:
@@ -142,15 +139,15 @@ class GameBook:
                     self._adopt(entry.position, event, fresh)
                 case RatingRunClosed() as event:
                     self._close_run(entry.position, event)
-                case TournamentClosed() as event:
-                    self._close_tournament(entry.position, event, fresh)
-                case TournamentOpened() as event:
-                    self._open_tournament(entry.position, event, fresh)
+                case TournamentOpened() | TournamentClosed() as event:
+                    self._tell_tournament(entry.position, event, fresh)
                 case CorrectionProposed() | CorrectionDecided():
                     assert isinstance(entry, codec.Entry)  # with who proposes or decides
                     self.correcting.take(entry)
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
+                case PolicySet() as event:
+                    stored_policies.take(self.connection, entry.position, event)
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
@@ -243,22 +240,17 @@ class GameBook:
         if pool.by_runs:
             self._count_again(pool.name, ms)
 
-    def _close_tournament(self, position: int, event: TournamentClosed, fresh: Fresh) -> None:
-        """A tournament is over: its games are rated together, as of its end."""
+    def _tell_tournament(self, position: int, event: TournamentOpened | TournamentClosed, fresh: Fresh) -> None:
+        """A tournament is announced: its games are those of its days; or it is over: they are rated as of its end."""
         pool = self.pool_named(event.pool, position)
-        ms = add_closing(self.connection, pool, position, event)
-        known = pool.announced(event.tournament).closed_at(ms)
-        pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: known.closed})
-        self.pools[pool.name] = pool
-        self._place_tournament(pool, event.tournament, fresh)
-
-    def _open_tournament(self, position: int, event: TournamentOpened, fresh: Fresh) -> None:
-        """A tournament is announced: its games are those of its days."""
-        pool = self.pool_named(event.pool, position)
-        first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
-        add_opening(self.connection, pool, position, event)
-        known = pool.announced(event.tournament).opened_for(first, last)
-        pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: known.opened})
+        known = pool.announced(event.tournament)
+        if isinstance(event, TournamentClosed):
+            closed = known.closed_at(add_closing(self.connection, pool, position, event)).closed
+            pool = attrs.evolve(pool, closed={**pool.closed, event.tournament: closed})
+        else:
+            add_opening(self.connection, pool, position, event)
+            opened = known.opened_for(instant_ms(event.starts_at), instant_end_ms(event.ends_at)).opened
+            pool = attrs.evolve(pool, opened={**pool.opened, event.tournament: opened})
         self.pools[pool.name] = pool
         self._place_tournament(pool, event.tournament, fresh)
 

@@ -29,6 +29,8 @@ BLOCK = 20_000  # games whose rows are Python objects at one time
 _COLUMNS = ("position", "pool", "key", *FACTS, *DERIVED, *PLACED, "voided_by")
 _AMONG = "position IN (SELECT value FROM json_each(?))"
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE {_AMONG} ORDER BY position"
+_ORIGINALS = f"SELECT position, facts FROM originals WHERE {_AMONG}"
+_SIDES = f"SELECT position, white, black FROM given_sides WHERE {_AMONG}"
 _WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
 _UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
@@ -77,34 +79,20 @@ class SettledGames:
         Args:
             known: by position, the fields that are known now.
         """
-        found = self._by_position("SELECT position, facts FROM originals WHERE ", list(known))
-        for position, facts in found.items():
-            recorded = {**orjson.loads(facts[0]), **known[position]}
+        found = _by_position(self._connection, _ORIGINALS, list(known))
+        for position, (facts,) in found.items():
+            recorded = {**orjson.loads(facts), **known[position]}
             self._connection.execute(_KEEP_ORIGINAL, (position, _json(recorded)))
         return list(found)
 
-    def _by_position(self, query: str, positions: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-        rows = self._connection.execute(query + _AMONG, (orjson.dumps(list(positions)).decode(),))
-        return {position: tuple(row) for position, *row in rows}
-
     def _settle(self, positions: list[int], fresh: Fresh) -> None:
-        cursor = self._connection.execute(_SELECT, (orjson.dumps(positions).decode(),))
-        before: list[Row] = [dict(zip(_COLUMNS, row, strict=True)) for row in cursor.fetchall()]
-        originals = self._by_position("SELECT position, facts FROM originals WHERE ", positions)
-        sides = self._by_position("SELECT position, white, black FROM given_sides WHERE ", positions)
+        before = rows_at(self._connection, positions)
+        recorded = recorded_facts(self._connection, before, {pool.pool: name for name, pool in self._pools.items()})
         acting = self._decided.acting([f"game:{row['key']}" for row in before])
-        names = {pool.pool: name for name, pool in self._pools.items()}
-        after: list[Row] = []
-        for row in before:
-            original = originals.get(row["position"])
-            if original is None:
-                white, black = sides.get(row["position"], (row["white"], row["black"]))
-                recorded = {**facts_of(row, names[row["pool"]]), "white": white, "black": black}
-            else:
-                recorded = orjson.loads(original[0])
-            after.append(self._after(row, recorded, acting.get(f"game:{row['key']}", [])))
-            if original is not None and not after[-1]["corrected"]:
-                self._connection.execute("DELETE FROM originals WHERE position = ?", (row["position"],))
+        after = [
+            self._after(row, facts, acting.get(f"game:{row['key']}", []))
+            for row, facts in zip(before, recorded, strict=True)
+        ]
         verdicts = self._judging.verdicts([tuple(row[name] for name in JUDGED) for row in after])
         for stood, row, verdict in zip(before, after, verdicts, strict=True):
             row.update(zip(PLACED, verdict, strict=True))
@@ -116,12 +104,14 @@ class SettledGames:
     def _after(self, row: Row, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
         """The row after the changes of its game, but for the verdict."""
         stands = corrections.standing(acting) if acting else NO_CHANGES
-        after = {**row, "corrected": bool(stands.fields)}
+        after = dict(row)
         if stands.fields or dict(recorded) != facts_of(row, recorded["pool"]):
             event = _event(row["position"], corrections.with_fields(recorded, stands.fields))
             after |= row_of(event, self._pool(event.pool, row["position"]).pool)
         if stands.fields:
             self._connection.execute(_KEEP_ORIGINAL, (row["position"], _json(recorded)))
+        else:
+            self._connection.execute("DELETE FROM originals WHERE position = ?", (row["position"],))
         given = (after["white"], after["black"])
         after["white"], after["black"] = (corrections.root(self._decided.merges, player) for player in given)
         if given == (after["white"], after["black"]):
@@ -169,6 +159,40 @@ class SettledGames:
         first = min(stood["rated_ms"], row["rated_ms"])  # in both pools: a row of the old one may bear the new place
         for known in counted:
             fresh.note(known["pool"], first, (known["white"], known["black"]))
+
+
+def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:
+    """The games at positions of the journal as they stand in the book, by column, in order of their positions."""
+    cursor = connection.execute(_SELECT, (orjson.dumps(list(positions)).decode(),))
+    return [dict(zip(_COLUMNS, row, strict=True)) for row in cursor.fetchall()]
+
+
+def recorded_facts(
+    connection: sqlite3.Connection, rows: Sequence[Row], names: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """The plain facts of games before all corrections, with what supplements told of them.
+
+    Args:
+        connection: the database of the book.
+        rows: the games, as ``rows_at`` gives them.
+        names: the names of the pools, by number.
+    """
+    positions = [row["position"] for row in rows]
+    originals = _by_position(connection, _ORIGINALS, positions)
+    sides = _by_position(connection, _SIDES, positions)
+    facts = []
+    for row in rows:
+        if row["position"] in originals:
+            facts.append(orjson.loads(originals[row["position"]][0]))
+        else:
+            white, black = sides.get(row["position"], (row["white"], row["black"]))
+            facts.append({**facts_of(row, names[row["pool"]]), "white": white, "black": black})
+    return facts
+
+
+def _by_position(connection: sqlite3.Connection, query: str, positions: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    rows = connection.execute(query, (orjson.dumps(list(positions)).decode(),))
+    return {position: tuple(row) for position, *row in rows}
 
 
 def _event(position: int, facts: Mapping[str, Any]) -> GameRecorded:

@@ -1,4 +1,4 @@
-"""The tables of the game book: games as they now stand, and the facts about pools, players, runs and tournaments.
+"""The tables of the game book: games as they now stand, and the facts about pools, players, tournaments, policies.
 
 ``games.began_ms`` is the first millisecond of the game's tournament, where tournaments are rated whole: NULL where that
 is the day on which the game ended, or where the scheme does not ask.
@@ -55,6 +55,9 @@ SCHEMA = (
       ends_ms INTEGER NOT NULL, ends_at TEXT NOT NULL, format TEXT, entrants INTEGER, rounds INTEGER,
       position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, starts_ms, starts_at, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE policies(
+      policy TEXT NOT NULL, number INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL,
+      settings TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(policy, number)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE players(
       player INTEGER PRIMARY KEY, joined_at TEXT NOT NULL, standing TEXT NOT NULL, declared_rating INTEGER,
       birth_year INTEGER) STRICT""",

@@ -18,6 +18,8 @@ from ledger.facts.event_fields import (
     settings_field,
 )
 
+FOUR_EYES = "four-eyes"  # the policy that corrections, and what reaches into the past, need two people
+
 
 @attrs.frozen(kw_only=True)
 class PolicySet:

@@ -61,6 +61,7 @@ class Standing(StrEnum):
     FULL = "full"
     GUEST = "guest"
     WELCOMER = "welcomer"
+    CLOSED = "closed"  # an account off the lists; the games count as those of a full member
 
 
 class Carry(StrEnum):

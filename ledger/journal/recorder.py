@@ -15,21 +15,15 @@ from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
     EVENTS,
-    BirthYearLearnt,
     ClockAccepted,
     Event,
     GameRecorded,
     GameSupplemented,
-    PlayerChanged,
-    RatingRunClosed,
-    RatingSeeded,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
 )
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, rules
+from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
+from ledger.journal.needed_keys import needed_keys
 from ledger.journal.supplements import KnownGame, known_games
 from ledger.journal.told_again import told_of
 from ledger.runtime.collector import collector_paused
@@ -175,7 +169,7 @@ class _Batch:
 
     def _append(self, events: Sequence[Event], stored: dict[str, Stored]) -> Recorded:
         self._games.clear()
-        self._look_up(set(chain.from_iterable(map(_needs, events))))
+        self._look_up(set(chain.from_iterable(map(needed_keys, events))))
         kinds: list[str] = []
         keys: list[str] = []
         bodies: list[bytes] = []
@@ -194,6 +188,8 @@ class _Batch:
                 rules.check_new(event, self._known, self._now_ms)
                 if event.KIND != GameRecorded.KIND:
                     self._judge(event)
+                    if not self._judged:
+                        past_reach.check(event, self._writer.find, self._now_ms)
             position = first + len(bodies)
             body = codec.body_of(position, self._stamp, self._actor, event)
             kinds.append(event.KIND)
@@ -231,21 +227,6 @@ def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:
     if events and isinstance(events[0], ClockAccepted) and not writer.find([events[0].key]):
         return events[0]
     return None
-
-
-def _needs(event: Event) -> tuple[str, ...]:
-    """Keys that must be known before the event."""
-    if isinstance(event, GameRecorded):  # nearly all are
-        return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
-    match event:
-        case PlayerChanged() | BirthYearLearnt():
-            return (f"player:{event.player}",)
-        case RatingSeeded():
-            return (f"scheme:{event.pool}@start", f"player:{event.player}")
-        case SchemeAdopted() | RatingRunClosed() | TournamentOpened() | TournamentClosed():
-            return (f"scheme:{event.pool}@start",)
-        case _:
-            return ()
 
 
 def _facts(event: Event) -> dict[str, Any]:

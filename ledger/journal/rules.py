@@ -56,6 +56,10 @@ RULES: dict[str, str] = {
     "bad-settings": "the scheme cannot work with these settings: see what it takes",
     "pool-has-no-beginning": "a pool's first scheme holds from the beginning: adopt one without a date first",
     "bad-carry": "carry and conversion belong to a change from a date, a conversion to 'convert': give what is missing",
+    "needs-a-proposal": (
+        "four eyes are on, and this reaches into the past or changes them: propose it with 'correct', for somebody "
+        "else to approve"
+    ),
     "not-the-last-entry": "only the clock of the last entry can be accepted: name that entry, as the first fact",
     "clock-not-behind": "this machine's clock is not behind the last entry by more than a minute: just record",
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",

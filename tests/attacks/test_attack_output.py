@@ -149,7 +149,7 @@ GOOD: Mapping[str, str] = {
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "predict", "log", "pools", "compare", "scheme list",
-    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament",
+    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list",
 }  # fmt: skip
 TELLS = {"ratings", "show", "games", "graph", "predict", "log", "explain", "close-tournament", "audit", "rebuild"}
 

@@ -56,6 +56,7 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
         opened = TournamentOpened(pool="standard", tournament="Café Kök", starts_at="2021-12", ends_at="2021-12-30")
         seed = RatingSeeded(pool="standard", player=6, rating="1700", effective_at="2099")  # too late to count
         ledger.append_many([RatingRunClosed(pool="standard", as_of="2021-06"), opened, closed, seed])
+        ledger.policies.set("upsets", {"margin": 250}, effective_from="2021-06", actor="admin")
         ledger.catch_up()
     return folder
 

@@ -17,6 +17,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     PlayerRenamed,
     RatingSeeded,
+    SchemeAdopted,
 )
 from ledger.facts.pasts import Past
 from ledger.facts.public_events import PersonErased
@@ -27,7 +28,7 @@ from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed
-from tests.kit.refusals import CASES, Case, adoption, is_named, source
+from tests.kit.refusals import CASES, Case, adoption, is_named, prepared, source
 
 EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
 IMPORTED = [
@@ -44,6 +45,7 @@ def test_every_rule_has_a_case_and_they_stand_in_order() -> None:
 
 @pytest.mark.parametrize(("rule", "case"), EVERY)
 def test_the_ledger_refuses_it_by_name_and_stays_as_it_was(club_of_two: ClubOfTwo, rule: str, case: Case) -> None:
+    prepared(club_of_two.ledger, case)
     before = club_of_two.ledger.head()
     club_of_two.clock.now += case.clock
     with pytest.raises(RejectedError) as caught:
@@ -104,7 +106,8 @@ WRONG_GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("clock-behind", {**FUTURE, "white": 9, "black": 9, "pool": "rapid", "key": "r1-b1"}),
 )
 CARRIED = {"effective_from": "2026", "carry": Carry.CONVERT}
-WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (  # while four eyes are on
+    ("needs-a-proposal", {"pool": "standard", "effective_from": "2026"}),
     ("bad-carry", {**CARRIED, "pool": "standard"}),
     ("pool-has-no-beginning", CARRIED),
     ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
@@ -147,6 +150,8 @@ WRONG_CLOSINGS: tuple[tuple[str, Event], ...] = (
 def test_of_several_rules_the_first_is_named(club_of_two: ClubOfTwo, rule: str, event: Event) -> None:
     if rule == "clock-behind":
         club_of_two.clock.now -= timedelta(hours=1)
+    if isinstance(event, SchemeAdopted):
+        club_of_two.ledger.policies.set("four-eyes", {"on": True}, actor="admin")
     with pytest.raises(RejectedError) as caught:
         club_of_two.ledger.append(event)
     assert caught.value.rule == rule
@@ -193,6 +198,7 @@ def test_many_are_recorded_in_one_go_and_may_lean_on_each_other(club_of_two: Clu
 
 @pytest.mark.parametrize(("rule", "case"), EVERY)
 def test_of_many_none_is_recorded_when_one_is_refused(club_of_two: ClubOfTwo, rule: str, case: Case) -> None:
+    prepared(club_of_two.ledger, case)
     before = club_of_two.ledger.head()
     club_of_two.clock.now += case.clock
     with pytest.raises(RejectedError):

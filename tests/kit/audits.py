@@ -13,7 +13,8 @@ from ledger.runtime.ledger_files import beside
 GAMES = 300
 PLAYERS = 8
 TABLES = {
-    "changes", "current", "eras", "games", "history", "openings", "players", "pools", "runs", "seeds", "tournaments",
+    "changes", "current", "eras", "games", "history", "openings", "players", "policies", "pools", "runs", "seeds",
+    "tournaments",
 }  # fmt: skip
 
 

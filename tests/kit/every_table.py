@@ -45,6 +45,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
             ]
         )
+        ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")
         reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
         ledger.catch_up()

@@ -22,6 +22,7 @@ from ledger.facts.events import (
 from ledger.facts.public_events import PersonErased, PolicySet
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
+from ledger.ledger import Ledger
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
 
 
@@ -51,6 +52,7 @@ class Case(NamedTuple):
     words: str  # what the refusal says
     imported: SourceGame | None = None  # the same fact for an import, where imports know the rule
     clock: timedelta = timedelta()  # how far the clock moves before
+    four_eyes: bool = False  # whether they are on
 
 
 CASES: dict[str, tuple[Case, ...]] = {
@@ -174,6 +176,16 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(adoption(carry=Carry.CONVERT, conversion=CONVERSION), "nothing is carried into a pool's first scheme"),
         Case(adoption(conversion=CONVERSION), "nothing is carried into a pool's first scheme: leave both out"),
     ),
+    "needs-a-proposal": (
+        Case(
+            later(effective_from="2026-11-20", settings={}),
+            "four eyes are on, and this reaches back to 2026-11-20; propose it with 'correct', for somebody else to "
+            "approve",
+            four_eyes=True,
+        ),
+        Case(run_closed(as_of="2026-10"), "this reaches back to 2026-10; propose it", four_eyes=True),
+        Case(tournament_closed(ended_at="2026-11-20T23:59:59Z"), "this reaches back to 2026-11-20T2", four_eyes=True),
+    ),
     "not-the-last-entry": (
         Case(ClockAccepted(entry=3), "entry 3 is not the last one, which is entry 4; name that one"),
         Case(ClockAccepted(entry=5), "entry 5 is not the last one, which is entry 4; name that one"),
@@ -225,6 +237,12 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
     ),
 }  # fmt: skip
+
+
+def prepared(ledger: Ledger, case: Case) -> None:
+    """Bring the club to where the case is refused."""
+    if case.four_eyes:
+        ledger.policies.set("four-eyes", {"on": True}, actor="admin")
 
 
 def is_named(rule: str, name: str) -> bool:

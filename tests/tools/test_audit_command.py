@@ -23,8 +23,8 @@ def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, r
     assert done.err == ""
     assert head == f"head {run('head', sample_club).out.strip()}"
     assert [line.split()[0] for line in digests] == [
-        "changes", "current", "eras", "games", "history", "openings", "players", "pools", "runs", "seeds",
-        "tournaments",
+        "changes", "current", "eras", "games", "history", "openings", "players", "policies", "pools", "runs",
+        "seeds", "tournaments",
     ]  # fmt: skip
     short = run("audit", sample_club, "--journal-only")
     assert short.out.splitlines() == [

@@ -38,16 +38,16 @@ NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the giv
 REFUSED, USAGE, FALSE = 1, 2, 3  # exit codes
 
 
-def settings_given(words: Sequence[str]) -> dict[str, int | bool | str]:
-    """The settings of ``--set NAME=VALUE`` options."""
+def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int | bool | str]:
+    """The settings of ``--set NAME=VALUE`` options, or of arguments of that form, which *option* names."""
     settings: dict[str, int | bool | str] = {}
     for word in words:
         name, divided, value = word.partition("=")
         if not divided:
-            raise click.UsageError(f"--set takes NAME=VALUE, got {word!r}")
+            raise click.UsageError(f"{option} takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
         if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
-            raise click.UsageError(f"--set {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
+            raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
 
 

@@ -1,0 +1,201 @@
+"""Policies: which there are, what each takes, and which settings hold at an instant. No I/O.
+
+What the tables keep of them is in ``stored_policies``; what four eyes make of a decision is in ``four_eyes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import attrs
+
+from ledger.book.eras import BEGINNING
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.instants import instant_ms
+from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.runtime.nearest import choice_of, did_you_mean
+
+PUBLISHING = "publishing"
+UPSETS = "upsets"
+MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
+
+Value = int | bool
+Given = Mapping[str, int | bool | str]
+
+
+class Setting(NamedTuple):
+    """One setting of a policy.
+
+    Attributes:
+        default: what holds where nobody has set the policy; a bool makes it a switch, an int a whole number from 0 to
+            ``MOST_POINTS``.
+        unit: of the number; ``switch`` for true and false.
+        doc: what it says.
+    """
+
+    default: Value
+    unit: str
+    doc: str
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, for people."""
+        return "true or false" if isinstance(self.default, bool) else f"a whole number from 0 to {MOST_POINTS}"
+
+    def takes(self, value: object) -> bool:
+        """Whether a value may be given."""
+        if isinstance(self.default, bool):
+            return type(value) is bool
+        return type(value) is int and 0 <= value <= MOST_POINTS
+
+
+class Policy(NamedTuple):
+    """What a policy is about.
+
+    Attributes:
+        doc: what it is for.
+        settings: what it takes, by name.
+        is_by_position: it holds from the position of its entry on, never backwards; others hold from an instant on.
+    """
+
+    doc: str
+    settings: Mapping[str, Setting]
+    is_by_position: bool = False
+
+
+POLICIES: Mapping[str, Policy] = {
+    FOUR_EYES: Policy(
+        "who proposes a correction cannot approve it",
+        {
+            "on": Setting(default=False, unit="switch", doc="corrections, and what reaches back, need two people"),
+            "tokens": Setting(default=False, unit="switch", doc="of both, a token must have named the person"),
+        },
+        is_by_position=True,
+    ),
+    PUBLISHING: Policy(
+        "what is complained of before a list is published",
+        {"largest_jump": Setting(100, "points", "a change since the list before that is larger is complained of")},
+    ),
+    UPSETS: Policy(
+        "which results are upsets",
+        {"margin": Setting(200, "points", "a result against a rating higher by at least so much is an upset")},
+    ),
+}
+
+
+@attrs.frozen
+class PolicyRow:
+    """A policy as it was set once.
+
+    Attributes:
+        policy: its name, which this version may not know.
+        number: place among the settings of this policy, from 1.
+        since_ms: first millisecond at which it holds; ``BEGINNING`` where it holds from the beginning.
+        since: the same as the entry wrote it; empty for the beginning.
+        settings: what it says.
+        position: of the entry in the journal.
+    """
+
+    policy: str
+    number: int
+    since_ms: int
+    since: str
+    settings: Given
+    position: int
+
+
+def row_of(position: int, event: PolicySet) -> PolicyRow:
+    """What the entry at a position says."""
+    since = event.effective_from
+    since_ms = BEGINNING if since is None else instant_ms(since)
+    return PolicyRow(event.policy, event.number, since_ms, since or "", dict(event.settings), position)
+
+
+def known_policy(name: str) -> Policy:
+    """The policy of that name.
+
+    Raises:
+        UnknownNameError: this version knows none; those that it knows are listed.
+    """
+    if name not in POLICIES:
+        raise UnknownNameError("policy", name, choice_of(name, POLICIES), where="in this version")
+    return POLICIES[name]
+
+
+def check_settings(name: str, given: Given) -> None:
+    """Refuse settings that a policy does not take.
+
+    Raises:
+        UnknownNameError: this version knows no such policy.
+        MalformedError: a setting that it does not have, or a value that cannot be; each is named.
+    """
+    taken = known_policy(name).settings
+    problems = [] if given else [f"policy {name!r}: give at least one of {sorted(taken)}"]
+    for setting, value in given.items():
+        if setting not in taken:
+            hint = f"{did_you_mean(setting, taken)}it takes {sorted(taken)}"
+            problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
+        elif not taken[setting].takes(value):
+            problems.append(f"policy {name!r}: {setting} must be {taken[setting].wanted}, got {value!r}")
+    if problems:
+        raise MalformedError(problems)
+
+
+class Policies:
+    """All policies that were set, each with its timeline. A later setting for the same instant takes its place."""
+
+    def __init__(self, rows: Iterable[PolicyRow]) -> None:
+        """Take the rows in any order."""
+        self.rows = tuple(sorted(rows, key=lambda row: (row.policy, row.number)))
+        self._timelines: dict[str, list[PolicyRow]] = {}
+        for row in self.rows:
+            self._timelines.setdefault(row.policy, []).append(row)
+        for timeline in self._timelines.values():
+            timeline.sort(key=lambda row: (row.since_ms, row.number))
+
+    def row_at(self, name: str, ms: int) -> PolicyRow | None:
+        """What was set for an instant, milliseconds since 1970; None where nothing was.
+
+        Raises:
+            UnknownNameError: this version knows no such policy.
+            ValueError: it holds by position.
+        """
+        if known_policy(name).is_by_position:
+            raise ValueError(f"policy {name!r} holds from the position of its entry on: ask with row_before()")
+        return next((row for row in reversed(self._timelines.get(name, ())) if row.since_ms <= ms), None)
+
+    def row_before(self, name: str, position: int) -> PolicyRow | None:
+        """What a policy that holds by position says to the entry at *position*: what was set last before it."""
+        earlier = [row for row in self._timelines.get(name, ()) if row.position < position]
+        return max(earlier, key=lambda row: row.position, default=None)
+
+    def last(self, name: str) -> PolicyRow | None:
+        """What was set last; None where nothing was."""
+        return max((row for row in self.rows if row.policy == name), key=lambda row: row.position, default=None)
+
+    def at(self, name: str, ms: int) -> dict[str, Value]:
+        """Every setting of a policy as it holds at an instant, in milliseconds since 1970.
+
+        Raises:
+            UnknownNameError: this version knows no such policy.
+            ValueError: it holds by position.
+        """
+        return settings_in(name, self.row_at(name, ms))
+
+    def before(self, name: str, position: int) -> dict[str, Value]:
+        """Every setting of a policy that holds by position, as it holds for the entry at *position*."""
+        return settings_in(name, self.row_before(name, position))
+
+    def next_after(self, name: str, ms: int) -> PolicyRow | None:
+        """The first that takes over after an instant; None where nothing does."""
+        return next((row for row in self._timelines.get(name, ()) if row.since_ms > ms), None)
+
+
+def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
+    """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""
+    found: dict[str, Value] = {}
+    for setting, taken in known_policy(name).settings.items():
+        value = None if row is None else row.settings.get(setting)
+        found[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
+    return found

@@ -1,0 +1,325 @@
+"""The gate of corrections: may a proposal follow what is there, and may it be decided so? All faults at once.
+
+Asked of the views, level with the journal and under its write lock; nothing is written. The rules have their words in
+``proposal_rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ledger.book import corrections
+from ledger.book.decided import Decided, Proposal
+from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
+from ledger.book.proposal_rules import ADDABLE, ANNULLABLE, CORRECTABLE
+from ledger.errors import MalformedError, Refusal, RejectedError
+from ledger.facts import codec
+from ledger.facts.changes import BLANK, Change, Verb
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import Event, SchemeAdopted
+from ledger.journal import Journal, rules
+from ledger.journal.needed_keys import needed_keys
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Found = Iterator[tuple[str, str]]  # rules and messages
+Judge = Callable[[Event], None]
+
+_OF_PERSON = (
+    "SELECT EXISTS(SELECT 1 FROM games WHERE {side} = ? AND rated = 1 AND voided_by IS NULL "
+    "AND ended_ms BETWEEN ? AND ?{won})"
+)
+_AT_TOURNAMENT = (
+    "SELECT count(*), count(voided_by) FROM games WHERE pool = (SELECT pool FROM pools WHERE name = ?) "
+    "AND tournament = ? AND ended_ms BETWEEN ? AND ?"
+)
+
+
+class ProposalGate:
+    """The gate of one ledger, at one moment."""
+
+    def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, judge: Judge) -> None:
+        """Take what is asked.
+
+        Args:
+            connection: the views, level with the journal.
+            journal: the journal, under its write lock.
+            now_ms: the time to record under, milliseconds since 1970.
+            judge: raises RejectedError for a new fact that the rules of the journal let pass.
+        """
+        self._connection = connection
+        self._journal = journal
+        self._now_ms = now_ms
+        self._judge = judge
+        self._facts = HypotheticalFacts(connection, journal)
+        self.decided: Decided = self._facts.decided
+
+    def refusals(self, changes: Sequence[Change], proposal: int = NOT_YET) -> list[Refusal]:
+        """Why these changes may not be proposed, or approved now; empty where they may."""
+        if not changes:
+            return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
+        found = [
+            Refusal(number, rule, message)
+            for number, change in enumerate(changes, 1)
+            for rule, message in self._faults(change)
+        ]
+        if not found:
+            found = [*self._contradictions(changes)]
+        if not found:
+            after = HypotheticalFacts(self._connection, self._journal, changes, proposal)
+            found = [*self._circles(changes, after), *self._impossible(changes, after)]
+        return found
+
+    def decision_refusals(
+        self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
+    ) -> list[Refusal]:
+        """Why a proposal may not be decided so; empty where it may.
+
+        Args:
+            number: of the proposal.
+            decision: what is to become of it.
+            by: who decides.
+            broken: what a policy says against an approval of a proposal by who decides; None where nothing.
+        """
+        proposal = self.decided.proposal(number)
+        if proposal is None:
+            return [Refusal(0, "no-such-proposal", f"there is no proposal {number}; see 'correct list'")]
+        if proposal.decision is not None:
+            message = f"proposal {number} was {proposal.decision} by {proposal.decided_by!r} at entry "
+            message += f"{proposal.decided_position}; propose anew, or undo it where it was approved"
+            return [Refusal(0, "already-decided", message)]
+        if decision is Decision.WITHDRAWN and by != proposal.proposed_by:
+            message = f"proposal {number} was made by {proposal.proposed_by!r}, not by {by!r}; reject it instead"
+            return [Refusal(0, "not-the-proposer", message)]
+        if decision is not Decision.APPROVED:
+            return []
+        words = broken(proposal)
+        if words is not None:
+            return [Refusal(0, "four-eyes", words)]
+        changes = [numbered.change for numbered in self.decided.changes([number])]
+        return [_since(proposal, refusal) for refusal in self.refusals(changes, number)]
+
+    def _faults(self, change: Change) -> Found:
+        """What is wrong with one change by itself, against what stands."""
+        match change.do:
+            case Verb.REPLACE:
+                yield from self._replace(change)
+            case Verb.ANNUL | Verb.RESTORE:
+                yield from self._annul(change)
+            case Verb.ADD:
+                yield from self._add(change)
+            case Verb.MERGE | Verb.PART:
+                yield from self._merge(change)
+            case Verb.ANNUL_GAMES:
+                yield from self._annul_games(change)
+            case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
+                yield from self._tournament(change)
+            case Verb.UNDO:
+                yield from self._undo(change)
+
+    def _known(self, change: Change) -> Fact | None:
+        """The fact that a change names, if the journal holds it at that entry."""
+        fact = self._facts.fact(change.fact or "")
+        return fact if fact is not None and fact.entry == change.entry else None
+
+    def _replace(self, change: Change) -> Found:
+        fact = self._known(change)
+        if fact is None:
+            yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
+            return
+        allowed = [name for name in CORRECTABLE.get(fact.cls, ()) if not self._is_fixed(change, name)]
+        given = dict(change.facts or {})
+        for name in given.keys() - set(allowed):
+            yield "not-correctable", f"{name} of {change.fact!r} cannot be corrected; what can is {allowed}"
+        for name, expected in (change.expects or {}).items():
+            now = fact.facts.get(name, BLANK)
+            if _plain(now) != _plain(expected):
+                yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
+        if all(_plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in given.items()):
+            yield "changes-nothing", f"{change.fact!r} says so already: {_fields(given)}"
+
+    @staticmethod
+    def _is_fixed(change: Change, field: str) -> bool:
+        """A pool begins with its first scheme: that one holds from the beginning."""
+        is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
+        return is_first and field in {"effective_from", "carry", "conversion"}
+
+    def _annul(self, change: Change) -> Found:
+        fact = self._known(change)
+        if fact is None:
+            yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
+        elif fact.cls not in ANNULLABLE or (fact.cls is SchemeAdopted and self._is_fixed(change, "effective_from")):
+            yield "not-correctable", f"{change.fact!r} cannot be taken back; correct its fields instead"
+        elif change.do is Verb.ANNUL and fact.annulled_by is not None:
+            yield "changes-nothing", f"{change.fact!r} was annulled by proposal {fact.annulled_by} already"
+        elif change.do is Verb.RESTORE and fact.annulled_by is None:
+            yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
+
+    def _add(self, change: Change) -> Found:
+        known = self._facts.fact(change.fact or "")
+        if known is not None:
+            way = "restore it" if known.annulled_by is not None else "correct that one"
+            yield "exists-already", f"{change.fact!r} was recorded at entry {known.entry}; {way}"
+            return
+        try:
+            event = codec.structure_event(change.kind, dict(change.facts or {}))
+        except MalformedError as error:
+            yield "bad-value", f"{change.fact!r} may not be recorded so: {'; '.join(error.problems)}"
+            return
+        if not isinstance(event, ADDABLE):
+            yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {_kinds(ADDABLE)}"
+        elif event.key != change.fact:
+            yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
+        else:
+            yield from self._refused(event)
+
+    def _refused(self, event: Event) -> Found:
+        """What the rules of the journal say against a fact."""
+        try:
+            rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
+            self._judge(event)
+        except RejectedError as error:
+            yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
+
+    def _merge(self, change: Change) -> Found:
+        player, into = change.player or 0, change.into or 0
+        merges = self.decided.merges
+        for number in (player, into):
+            if not self._journal.find([f"player:{number}"]):
+                yield "no-such-player", f"player {number} was never registered; look the number up in 'players'"
+                return
+        if change.do is Verb.PART:
+            if merges.get(player) != into:
+                yield "stale", f"player {player} is not merged into {into} now: {_merged(merges, player)}"
+        elif player in merges:
+            yield "already-merged", f"player {player} is merged into {merges[player]}; take that merge apart first"
+        elif corrections.root(merges, into) == player:
+            yield "circular", f"player {into} is merged into {player} already, so that {player} cannot go into {into}"
+
+    def _annul_games(self, change: Change) -> Found:
+        player = change.player or 0
+        if not self._journal.find([f"player:{player}"]):
+            yield "no-such-player", f"player {player} was never registered; look the number up in 'players'"
+            return
+        yield from _backwards(change)
+        person = corrections.root(self.decided.merges, player)
+        first, last = corrections.span(change)
+        for side, outcome in (("white", "white"), ("black", "black")):
+            won = "" if change.which == "all" else f" AND outcome = '{outcome}'"
+            query = _OF_PERSON.format(side=side, won=won)
+            if self._connection.execute(query, (person, first, last)).fetchone()[0]:
+                return
+        kind = "rated game" if change.which == "all" else "rated game that the opponent lost"
+        yield "changes-nothing", f"player {player} has no {kind}{_between(change)} that stands"
+
+    def _tournament(self, change: Change) -> Found:
+        yield from _backwards(change)
+        where = (change.pool, change.tournament, *corrections.span(change))
+        games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
+        name = f"tournament {change.tournament!r} of pool {change.pool!r}"
+        if not games:
+            yield "no-such-tournament", f"{name} has no games{_between(change)}; names are matched whole"
+        elif change.do is Verb.ANNUL_TOURNAMENT and voided == games:
+            yield "changes-nothing", f"all {games} games of {name}{_between(change)} are voided already"
+        elif change.do is Verb.RESTORE_TOURNAMENT and not voided:
+            yield "changes-nothing", f"no game of {name}{_between(change)} is voided"
+
+    def _undo(self, change: Change) -> Found:
+        proposal = self.decided.proposal(change.proposal or 0)
+        if proposal is None:
+            yield "no-such-proposal", f"there is no proposal {change.proposal}; see 'correct list'"
+        elif not proposal.effective:
+            undone = self.decided.undone()
+            words = "is open" if proposal.decision is None else f"was {proposal.decision}"
+            words = "was undone already" if change.proposal in undone else words
+            yield "not-approved", f"proposal {change.proposal} {words}; only one that acts can be undone"
+
+    def _contradictions(self, changes: Sequence[Change]) -> Iterator[Refusal]:
+        """Changes of one proposal that speak of the same thing."""
+        met: dict[tuple[str, str], int] = {}
+        for number, change in enumerate(changes, 1):
+            fields = list(change.facts or {}) if change.do is Verb.REPLACE else ["itself"]
+            for field in fields:
+                first = met.setdefault((change.subject, field), number)
+                if first != number:
+                    message = f"change {first} and change {number} both change {field} of {change.subject!r}"
+                    yield Refusal(number, "conflicting", f"{message}; leave one out")
+
+    def _circles(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+        merges = after.merges()
+        for number, change in enumerate(changes, 1):
+            if change.do in {Verb.MERGE, Verb.UNDO}:
+                ring = [player for player in merges if corrections.root(merges, player) in merges]
+                if ring:
+                    message = f"players {ring} would be merged into each other in a ring; leave one merge out"
+                    yield Refusal(number, "circular", message)
+                    return
+
+    def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+        """Facts that would be what no fact may be."""
+        keys: dict[str, int] = {}
+        for number, change in enumerate(changes, 1):
+            if change.do in {Verb.REPLACE, Verb.RESTORE} and change.fact is not None:
+                keys.setdefault(change.fact, number)
+            elif change.do is Verb.UNDO:
+                for undone in self.decided.changes([change.proposal or 0]):
+                    if undone.change.fact is not None:
+                        keys.setdefault(undone.change.fact, number)
+        for key, number in keys.items():
+            fact = after.fact(key)
+            if fact is None or fact.annulled_by is not None:
+                continue
+            try:
+                event = after.event(fact)
+                if type(event) in rules.OWN_DOORS:
+                    continue
+                rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
+            except MalformedError as error:
+                yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
+            except RejectedError as error:
+                yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
+
+
+def _since(proposal: Proposal, refusal: Refusal) -> Refusal:
+    """What is refused though it was in order when it was proposed: something was recorded since."""
+    rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
+    message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
+    return refusal._replace(rule=rule, message=message)
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is compared: numbers and switches differ, lists are lists."""
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if hasattr(value, "items"):
+        return {name: _plain(item) for name, item in value.items()}
+    return (type(value) is bool, value)
+
+
+def _shown(value: Any) -> str:
+    return "blank" if value == BLANK else repr(value)
+
+
+def _fields(given: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
+
+
+def _merged(merges: dict[int, int], player: int) -> str:
+    return f"it is merged into {merges[player]}" if player in merges else "it is merged into nobody"
+
+
+def _between(change: Change) -> str:
+    since = f" from {change.since}" if change.since else ""
+    return since + (f" until {change.until}" if change.until else "")
+
+
+def _backwards(change: Change) -> Found:
+    first, last = corrections.span(change)
+    if first > last:
+        yield "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"
+
+
+def _kinds(classes: Sequence[type[Event]]) -> str:
+    return ", ".join(cls.KIND for cls in classes)

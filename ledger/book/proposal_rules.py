@@ -1,0 +1,72 @@
+"""Which corrections may be proposed and approved: the kinds of facts, the fields that can be corrected, the rules.
+
+What a rule finds is said in ``proposal_gate``. Nothing is read or written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.public_events import PolicySet
+
+# Name -> what it means and what to do.
+RULES: Mapping[str, str] = {
+    "no-reason": "a correction is proposed with a reason, which stands beside the journal: give one",
+    "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
+    "no-such-fact": "the journal holds no fact of this key at this entry: look it up",
+    "no-such-player": "this player number was never registered: look it up",
+    "no-such-tournament": "no game of this pool bears this tournament's name: names are matched whole",
+    "no-such-proposal": "nobody made a proposal of this number: see 'correct list'",
+    "not-correctable": "this field, or a fact of this kind, is not corrected so: the message says what is",
+    "stale": "the fact no longer says what the proposal expects: look at it again and propose anew",
+    "changes-nothing": "the facts say already what they would say then: nothing to do",
+    "conflicting": "two changes contradict each other, or the facts would after it: leave one out",
+    "circular": "a player would be merged into somebody who is the same person already",
+    "already-merged": "the player is merged into somebody already: take the merge apart first",
+    "bad-value": "a field may not hold this value: the message says what it may hold",
+    "exists-already": "the journal holds a fact of this key: correct that one, or restore it",
+    "already-decided": "a proposal is decided once: propose anew, or undo an approved one",
+    "not-approved": "only an approved proposal that acts can be undone: see 'correct show'",
+    "not-the-proposer": "a proposal is withdrawn by who made it; somebody else rejects it",
+    "four-eyes": "who proposed a correction may not approve it: somebody else does",
+    "unseen-entries": "entries were recorded since the impact was looked at: look at it again, then approve",
+}
+
+# By kind, the fields that can be corrected.
+CORRECTABLE: Mapping[type[Event], tuple[str, ...]] = {
+    GameRecorded: (
+        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool",
+        "white", "black", "white_rating", "black_rating",
+    ),
+    PlayerRegistered: ("joined_at", "standing", "declared_rating", "birth_year"),
+    PlayerChanged: ("effective_at", "standing", "declared_rating"),
+    BirthYearLearnt: ("birth_year",),
+    RatingSeeded: (
+        "effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source",
+    ),
+    SchemeAdopted: ("scheme", "settings", "effective_from", "carry", "conversion"),
+    RatingRunClosed: ("as_of",),
+    TournamentOpened: ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds"),
+    TournamentClosed: ("tournament", "ended_at"),
+    PolicySet: ("settings", "effective_from"),
+}  # fmt: skip
+ANNULLABLE = (
+    GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
+    TournamentClosed, PolicySet,
+)  # fmt: skip
+ADDABLE = (
+    GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
+    TournamentClosed,
+)  # fmt: skip

@@ -1,0 +1,270 @@
+"""Corrections of a ledger: propose, list, decide. Nothing is edited; what follows is derived again.
+
+Whether a proposal or a decision may be is judged by ``book.proposal_gate`` under the journal's write lock; what a
+decision makes of the facts is the game book's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import orjson
+
+from ledger.book.decided import Decided, Proposal
+from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.correcting.drafts import Drafts
+from ledger.correcting.verbs import Verbs
+from ledger.errors import MalformedError, ProposalError, Refusal, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.changes import MOST_CHANGES, Change, Verb
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.events import Event
+from ledger.facts.words import Receipt
+from ledger.journal import Journal, Writer
+from ledger.journal.people import People, Person
+from ledger.journal.reasons import reason_faults
+from ledger.journal.recorder import Gate
+from ledger.ratings.views import Views
+
+MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
+
+
+@attrs.frozen
+class Proposed:
+    """A proposal that was recorded.
+
+    Attributes:
+        proposal: its number.
+        receipts: its entries.
+        alike: numbers of the open proposals that speak of the same facts.
+    """
+
+    proposal: int
+    receipts: tuple[Receipt, ...]
+    alike: tuple[int, ...]
+
+
+@attrs.frozen
+class Told:
+    """A proposal as it is shown.
+
+    Attributes:
+        proposal: as it stands.
+        changes: what it changes.
+        proposed_at: when it was recorded.
+        decided_at: when it was decided; None while it is open.
+        reason: why; None where that was erased, or is not in the people file.
+        decision_reason: why it was decided so; None without, or where that was erased.
+        alike: numbers of other open proposals that speak of the same facts, while it is open.
+    """
+
+    proposal: Proposal
+    changes: tuple[Change, ...]
+    proposed_at: str
+    decided_at: str | None
+    reason: str | None
+    decision_reason: str | None
+    alike: tuple[int, ...]
+
+    @property
+    def state(self) -> str:
+        """``open``, ``approved``, ``rejected``, ``withdrawn``, ``undone`` or ``without effect``."""
+        known = self.proposal
+        if known.decision is None:
+            return "open"
+        if known.decision != Decision.APPROVED or known.effective:
+            return known.decision
+        return "undone" if known.why_not is None else "without effect"
+
+
+@attrs.frozen
+class Corrections:
+    """The corrections of one ledger.
+
+    Attributes:
+        journal: where entries stand.
+        people: where reasons are kept.
+        append: records what a gate gives, under the write lock.
+        level: brings the views level with the journal.
+        views: what follows from it.
+        judge: raises RejectedError for a new fact that the rules of the journal let pass.
+        player: the player of a name, identity or number.
+        first_pool: name of the ledger's first pool.
+        now_ms: milliseconds since 1970.
+    """
+
+    journal: Journal
+    people: Callable[[], People]
+    append: Callable[[Gate, str], list[Receipt]]
+    level: Callable[[], None]
+    views: Callable[[], Views]
+    judge: Judge
+    player: Callable[[str], Person]
+    first_pool: Callable[[], str]
+    now_ms: Callable[[], int]
+
+    @property
+    def drafts(self) -> Drafts:
+        """What puts changes as people mean them into the words of a proposal."""
+        return Drafts(self.journal, self.level, self.views)
+
+    @property
+    def verbs(self) -> Verbs:
+        """What reads a change from words: those of a command, or of a row of a file."""
+        return Verbs(self.drafts, self.player, self.first_pool)
+
+    def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
+        """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
+        self.level()
+        return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
+
+    def propose(self, changes: Sequence[Change], *, reason: str, by: str, proven: bool = False) -> Proposed:
+        """Record a proposal; it acts once it is approved.
+
+        Args:
+            changes: what is to be changed; ``drafts`` writes them.
+            reason: why, 1 to 1,000 characters.
+            by: who proposes.
+            proven: whether a token named that person.
+
+        Raises:
+            ProposalError: one of the changes may not be proposed; all faults are listed.
+            MalformedError: no name of a person.
+            StorageError: a file refuses.
+        """
+        codec.seal_actor(by)
+        numbers: list[int] = []
+        alike: list[int] = []
+
+        def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            self.level()
+            judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
+            refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
+            refusals += judging.refusals(changes)
+            number = judging.decided.next_number()
+            if refusals:
+                raise ProposalError(f"proposal:{number}@1", refusals)
+            numbers.append(number)
+            alike.extend(judging.decided.open_about([change.subject for change in changes]))
+            key = f"proposal:{number}@1"
+            return _parts(number, changes, self.people().reasons.keep(writer, {key: reason})[key], proven=proven)
+
+        self.level()
+        receipts = self.append(gate, by)
+        return Proposed(numbers[0], tuple(receipts), tuple(alike))
+
+    def decide(
+        self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, proven: bool = False,
+        seen: int | None = None,
+    ) -> list[Receipt]:  # fmt: skip
+        """Approve a proposal, reject it, or take it back.
+
+        The approval of a late fact records that fact in the same transaction.
+
+        Args:
+            proposal: its number.
+            decision: what becomes of it.
+            by: who decides.
+            reason: why, where that is to be kept.
+            proven: whether a token named that person.
+            seen: the number of entries for which the impact was looked at: refused where more are there by now.
+
+        Returns:
+            The receipts of the decision and of the facts that it records.
+
+        Raises:
+            ProposalError: it may not be decided so; ``stale`` where the facts say something else by now.
+            MalformedError: no name of a person.
+        """
+        codec.seal_actor(by)
+
+        def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            self.level()
+            judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
+            faults = [] if reason is None else reason_faults(reason)
+            refusals = [Refusal(0, "no-reason", fault) for fault in faults]
+            refusals += judging.decision_refusals(proposal, decision, by, lambda _: None)
+            if not refusals and seen is not None and seen != writer.size:
+                message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
+                refusals.append(Refusal(0, "unseen-entries", message))
+            key = f"decision:{proposal}"
+            if refusals:
+                raise ProposalError(key, refusals)
+            sealed = None if reason is None else self.people().reasons.keep(writer, {key: reason})[key]
+            event = CorrectionDecided(proposal=proposal, decision=decision, reason=sealed, proven=proven)
+            added = _added(judging.decided, proposal) if decision is Decision.APPROVED else []
+            return [event, *added]
+
+        self.level()
+        return self.append(gate, by)
+
+    def proposal(self, number: int) -> Told:
+        """A proposal as it is shown.
+
+        Raises:
+            UnknownNameError: there is none of this number.
+        """
+        for told in self.proposals(numbers=[number]):
+            return told
+        raise UnknownNameError("proposal", str(number), "see 'correct list'")
+
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[Told]:
+        """Proposals in order of their numbers, as they are shown.
+
+        Args:
+            open_only: only those that nobody has decided.
+            numbers: only these.
+        """
+        self.level()
+        decided = Decided(self.views().connection)
+        for proposal in decided.proposals(open_only=open_only, numbers=numbers):
+            changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))
+            alike = decided.open_about([change.subject for change in changes]) if proposal.decision is None else []
+            sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
+            texts = self.people().reasons.texts(sealed)
+            position = proposal.decided_position
+            yield Told(
+                proposal, changes, self._recorded_at(proposal.position),
+                None if position is None else self._recorded_at(position),
+                texts.get(proposal.reason), texts.get(proposal.decision_reason or ""),
+                tuple(number for number in alike if number != proposal.proposal),
+            )  # fmt: skip
+
+    def _recorded_at(self, position: int) -> str:
+        for bodies in self.journal.read(position - 1, position):
+            entry: dict[str, Any] = orjson.loads(bodies[0])
+            return str(entry["recorded_at"])
+        return ""
+
+
+def _parts(number: int, changes: Sequence[Change], reason: str, *, proven: bool) -> list[CorrectionProposed]:
+    """A proposal in as many entries as its changes need.
+
+    Raises:
+        MalformedError: one change alone is too long.
+    """
+    parts: list[list[Change]] = [[]]
+    room = MOST_BYTES
+    for place, change in enumerate(changes, 1):
+        size = len(orjson.dumps(change.plain()))
+        if size > MOST_BYTES:
+            raise MalformedError([f"change {place} has {size} bytes, more than {MOST_BYTES} @ $.changes"])
+        if size > room or len(parts[-1]) == MOST_CHANGES:
+            parts.append([])
+            room = MOST_BYTES
+        parts[-1].append(change)
+        room -= size
+    return [
+        CorrectionProposed(
+            proposal=number, part=part, parts=len(parts), changes=tuple(held), reason=reason, proven=proven
+        )
+        for part, held in enumerate(parts, 1)
+    ]
+
+
+def _added(decided: Decided, proposal: int) -> list[Event]:
+    """The facts that an approval records."""
+    changes = (numbered.change for numbered in decided.changes([proposal]))
+    return [codec.structure_event(change.kind, dict(change.facts or {})) for change in changes if change.do is Verb.ADD]

@@ -1,0 +1,134 @@
+"""Changes as people mean them, put into the words of a proposal: the entry that is corrected, the values expected now.
+
+Asked of the views, level with the journal. Whether a change may be proposed, the gate says; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
+from ledger.errors import UnknownNameError
+from ledger.facts import codec
+from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.facts.events import Event, PlayerChanged
+from ledger.facts.words import Standing
+from ledger.journal import Journal
+from ledger.journal.game_keys import game_found
+from ledger.ratings.views import Views
+
+_SIDES = ("white", "black")
+
+
+@attrs.frozen
+class Drafts:
+    """What writes the changes of one ledger.
+
+    Attributes:
+        journal: where facts stand as they were recorded.
+        level: brings the views level with the journal.
+        views: what follows from it.
+    """
+
+    journal: Journal
+    level: Callable[[], None]
+    views: Callable[[], Views]
+
+    def fact(self, key: str) -> Fact:
+        """A fact as it stands now.
+
+        Args:
+            key: its key in the journal, such as ``game:...``, ``scheme:standard@2006``, ``player:7``.
+
+        Raises:
+            UnknownNameError: the journal holds no such fact.
+        """
+        self.level()
+        found = HypotheticalFacts(self.views().connection, self.journal).fact(key)
+        if found is None:
+            raise UnknownNameError("fact", key, "give its key as 'log' shows it")
+        return found
+
+    def game(self, wanted: str) -> str:
+        """The key in the journal of a game, by what ``game_found`` takes."""
+        return f"game:{game_found(self.journal, wanted)[0]}"
+
+    def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
+        """Other values for some fields of a fact; None or the empty text blanks one."""
+        fact = self.fact(key)
+        given = {name: BLANK if value is None else value for name, value in fields.items()}
+        expects = {name: fact.facts.get(name, BLANK) for name in given}
+        return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
+
+    def annul(self, key: str) -> Change:
+        """A fact as if it had never been recorded; of a game: void it."""
+        return Change(do=Verb.ANNUL, fact=key, entry=self.fact(key).entry)
+
+    def restore(self, key: str) -> Change:
+        """A fact that was annulled stands again."""
+        return Change(do=Verb.RESTORE, fact=key, entry=self.fact(key).entry)
+
+    def reassign(self, game: str, player: int, to: int) -> Change:
+        """One side of a game belongs to another player.
+
+        Args:
+            game: its key in the journal.
+            player: number of the player who stands there.
+            to: number of the player who played.
+
+        Raises:
+            UnknownNameError: the player did not play in it.
+        """
+        facts = self.fact(game).facts
+        for side in _SIDES:
+            if facts[side] == player:
+                return self.replace(game, {side: to})
+        sides = f"White is player {facts['white']}, Black is player {facts['black']}"
+        raise UnknownNameError("player", str(player), sides, where=f"in {game!r}")
+
+    @staticmethod
+    def add(event: Event) -> Change:
+        """A fact that was missed: the approval records it."""
+        return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
+
+    def close_account(self, player: int, since: str) -> Change:
+        """A player is off the lists from an instant on; the games stand."""
+        return self.add(PlayerChanged(player=player, effective_at=since, standing=Standing.CLOSED))
+
+    @staticmethod
+    def annul_games(player: int, which: Which, since: str | None = None, until: str | None = None) -> Change:
+        """All rated games of a player between two instants, both included, or those that the opponents lost."""
+        return Change(do=Verb.ANNUL_GAMES, player=player, which=which, since=since, until=until)
+
+    @staticmethod
+    def merge(player: int, into: int) -> Change:
+        """A player is the same person as another one, whose number stays."""
+        return Change(do=Verb.MERGE, player=player, into=into)
+
+    def part(self, player: int) -> Change:
+        """A player who was merged is another person again.
+
+        Raises:
+            UnknownNameError: the player is merged into nobody.
+        """
+        self.level()
+        merges = HypotheticalFacts(self.views().connection, self.journal).decided.merges
+        if player not in merges:
+            raise UnknownNameError("merge of player", str(player), "see 'correct list'")
+        return Change(do=Verb.PART, player=player, into=merges[player])
+
+    @staticmethod
+    def tournament(
+        pool: str, tournament: str, *, restore: bool = False, since: str | None = None, until: str | None = None
+    ) -> Change:
+        """All games of a tournament that ended between two instants are voided, or stand again."""
+        verb = Verb.RESTORE_TOURNAMENT if restore else Verb.ANNUL_TOURNAMENT
+        return Change(do=verb, pool=pool, tournament=tournament, since=since, until=until)
+
+    @staticmethod
+    def undo(proposal: int) -> Change:
+        """An approved proposal acts no longer."""
+        return Change(do=Verb.UNDO, proposal=proposal)

@@ -1,0 +1,259 @@
+"""The verbs of corrections in words: what commands and the rows of a batch file give, each as one change.
+
+A verb is a row of ``VERBS``: the words that it needs and may have. Names are looked up, values are read by the schema
+of their field; the change itself is written by ``drafts``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.correcting.drafts import Drafts
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.changes import BLANK, Change, Which
+from ledger.facts.events import Event, GameRecorded
+from ledger.facts.words import Outcome, Termination
+from ledger.imports.csv.values import result
+from ledger.journal.people import Person
+from ledger.runtime.nearest import choice_of
+
+Words = Mapping[str, str]
+
+
+class VerbWords(NamedTuple):
+    """The words of a verb.
+
+    Attributes:
+        help: what it does, in a sentence or two.
+        needed: words that it needs, in the order in which a command takes them.
+        options: words that it needs too, and that a command takes by name.
+        allowed: words that it may have.
+        example: of a command, after ``rating-ledger correct club.db``.
+    """
+
+    help: str
+    needed: tuple[str, ...]
+    options: tuple[str, ...]
+    allowed: tuple[str, ...]
+    example: str
+
+
+VERBS: Mapping[str, VerbWords] = {
+    "result": VerbWords(
+        "Another result of a game.", ("game",), ("to",), (), "result lichess:Mxzwh32Z --to 1/2-1/2"
+    ),
+    "game": VerbWords(
+        "Another value of any field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
+        "rated, pool, white_rating, black_rating. An empty --to blanks it.",
+        ("game",), ("field", "to"), (), "game lichess:Mxzwh32Z --field ended_at --to 2024-02-03",
+    ),
+    "void": VerbWords(
+        "A game does not count; it stays in the book, with the reason.", ("game",), (), (), "void lichess:Mxzwh32Z"
+    ),
+    "reinstate": VerbWords("A voided game counts again.", ("game",), (), (), "reinstate lichess:Mxzwh32Z"),
+    "reassign": VerbWords(
+        "One side of a game was played by somebody else.", ("game", "player"), ("to",), (),
+        "reassign lichess:Mxzwh32Z ann --to anna",
+    ),
+    "late": VerbWords(
+        "A game that was forgotten; the approval records it.", ("white", "black"), ("to", "ended"),
+        ("pool", "half_moves", "termination", "started", "tournament", "round", "key"),
+        "late ann bob --to 1-0 --ended 2024-02-03 --half-moves 61",
+    ),
+    "annul": VerbWords(
+        "The rated games of a player between two days do not count: all of them, or those that the opponents lost.",
+        ("player",), ("which",), ("from", "until"), "annul cheat --which losses --from 2024-01-01 --until 2024-03-31",
+    ),
+    "close": VerbWords(
+        "An account is off the lists from a day on; the games stand.", ("player",), ("from",), (),
+        "close cheat --from 2024-04-01",
+    ),
+    "merge": VerbWords(
+        "A player is the same person as another one, whose number stays.", ("player",), ("into",), (),
+        "merge 'name:ann lee' --into fide:1503014",
+    ),
+    "unmerge": VerbWords(
+        "A merged player is another person again.", ("player",), (), (), "unmerge 'name:ann lee'"
+    ),
+    "void-tournament": VerbWords(
+        "No game of a tournament counts, or none that ended between two days.", ("tournament",), (),
+        ("pool", "from", "until"), "void-tournament 'Autumn open' --from 2025-08-27 --until 2025-09-06",
+    ),
+    "reinstate-tournament": VerbWords(
+        "The games of a voided tournament count again.", ("tournament",), (), ("pool", "from", "until"),
+        "reinstate-tournament 'Autumn open'",
+    ),
+    "fact": VerbWords(
+        "Another value of a field of any fact, by its key as 'log' shows it: a declared rating, a standing, a year of "
+        "birth, the rating of a list, a scheme, a run, a tournament's end. An empty --to blanks it.",
+        ("fact",), ("field", "to"), (), "fact scheme:standard@2006-01-01 --field effective_from --to 2006-01-15",
+    ),
+    "take-back": VerbWords(
+        "A fact does not hold, by its key: a scheme from a date, a run, a closed tournament, a standing, a rating of "
+        "a list.", ("fact",), (), (), "take-back run:standard@2024-02-29",
+    ),
+    "put-back": VerbWords("A fact that was taken back holds again.", ("fact",), (), (), "put-back run:standard@2024"),
+    "undo": VerbWords("An approved proposal acts no longer.", ("proposal",), (), (), "undo 12"),
+}  # fmt: skip
+WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed, *verb.options, *verb.allowed)))
+
+
+@attrs.frozen
+class Verbs:
+    """What reads the verbs of one ledger.
+
+    Attributes:
+        drafts: what writes changes.
+        player: the player of a name, identity or number.
+        first_pool: name of the ledger's first pool.
+    """
+
+    drafts: Drafts
+    player: Callable[[str], Person]
+    first_pool: Callable[[], str]
+
+    def change(self, verb: str, words: Words) -> Change:
+        """The change that a verb with its words means; empty words count as not given, but for ``to``.
+
+        Raises:
+            MalformedError: no such verb, a word that is missing, one too many, or a value that may not be.
+            UnknownNameError: no such game, player, fact, proposal.
+        """
+        if verb not in VERBS:
+            raise MalformedError([f"no verb {verb!r}; {choice_of(verb, VERBS)}"])
+        taken = VERBS[verb]
+        given = {name: word for name, word in words.items() if word or name == "to"}
+        needed = (*taken.needed, *taken.options)
+        problems = [f"{verb} needs {name}" for name in needed if name not in given]
+        stray = [name for name, word in given.items() if word and name not in {*needed, *taken.allowed}]
+        problems += [f"{verb} takes no {name}" for name in stray]
+        if problems:
+            raise MalformedError(problems)
+        read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
+        return read(given)
+
+    def _result(self, words: Words) -> Change:
+        return self.drafts.replace(self.drafts.game(words["game"]), {"outcome": _outcome(words["to"]).value})
+
+    def _game(self, words: Words) -> Change:
+        return self._field(self.drafts.game(words["game"]), words)
+
+    def _void(self, words: Words) -> Change:
+        return self.drafts.annul(self.drafts.game(words["game"]))
+
+    def _reinstate(self, words: Words) -> Change:
+        return self.drafts.restore(self.drafts.game(words["game"]))
+
+    def _reassign(self, words: Words) -> Change:
+        game = self.drafts.game(words["game"])
+        return self.drafts.reassign(game, self._number(words["player"]), self._number(words["to"]))
+
+    def _late(self, words: Words) -> Change:
+        outcome = _outcome(words["to"])
+        pool, round_ = words.get("pool") or self.first_pool(), words.get("round")
+        white, black = self._number(words["white"]), self._number(words["black"])
+        sealed = json.dumps([pool, white, black, outcome.value, words["ended"], words.get("tournament"), round_])
+        return self.drafts.add(
+            GameRecorded(
+                game=words.get("key") or f"late:{sha256(sealed.encode()).hexdigest()[:16]}", pool=pool, white=white,
+                black=black, outcome=outcome, termination=_termination(words.get("termination", "unknown")),
+                half_moves=_whole(words, "half_moves"), started_at=words.get("started"), ended_at=words["ended"],
+                tournament=words.get("tournament"), round=round_, rated=True,
+            )
+        )
+
+    def _annul(self, words: Words) -> Change:
+        if words["which"] not in set(Which):
+            raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
+        player = self._number(words["player"])
+        return self.drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
+
+    def _close(self, words: Words) -> Change:
+        return self.drafts.close_account(self._number(words["player"]), words["from"])
+
+    def _merge(self, words: Words) -> Change:
+        return self.drafts.merge(self._number(words["player"]), self._number(words["into"]))
+
+    def _unmerge(self, words: Words) -> Change:
+        return self.drafts.part(self._number(words["player"]))
+
+    def _void_tournament(self, words: Words, *, restore: bool = False) -> Change:
+        pool = words.get("pool") or self.first_pool()
+        return self.drafts.tournament(
+            pool, words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+        )
+
+    def _reinstate_tournament(self, words: Words) -> Change:
+        return self._void_tournament(words, restore=True)
+
+    def _fact(self, words: Words) -> Change:
+        return self._field(words["fact"], words)
+
+    def _take_back(self, words: Words) -> Change:
+        return self.drafts.annul(words["fact"])
+
+    def _put_back(self, words: Words) -> Change:
+        return self.drafts.restore(words["fact"])
+
+    def _undo(self, words: Words) -> Change:
+        return self.drafts.undo(_whole(words, "proposal") or 0)
+
+    def _field(self, key: str, words: Words) -> Change:
+        cls = self.drafts.fact(key).cls
+        return self.drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+
+    def _number(self, wanted: str) -> int:
+        return self.player(wanted).player
+
+
+def _outcome(text: str) -> Outcome:
+    try:
+        word = result(text)
+    except ValueError as error:
+        raise MalformedError([f"result {text!r} {error}"]) from None
+    words: Mapping[str | None, Outcome] = {"*": Outcome.NONE, "-": Outcome.NONE}
+    return words[word] if word in words else Outcome(str(word).removeprefix("+"))
+
+
+def _termination(text: str) -> Termination:
+    if text not in set(Termination):
+        raise MalformedError([f"termination must be one of {[word.value for word in Termination]}, got {text!r}"])
+    return Termination(text)
+
+
+def _whole(words: Words, name: str) -> int | None:
+    text = words.get(name)
+    if text is None:
+        return None
+    if not text.isdecimal():
+        raise MalformedError([f"{name} must be a whole number, got {text!r}"])
+    return int(text)
+
+
+def _value(cls: type[Event], field: str, text: str) -> Any:
+    """What a text means as the value of a field; the empty text is a blank.
+
+    Raises:
+        UnknownNameError: a fact of that kind has no such field.
+        MalformedError: no value of that field.
+    """
+    fields = attrs.fields_dict(cls)
+    if field not in fields:
+        raise UnknownNameError("field", field, choice_of(field, fields), where=f"in a {cls.KIND}")
+    kind = fields[field].metadata["schema"].get("type", "string")
+    if text == BLANK or kind == "string":
+        return text
+    if kind == "boolean":
+        if text not in {"true", "false"}:
+            raise MalformedError([f"{field} is true or false, got {text!r}"])
+        return text == "true"
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        what = "a whole number" if kind == "integer" else "JSON"
+        raise MalformedError([f"{field} must be {what}, got {text!r}: {error}"]) from None

@@ -1,0 +1,63 @@
+"""What reaches into the past while four eyes are on: no door takes it but the approval of a proposal.
+
+Those are adoptions and closings that hold from before today, in UTC, by the time under which they are recorded: they
+rate again what was rated already. Whether four eyes are on is asked of the journal, under its write lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ledger.errors import RejectedError
+from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.periods import DAY_MS
+from ledger.facts.public_events import FOUR_EYES
+from ledger.journal import Stored, rules
+
+KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
+Find = Callable[[Sequence[str]], Mapping[str, Stored]]
+
+
+def check(event: Event, find: Find, now_ms: int) -> None:
+    """Refuse what needs a second person.
+
+    Args:
+        event: a new fact.
+        find: looks keys up in the journal.
+        now_ms: when it is recorded, milliseconds since 1970.
+
+    Raises:
+        RejectedError: ``needs-a-proposal``.
+    """
+    since = reaches_back_to(event, now_ms)
+    if since is not None and are_four_eyes_on(find):
+        raise RejectedError(
+            "needs-a-proposal", event.key,
+            f"four eyes are on, and this reaches back to {since}; propose it with 'correct', for somebody else to "
+            "approve",
+        )  # fmt: skip
+
+
+def reaches_back_to(event: Event, now_ms: int) -> str | None:
+    """From when an adoption or a closing rates again what was before today; None of any other fact."""
+    today_ms = now_ms - now_ms % DAY_MS
+    match event:
+        case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
+            return since
+        case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < today_ms:
+            return closing
+        case _:
+            return None
+
+
+def are_four_eyes_on(find: Find) -> bool:
+    """Whether the journal's last setting of four eyes has them on."""
+    last: Stored | None = None
+    first = 1
+    while True:
+        found = find([f"policy:{FOUR_EYES}@{number}" for number in range(first, first + KEYS_LOOKED_UP)])
+        last = max([*found.values(), *([last] if last else [])], key=lambda stored: stored.position, default=None)
+        if len(found) < KEYS_LOOKED_UP:
+            return last is not None and rules.facts_of(last)["settings"].get("on") is True
+        first += KEYS_LOOKED_UP
