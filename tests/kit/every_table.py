@@ -48,7 +48,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")
         reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
-        ledger.catch_up()
         ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
         ledger.erase(5)
+        ledger.catch_up()
     return path

@@ -72,7 +72,8 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         Falsehood(
             "people", player,
             f"is known by name, but entry {erased[player]} says that this person was erased: the file is an older copy "
-            f"or was changed; 'rating-ledger erase DB {player}' erases the player again, as any command that may write",
+            f"or was changed; 'rating-ledger erase DB {player}' erases the player again, as does any command that may "
+            "write",
         )
         for player in known
         if player in erased
