@@ -25,6 +25,7 @@ from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.house_policies import HousePolicies
 from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
+from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
 from ledger.journal.people import People, Person
@@ -41,7 +42,7 @@ from ledger.ratings.views_file import reading
 from ledger.raw_reads import RawReads
 from ledger.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
@@ -57,7 +58,10 @@ def utc_now() -> datetime:
 
 
 class Ledger(RawReads):
-    """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``."""
+    """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``.
+
+    Its ``checkpoints`` are the heads that were signed: to make them, and to be held against when it is opened.
+    """
 
     def __init__(
         self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector],
@@ -65,6 +69,7 @@ class Ledger(RawReads):
     ) -> None:  # fmt: skip
         self.path = Path(path)
         self.journal = journal
+        self.checkpoints = Checkpoints(path, journal)
         self._people = people
         self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
@@ -101,8 +106,7 @@ class Ledger(RawReads):
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
-        if beside(path, "views").exists():
-            raise StorageError(str(beside(path, "views")), "exists already, though the journal does not")
+        refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
         if not people.exists():
             with sqlite.whole(people) as making:
@@ -121,7 +125,7 @@ class Ledger(RawReads):
         cls, path: str | Path, *, projectors: Sequence[Projector] | None = None, read_only: bool = False,
         clock: Callable[[], datetime] = utc_now,
     ) -> Ledger:  # fmt: skip
-        """Open an existing ledger.
+        """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
 
         Args:
             path: the journal's file.
@@ -137,6 +141,7 @@ class Ledger(RawReads):
         refuse_half_restored(path)
         journal = SqliteJournal(path, read_only=read_only)
         people = People(beside(path, "people"), read_only=read_only)
+        refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
@@ -293,8 +298,11 @@ class Ledger(RawReads):
     def decide(
         self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
     ) -> list[Receipt]:
-        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says."""
-        return self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says; a checkpoint follows."""
+        receipts = self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        if decision is Decision.APPROVED:
+            self.checkpoints.after_commit()
+        return receipts
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
@@ -332,11 +340,7 @@ class Ledger(RawReads):
         return self.journal.head()
 
     def first_scheme(self) -> SchemeAdopted:
-        """The adoption that the ledger was made with.
-
-        Raises:
-            CorruptError: the journal does not begin with one.
-        """
+        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
         for bodies in self.journal.read(0, 1):
             event = codec.decode(bodies[0]).event
             if isinstance(event, SchemeAdopted):

@@ -13,7 +13,9 @@ import attrs
 import orjson
 
 from ledger.book.decided import Decided, Proposal
+from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.stored_policies import broken_by
 from ledger.correcting.drafts import Drafts
 from ledger.correcting.verbs import Verbs
 from ledger.errors import MalformedError, ProposalError, Refusal, UnknownNameError
@@ -185,7 +187,11 @@ class Corrections:
             judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
             faults = [] if reason is None else reason_faults(reason)
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
-            refusals += judging.decision_refusals(proposal, decision, by, lambda _: None)
+            who, position = Party(by, proven), writer.size + 1
+            refusals += judging.decision_refusals(
+                proposal, decision, by,
+                lambda known: broken_by(self.views().connection, position, known, decision, who),
+            )  # fmt: skip
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
                 refusals.append(Refusal(0, "unseen-entries", message))

@@ -8,9 +8,11 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
+from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.audit.reader.people import PeopleVerdict, verify_people
-from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
+from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -20,17 +22,23 @@ __all__ = [
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "NotAProofError",
     "PeopleVerdict",
+    "ProvenReceipt",
     "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
+    "VerifierKey",
     "inclusion_proof",
     "snapshot",
+    "verified_checkpoint",
+    "verify_consistency",
     "verify_erasures",
     "verify_inclusion",
     "verify_journal",
     "verify_names",
     "verify_people",
     "verify_reasons",
+    "verify_receipt",
     "verify_texts",
 ]
