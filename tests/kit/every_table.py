@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ledger.facts.changes import Which
+from ledger.facts.correction_events import Decision
 from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
@@ -16,7 +18,6 @@ from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from tests.kit.clubs import takes_late_pasts
 from tests.kit.places import SAMPLE
-from tests.kit.reasons import propose
 from tools import cli
 
 
@@ -47,8 +48,25 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         )
         ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")
-        reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
-        ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
+        _correct(ledger)
         ledger.erase(5)
         ledger.catch_up()
     return path
+
+
+def _correct(ledger: Ledger) -> None:
+    """A corrected game, merged players, a rejected and an open proposal; the reason of the first is erased."""
+    drafts = ledger.corrections.drafts
+    won, draw = ("white", "draw")
+    key = next(row["key"] for row in ledger.rows("games", "reason IS NULL AND outcome = ? LIMIT 1", [won]))
+    for number, change in enumerate(
+        (
+            drafts.replace(drafts.game(key), {"outcome": draw}), drafts.merge(16, 15),
+            drafts.annul_games(1, Which.LOSSES), drafts.annul_games(2, Which.ALL),
+        ), 1,
+    ):  # fmt: skip
+        ledger.propose([change], reason=f"reason {number}, \u65e5\u672c", by="eve")
+    for number, decision in enumerate((Decision.APPROVED, Decision.APPROVED, Decision.REJECTED), 1):
+        ledger.decide(number, decision, by="adam", reason=f"decided {number}")
+    first = next(ledger.entries("correction-proposed"))["facts"]["reason"]
+    ledger.people.reasons.erase(ledger.journal.writing(), [first])
