@@ -16,7 +16,8 @@ from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections, Proposed
-from ledger.errors import StorageError, UnknownNameError
+from ledger.correcting.standing_games import StandingGames
+from ledger.errors import ConflictError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -75,9 +76,8 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._recorder = Recorder(
-            journal, self.now_ms, self._judge
-        )
+        self._standing = StandingGames(journal, lambda: self.views)
+        self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
     def create(
@@ -201,7 +201,13 @@ class Ledger(RawReads):
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
-        return self._noted(self._recorder.append_many(batch, actor))
+        try:
+            return self._noted(self._recorder.append_many(batch, actor))
+        except ConflictError:
+            if self.views.is_level() or not self._standing.any_corrected():
+                raise
+            self.level()  # how a game stands after its corrections, too
+            return self._noted(self._recorder.append_many(batch, actor))
 
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""
@@ -272,10 +278,12 @@ class Ledger(RawReads):
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        if self._standing.any_corrected():
+            self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
-        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of)
+        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 
@@ -288,7 +296,7 @@ class Ledger(RawReads):
         """What is proposed and decided about the facts, and what writes a proposal."""
         return Corrections(
             self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self._judge, self.player, lambda: self.first_scheme().pool, self.now_ms,
+            self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
 
     def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:
@@ -367,10 +375,17 @@ class Ledger(RawReads):
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
+        Who was merged into another player is that one.
+
         Raises:
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
+        found = self._player(wanted)
+        person = self._standing.person(found.player)
+        return found if person == found.player else self._player(str(person))
+
+    def _player(self, wanted: str) -> Person:
         return player_found(self.journal, self._names, wanted)
 
     def people_row(self, player: int) -> Person | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
-from ledger.facts.changes import Which
-from ledger.facts.correction_events import Decision
 from ledger.facts.events import (
     PlayerChanged,
     RatingRunClosed,
@@ -16,8 +15,11 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
+from ledger.runtime import sqlite
 from tests.kit.clubs import takes_late_pasts
+from tests.kit.corrections import approve
 from tests.kit.places import SAMPLE
+from tests.kit.reasons import propose
 from tools import cli
 
 
@@ -48,25 +50,30 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         )
         ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")
-        _correct(ledger)
+        reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
+        ledger.catch_up()
+        drafts = ledger.corrections.drafts
+        game = next(ledger.rows("games", "reason IS NULL ORDER BY position DESC LIMIT 1"))["key"]
+        corrected = drafts.replace(f"game:{game}", {"outcome": "draw", "round": "7.1"})
+        approve(ledger, corrected, drafts.merge(15, 16))
+        ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
         ledger.erase(5)
         ledger.catch_up()
     return path
 
 
-def _correct(ledger: Ledger) -> None:
-    """A corrected game, merged players, a rejected and an open proposal; the reason of the first is erased."""
-    drafts = ledger.corrections.drafts
-    won, draw = ("white", "draw")
-    key = next(row["key"] for row in ledger.rows("games", "reason IS NULL AND outcome = ? LIMIT 1", [won]))
-    for number, change in enumerate(
-        (
-            drafts.replace(drafts.game(key), {"outcome": draw}), drafts.merge(16, 15),
-            drafts.annul_games(1, Which.LOSSES), drafts.annul_games(2, Which.ALL),
-        ), 1,
-    ):  # fmt: skip
-        ledger.propose([change], reason=f"reason {number}, \u65e5\u672c", by="eve")
-    for number, decision in enumerate((Decision.APPROVED, Decision.APPROVED, Decision.REJECTED), 1):
-        ledger.decide(number, decision, by="adam", reason=f"decided {number}")
-    first = next(ledger.entries("correction-proposed"))["facts"]["reason"]
-    ledger.people.reasons.erase(ledger.journal.writing(), [first])
+def tables(path: Path) -> list[str]:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        return [name for (name,) in connection.execute(query)]
+
+
+def columns(path: Path, table: str) -> list[tuple[str, str, bool]]:
+    """Name, type and whether it is part of the key, of each column."""
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return [(row[1], row[2], bool(row[5])) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def rows(path: Path, table: str) -> int:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

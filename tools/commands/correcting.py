@@ -89,11 +89,11 @@ for _name, _taken in VERBS.items():
 
 
 def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> None:
-    told = ledger.corrections.proposal(number)
-    for words in corrections.described(ledger, told.changes[:FAULTS_SHOWN]):
+    shown = ledger.corrections.proposal(number)
+    for words in corrections.described(ledger, shown.changes[:FAULTS_SHOWN]):
         output.remark(f"proposal {number}: {words}")
-    if len(told.changes) > FAULTS_SHOWN:
-        output.remark(f"proposal {number}: and {counted(len(told.changes) - FAULTS_SHOWN, 'more change')}")
+    if len(shown.changes) > FAULTS_SHOWN:
+        output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
     if alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
     output.answer(f"proposal {number} is open: 'correct {ledger.path} preview {number}' shows what it would move")
