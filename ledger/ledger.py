@@ -34,6 +34,7 @@ from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
@@ -246,6 +247,11 @@ class Ledger(RawReads):
         )  # fmt: skip
 
     @property
+    def tokens(self) -> Tokens:
+        """What proves who acts, where tokens are set up, and the log of what was refused."""
+        return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
+
+    @property
     def policies(self) -> HousePolicies:
         """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
         return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views)
@@ -299,15 +305,24 @@ class Ledger(RawReads):
             self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
 
-    def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:
-        """Record a proposal to correct facts, as ``Corrections.propose`` says; it acts once it is approved."""
-        return self.corrections.propose(changes, reason=reason, by=by)
+    def propose(
+        self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
+    ) -> Proposed:
+        """Record a proposal to correct facts, as ``Corrections.propose`` says; who *by* is, ``tokens.who`` says."""
+        who = self.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
+        return self.corrections.propose(changes, reason=reason, by=who.name, proven=who.proven)
 
     def decide(
-        self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
-    ) -> list[Receipt]:
-        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says; a checkpoint follows."""
-        receipts = self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
+        reason: str | None = None, seen: int | None = None,
+    ) -> list[Receipt]:  # fmt: skip
+        """Decide a proposal, as ``Corrections.decide`` says; *by* as of ``propose``. A checkpoint follows."""
+        tried = f"{VERBS_OF[decision]} proposal {proposal}"
+        who = self.tokens.who(token, by, ROLES_OF[decision], tried)
+        with self.tokens.noting(who, tried):
+            receipts = self.corrections.decide(
+                proposal, decision, by=who.name, proven=who.proven, reason=reason, seen=seen
+            )
         if decision is Decision.APPROVED:
             self.checkpoints.after_commit()
         return receipts

@@ -29,6 +29,7 @@ ON_A_LEDGER = {
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
     "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],
+    "token add": ["eve", "--role", "approver"],
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"],
 }  # fmt: skip
 
