@@ -20,9 +20,9 @@ from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
-from ledger.facts.words import Receipt, Standing
+from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.house_policies import HousePolicies
-from ledger.journal import renaming, rules
+from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.finding_players import player_found
@@ -74,7 +74,7 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._standing = StandingGames(journal, lambda: self.views)
+        self._standing = StandingGames(journal, lambda: self.views, self.level)
         self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
@@ -141,6 +141,7 @@ class Ledger(RawReads):
         people = People(beside(path, "people"), read_only=read_only)
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
+        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -262,16 +263,9 @@ class Ledger(RawReads):
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
         return self.registry.rename(player, name, actor=actor).recorded
 
-    def erase(self, player: int) -> bool:
-        """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
-
-        Returns:
-            False where nothing was known of the number, or no longer.
-
-        Raises:
-            StorageError: the file refuses, another process reads it, or it still tells: nothing is promised then.
-        """
-        return self._people.erase(player)
+    def erase(self, player: int, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
+        return self.registry.erase(player, actor=actor)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
@@ -366,6 +360,10 @@ class Ledger(RawReads):
         return self.views.rebuild(progress)
 
     # -- reading ---------------------------------------------------------------------------------------------------
+
+    def head(self) -> TreeHead:
+        """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
+        return self.journal.head()
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.

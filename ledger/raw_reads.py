@@ -16,7 +16,6 @@ from ledger.book.timeline import Pool
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import SchemeAdopted
-from ledger.facts.words import TreeHead
 from ledger.journal import listing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
@@ -36,10 +35,6 @@ class RawReads:
     path: Path
     journal: SqliteJournal
     views: Views
-
-    def head(self) -> TreeHead:
-        """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
-        return self.journal.head()
 
     def first_scheme(self) -> SchemeAdopted:
         """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
