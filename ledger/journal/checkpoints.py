@@ -14,6 +14,7 @@ import json
 import os
 import re
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 from ledger.errors import CheckpointWarning, CorruptError, StorageError
 from ledger.journal import Journal
 from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
+from ledger.journal.merkle import consistency_path
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
@@ -185,6 +187,23 @@ class Checkpoints(CheckpointFiles):
             if keep_in is not None:
                 self._set_place(keep_in)
             return made
+
+    def growth(self, older: TreeHead, made: Checkpoint) -> str:
+        """A checkpoint after the proof that its tree grew out of that of an *older* head (RFC 6962, 2.1.2).
+
+        The form is the request ``add-checkpoint`` of C2SP tlog-witness (https://c2sp.org/tlog-witness, as of 2026), so
+        a witness takes it as it is.
+
+        Raises:
+            StorageError: the checkpoint has fewer entries, or others.
+            CorruptError: the journal's tree is damaged.
+        """
+        size = made.head.size
+        if older.size > size or self._journal.root_at(older.size) != older.root:
+            message = f"the first {older.size} of its {size} entries do not have the head {older}: there is no proof"
+            raise StorageError(str(self._path), message)
+        path = consistency_path(older.size, size, self._journal.subtree_root) if older.size else []
+        return "\n".join([f"old {older.size}", *(b64encode(sibling).decode() for sibling in path), "", made.note])
 
     def make_if_configured(self) -> Checkpoint | None:
         """Make a checkpoint where there is a key.

@@ -56,6 +56,21 @@ def opened_for_reading(path: Path, words: str) -> Ledger:
 # --- the key ------------------------------------------------------------------------------------------------
 
 
+def test_key_and_signature_are_those_of_the_example_of_go(tmp_path: Path) -> None:
+    """ExampleSign and ExampleOpen of golang.org/x/mod/sumdb/note, example_test.go, 2019."""
+    file = tmp_path / "key"
+    file.touch(mode=0o600)
+    file.write_text("PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n", "ascii")
+    key = read_key(file)
+    assert key.verifier == "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    text = (
+        "If you think cryptography is the answer to your problem,\n"
+        "then you don't know what your problem is.\n"
+    )
+    signature = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
+    assert key.sign(text) == f"{text}\n— PeterNeumann {signature}\n"
+
+
 def test_a_new_key_is_its_owners_alone_and_comes_back_as_it_was(tmp_path: Path) -> None:
     made = make_key(tmp_path / "club.key", ORIGIN)
     assert stat.S_IMODE((tmp_path / "club.key").stat().st_mode) == 0o600
