@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger.errors import CheckpointWarning, CorruptError, StorageError
+from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
 from ledger.journal.merkle import consistency_path
