@@ -29,6 +29,7 @@ from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.runtime.lazy import filelock, tomllib
 from ledger.runtime.ledger_files import kept_with
+from ledger.runtime.sqlite import sync_folder
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
@@ -241,6 +242,7 @@ class Checkpoints(CheckpointFiles):
                 file.flush()
                 os.fsync(file.fileno())
             making.replace(path)
+            sync_folder(path.parent)
         except UnicodeEncodeError:
             message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
             raise StorageError(str(path), message) from None
@@ -264,11 +266,13 @@ class Checkpoints(CheckpointFiles):
             lock.release()
 
 
-def refuse_another_history(path: Path, journal: SqliteJournal, people: People) -> None:
+def refuse_another_history(path: Path, journal: SqliteJournal, people: People | None = None) -> None:
     """Let nothing be written into the files of a ledger whose last checkpoint was made of another journal; warn."""
     fault = Checkpoints(path, journal).fault()
     if fault is not None:
-        journal.refusal = people.refusal = f"nothing may be written: {fault}"
+        journal.refusal = f"nothing may be written: {fault}"
+        if people is not None:
+            people.refusal = journal.refusal
         warnings.warn(f"{path}: opened for reading only: {fault}", CheckpointWarning, stacklevel=3)
 
 

@@ -302,6 +302,27 @@ def test_checkpoints_that_were_cut_off_are_named(left: int, signed_club: ClubOfT
     assert_only_read(signed_club.path, "club.checkpoints: does not end in a whole checkpoint")
 
 
+@pytest.mark.parametrize("place", [0, 30, -3, -100])
+def test_a_byte_that_is_no_utf_8_is_no_part_of_a_checkpoint(place: int, signed_club: ClubOfTwo) -> None:
+    file = signed_club.folder / "club.checkpoints"
+    content = bytearray(file.read_bytes())
+    content[place] = 0xFF
+    file.write_bytes(content)
+    with pytest.raises(StorageError, match="does not end in a whole checkpoint"):
+        signed_club.ledger.checkpoints.make()
+
+
+def test_after_a_loss_for_good_another_log_begins(older_copy: Path) -> None:
+    """As the refusal says."""
+    for word in ("checkpoints", "key"):
+        (older_copy.parent / f"club.{word}").rename(older_copy.parent / f"lost.{word}")
+    with Ledger.open(older_copy, projectors=()) as ledger:
+        ledger.append(game_recorded("another"))
+        assert ledger.checkpoints.new_key("another.example").name == "another.example"
+        assert ledger.checkpoints.make().head.size == 5
+    Ledger.open(older_copy, projectors=()).close()
+
+
 def test_a_configured_file_that_is_missing_is_named(signed_club: ClubOfTwo) -> None:
     signed_club.ledger.checkpoints.make(keep_in=signed_club.folder / "outside")
     (signed_club.folder / "outside").unlink()
