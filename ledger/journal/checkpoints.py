@@ -17,9 +17,10 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
-from ledger.errors import CheckpointWarning, CorruptError, StorageError
+from ledger.errors import CheckpointWarning, CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
@@ -47,7 +48,7 @@ class CheckpointFiles:
         """Take the journal's file."""
         self._path = Path(path)
 
-    @property
+    @cached_property
     def settings_file(self) -> Path:
         """Where it is said that checkpoints or key are kept elsewhere: ``club.toml``, if there is one."""
         return kept_with(self._path, "toml")
@@ -73,17 +74,17 @@ class CheckpointFiles:
             StorageError: it cannot be read, or says something else than where files are.
         """
         path = self.settings_file
+        if not os.path.lexists(path):  # as it mostly is, and quicker told than by an error
+            return {}
         try:
             content = path.read_bytes()
-        except FileNotFoundError:
-            return {}
         except OSError as error:
             raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
         expected = "; it takes lines such as checkpoints = \"/media/stick/club.checkpoints\""
         try:
             settings = tomllib.loads(content.decode())
         except ValueError as error:  # of TOML and of UTF-8
-            raise StorageError(str(path), f"is not TOML: {error}{expected}") from error
+            raise StorageError(str(path), f"is not TOML: {one_line(error)}{expected}") from error
         for word, value in settings.items():
             if word not in SETTINGS:
                 raise StorageError(str(path), f"has no setting {word!r}, only {' and '.join(SETTINGS)}{expected}")
@@ -97,10 +98,11 @@ class CheckpointFiles:
         Raises:
             StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
         """
-        found = last_checkpoint(self.place)
-        if found is None and self._configured("checkpoints"):
+        configured = self._configured("checkpoints")
+        found = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
+        if found is None and configured is not None:
             raise StorageError(
-                str(self.place),
+                str(configured),
                 f"is missing, but {self.settings_file.name} says that the checkpoints are kept there: bring it back "
                 "(is its disk there?), or take the line away if there shall be none",
             )

@@ -51,12 +51,12 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
     Raises:
         StorageError: it cannot be read, or does not end in a whole checkpoint.
     """
+    if not os.path.lexists(path):
+        return None
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             tail = file.read()
-    except FileNotFoundError:
-        return None
     except OSError as error:
         raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
     match = _NOTE.search(tail.decode("utf-8", "replace"))  # at its beginning a character may be cut
