@@ -8,6 +8,7 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.four_eyes import verify_four_eyes
+from ledger.audit.reader.growth import verify_checkpoint
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
 from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
@@ -37,6 +38,7 @@ __all__ = [
     "published_lists",
     "snapshot",
     "verified_checkpoint",
+    "verify_checkpoint",
     "verify_consistency",
     "verify_erasures",
     "verify_four_eyes",
