@@ -308,8 +308,9 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
 
 # --- whatever becomes known -------------------------------------------------------------------------------------
 
+played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
 late_games = st.lists(
-    st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])), min_size=1, max_size=4
+    st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4
 )
 
 
