@@ -75,6 +75,7 @@ CROSS JOIN games ON games.position = mine.game CROSS JOIN corrections ON correct
 CROSS JOIN proposals ON proposals.proposal = corrections.proposal
 WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corrections.proposal
 """
+OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
 SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
