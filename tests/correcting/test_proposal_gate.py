@@ -243,7 +243,7 @@ def test_an_undo_that_would_close_a_ring_of_merges_is_refused(four: Ledger) -> N
 
 def test_a_name_that_is_none_is_refused(four: Ledger) -> None:
     with pytest.raises(MalformedError, match="actor"):
-        four.propose([DRAWN], reason="x", by="")
+        four.propose([DRAWN], reason="x", by=" eve")
     four.propose([DRAWN], reason="x", by="eve")
     with pytest.raises(MalformedError, match="actor"):
         four.decide(1, Decision.APPROVED, by=" adam")
