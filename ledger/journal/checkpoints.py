@@ -11,7 +11,6 @@ A log must never sign a checkpoint that is inconsistent with one that it signed 
 from __future__ import annotations
 
 import json
-import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from ledger.errors import CheckpointWarning, CorruptError, StorageError
 from ledger.journal import Journal
-from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
+from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, replace_file, text_of
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
@@ -214,13 +213,8 @@ class Checkpoints(CheckpointFiles):
         line = f"checkpoints = {quoted}\n"
         lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
         others = [other for other in lines if not _PLACE_LINE.match(other)]
-        making = path.with_name(f"{path.name}.making")
         try:
-            with making.open("w", encoding="utf-8") as file:
-                file.write("".join([line, *others]))
-                file.flush()
-                os.fsync(file.fileno())
-            making.replace(path)
+            replace_file(path, "".join([line, *others]).encode())
         except UnicodeEncodeError:
             message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
             raise StorageError(str(path), message) from None
