@@ -25,13 +25,13 @@ from random import Random
 import attrs
 
 from ledger.audit.audit import audit
-from ledger.errors import CorruptError, LedgerError, StorageError
+from ledger.errors import CheckpointWarning, CorruptError, LedgerError, StorageError
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
 
 from .. import cli
 from .disk import Disk, Loss, put_down
-from .files import copied, file_of, raw
+from .files import copied, raw
 from .power_commands import COMMANDS, INIT, Command, write_files
 from .recording import Kind, Recording, RecordingError, obstacle, record
 from .truth import Entry, Truth, entries, people
@@ -51,12 +51,12 @@ class State:
     Attributes:
         journal: its entries.
         people: rows by player number.
-        reasons: rows of the reasons of corrections, by number.
+        others: rows of what else is promised, by table and number: reasons of corrections, tokens, refusals.
     """
 
     journal: list[Entry]
     people: People
-    reasons: People
+    others: dict[tuple[str, int], tuple[object, ...]]
 
 
 class Recorded:
@@ -268,9 +268,12 @@ def _bring_level(club: Path) -> None:
     Raises:
         LedgerError: it cannot be opened, or for reading only.
     """
-    with warnings.catch_warnings(record=True) as warned, Ledger.open(club) as ledger:
-        for warning in warned:
-            raise StorageError(str(club), str(warning.message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CheckpointWarning)  # it says what is asked for below
+        opened = Ledger.open(club)
+    with opened as ledger:
+        if fault := ledger.checkpoints.fault():
+            raise StorageError(str(club), fault)
         try:
             ledger.catch_up()
         except CorruptError as error:
@@ -293,13 +296,12 @@ def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
         yield "the journal holds what the command never wrote"
     if under.command.is_whole and len(now.journal) not in {len(first), len(last)}:
         yield f"half of a transaction is there: {len(now.journal)} entries, not {len(first)} or {len(last)}"
-    for rows, held, later, what in (
-        (then.people, now.people, under.last.people, "player"),
-        (then.reasons, now.reasons, under.last.reasons, "reason"),
-    ):  # fmt: skip
-        for number, row in rows.items():
-            if held.get(number) not in {row, later.get(number)}:
-                yield f"{what} {number} is {held.get(number)}, and was {row} when the command spoke"
+    for player, row in then.people.items():
+        if now.people.get(player) not in {row, under.last.people.get(player)}:
+            yield f"player {player} is {now.people.get(player)}, and was {row} when the command spoke"
+    for place, row in then.others.items():
+        if now.others.get(place) not in {row, under.last.others.get(place)}:
+            yield f"{place} is {now.others.get(place)}, and was {row} when the command spoke"
 
 
 def _put(found: dict[str, bytes | None], folder: Path) -> None:
@@ -317,6 +319,11 @@ def _state(club: Path) -> State:
 
 
 def _raw_state(club: Path) -> State:
-    with closing(raw(file_of(club, "people"))) as connection:
-        reasons = {row[0]: row[1:] for row in connection.execute("SELECT * FROM reasons")}
-    return State(entries(club) or [], people(club) or {}, reasons)
+    others = {}
+    for file, tables in ((beside(club, "people"), ("reasons",)), (beside(club, "tokens"), ("tokens", "refusals"))):
+        if file.exists() and file.stat().st_size:  # an empty one is none
+            with closing(raw(file)) as connection:
+                others.update({
+                    (table, row[0]): row[1:] for table in tables for row in connection.execute(f"SELECT * FROM {table}")
+                })  # fmt: skip
+    return State(entries(club) or [], people(club) or {}, others)
