@@ -39,7 +39,7 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked
         assert {Kind.WRITTEN, Kind.FLUSHED, Kind.SAID} <= set(kinds), under.command.name
     grown = {under.command.name: len(under.last.journal) - len(under.first.journal) for under in made}
     assert {name: grown[name] for name in ("init", "player rename", "erase", "rebuild", "restore")} == {
-        "init": 1, "player rename": 1, "erase": 0, "rebuild": 0, "restore": -10,
+        "init": 1, "player rename": 1, "erase": 1, "rebuild": 0, "restore": -10,
     }  # fmt: skip
     assert grown["games one by one"] > 120
 
@@ -70,9 +70,14 @@ MUTANTS = {
         "ledger/ratings/views_file.py", '"PRAGMA synchronous=NORMAL"', '"PRAGMA synchronous=OFF"',
         "games one by one", "FALSE views",
     ),
+    "synchronous=FULL of the tokens, which keep a rollback journal": (
+        "ledger/journal/tokens_file.py", '"PRAGMA synchronous=EXTRA"', '"PRAGMA synchronous=FULL"', "a token revoked",
+        "('tokens', 1) is",
+    ),
     "a backup that is not flushed": ("ledger/backups/files.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),
 }  # fmt: skip
 CUTS = 14
+BEFORE = {"erase": "player add", "a token revoked": "the first token"}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
@@ -85,8 +90,8 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field
     source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")
     shutil.copytree(attacked.history.last.db.parent, tmp_path / "club")
     command = next(command for command in COMMANDS if command.name == name)
-    if name == "erase":
-        recorded(next(first for first in COMMANDS if first.name == "player add"), tmp_path / "club")
+    if name in BEFORE:
+        recorded(next(first for first in COMMANDS if first.name == BEFORE[name]), tmp_path / "club")
     command = attrs.evolve(command, words=tuple("16" if word == "120" else word for word in command.words))
     under = recorded(command, tmp_path / "club", tmp_path)
     every, losses = len(under.recording.records), (Loss.EVERYTHING, Loss.SECTORS)

@@ -51,6 +51,9 @@ VERBS: Mapping[str, Steps] = {
     ),
     "rebuild": (("rebuild", "{club}"),),
     "policy set": (("policy", "set", "{club}", "upsets", "margin=250", "--from", "2014-01-01"),),
+    "token": (
+        ("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve"),
+    ),
     "checkpoint": (("checkpoint", "{club}"), _IMPORT, ("checkpoint", "{club}")),
     "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2"),
     "correct game": _correction("game", "made:1-3", "--field", "ended_at", "--to", "2012-05-06"),

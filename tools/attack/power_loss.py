@@ -274,6 +274,8 @@ def _bring_level(club: Path) -> None:
     with opened as ledger:
         if fault := ledger.checkpoints.fault():
             raise StorageError(str(club), fault)
+        if ledger.tokens.are_set_up():
+            ledger.tokens.list()
         try:
             ledger.catch_up()
         except CorruptError as error:
