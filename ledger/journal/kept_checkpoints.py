@@ -52,18 +52,16 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
     Raises:
         StorageError: it cannot be read, or does not end in a whole checkpoint.
     """
+    if not os.path.lexists(path):
+        return None
     try:
         with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL_BYTES))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             tail = file.read()
-    except FileNotFoundError:
-        return None
     except OSError as error:
         raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
-    # A character that was cut at the beginning of the tail is no part of the last note.
-    match = _NOTE.search(tail.decode("utf-8", "replace" if size > TAIL_BYTES else "surrogateescape"))
-    if match is None:
+    match = _NOTE.search(tail.decode("utf-8", "replace"))  # at its beginning a character may be cut
+    if match is None or "\ufffd" in match["note"]:
         raise StorageError(
             str(path),
             "does not end in a whole checkpoint (three lines, an empty one, signatures): it was cut off or changed; "

@@ -8,6 +8,7 @@ from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.four_eyes import verify_four_eyes
+from ledger.audit.reader.growth import verify_checkpoint
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.audit.reader.people import PeopleVerdict, verify_people
@@ -33,6 +34,7 @@ __all__ = [
     "inclusion_proof",
     "snapshot",
     "verified_checkpoint",
+    "verify_checkpoint",
     "verify_consistency",
     "verify_erasures",
     "verify_four_eyes",
