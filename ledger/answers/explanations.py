@@ -49,14 +49,8 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
-    connection, (game, stored) = ledger.views.connection, game_found(ledger.journal, game)
-    row = queries.first_row(connection, queries.GAME, (stored.position,))
-    if row is None:
-        raise UnknownNameError("game", game, "the views have no row of it: run 'rebuild'")
-    if row["reason"] is not None:
-        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
-        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
-        raise UnknownNameError("rating change by game", game, f"it does not count: {words}")
+    connection, row = ledger.views.connection, _counted(ledger, game)
+    game = row["key"]
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
@@ -70,7 +64,6 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     before = part.side.before[0] if is_listed(era, part.side.before) else None
     after = explanation.result if is_listed(era, part.side.after) else None
     opponents = names(ledger, set(part.opponents))
-    recorded, stands = marks.recorded_and_standing(ledger, row["position"]) or (None, None)
     return {
         "game": game,
         "player": shown(person),
@@ -84,9 +77,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "after": after,
         "change": None if before is None or after is None else after - before,
         "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
-        "corrected": marks.corrected_games(connection, [game]).get(game, []),
-        "recorded": recorded,
-        "stands": stands,
+        **marks.around_game(ledger, pool, side_row, game),
         "rule": explanation.rule,
         "terms": [term._asdict() for term in explanation.terms],
         "unrounded": explanation.unrounded,
@@ -97,6 +88,19 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     }
+
+
+def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
+    """The row of a game that counts."""
+    key, stored = game_found(ledger.journal, game)
+    row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
+    if row is None:
+        raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
+    if row["reason"] is not None:
+        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
+        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
+        raise UnknownNameError("rating change by game", key, f"it does not count: {words}")
+    return row
 
 
 def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side) -> dict[str, Any]:

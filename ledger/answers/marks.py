@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.answers.publications import Original, originals
 from ledger.answers.wording import names
 from ledger.book.game_rows import FACTS
 from ledger.book.settling import recorded_facts, rows_at
@@ -21,7 +22,7 @@ from ledger.ratings import queries
 if TYPE_CHECKING:
     import sqlite3
 
-VOIDED = "voided"
+PUBLISHED = ("published_list", "published_rating", "revised_rating")
 _SIDES = ("white", "black")
 _FIELDS = {"pool", *FACTS}
 
@@ -66,6 +67,47 @@ def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
+
+
+def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> dict[str, Any]:
+    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list.
+
+    The list is the first one that counts the game, where it said another number of the player than it would now.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: the pool.
+        side_row: the player's row of the history, with its place in rating order.
+        key: of the game.
+    """
+    recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
+    player, rated_ms = side_row["player"], side_row["rated_ms"]
+    counting = (found for found in originals(ledger, pool, player) if found.publication.at_ms >= rated_ms)
+    return {
+        "corrected": corrected_games(ledger.views.connection, [key]).get(key, []),
+        "recorded": recorded,
+        "stands": stands,
+        **published(next(counting, None)),
+    }
+
+
+def published(found: Original | None) -> dict[str, Any]:
+    """A list that said another number of a player than it would now: its name, that number, and the present one."""
+    if found is None or not found.is_revised:
+        return dict.fromkeys(PUBLISHED)
+    return dict(zip(PUBLISHED, (found.publication.name, found.published, found.revised), strict=True))
+
+
+def published_after(ledger: Ledger, pool: Pool, player: int) -> dict[int, Original]:
+    """By place of a player's rated game, the last published list that followed from it and would say another number."""
+    found: dict[int, Original] = {}
+    for original in originals(ledger, pool, player):
+        if original.is_revised:
+            arguments = (pool.pool, player, original.publication.at_ms)
+            row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)
+            if row is not None:
+                found[row["n"]] = original
+    return found
 
 
 def recorded_and_standing(ledger: Ledger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -38,7 +38,9 @@ def games(
         ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
         period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None
         while that has not closed). ``rating_now`` is that of ``players.summary``. A rating is None where the scheme
-        listed no such player. ``corrected`` are the proposals that corrected the game. With *everything* there are
+        listed no such player. ``corrected`` are the proposals that corrected the game. ``published_list`` is the
+        last list that was published after the game and before the next, where it told another number of the player
+        (``published_rating``) than it would now (``revised_rating``). With *everything* there are
         ``reason``, why a game does not count, ``voided_by``, the proposal that voided it, and ``why``, its reason;
         ``n``, the ratings before and after and ``in_force`` of a game that does not count are None.
 
@@ -60,17 +62,24 @@ def games(
     ]
     found += [(_place(row), _left_out(row, person.player)) for row in left_out]
     newest = [row for _, row in sorted(found, key=lambda placed: placed[0], reverse=True)[:last]]
-    corrected = marks.corrected_games(ledger.views.connection, [row["game"] for row in newest])
-    called, today = names(ledger, {row["opponent"] for row in newest}), ledger.now_ms()
-    now = {player: states.now(player, today).in_force for player in (person.player, *called)}
-    for row in newest:
-        opponent = row["opponent"]
-        row |= {"opponent": called[opponent], "opponent_rating_now": now[opponent], "rating_now": now[person.player]}
-        row["corrected"] = corrected.get(row["game"], [])
-        if not everything:
+    _fill(ledger, states, rated_by, person.player, newest)
+    if not everything:
+        for row in newest:
             for name in ("reason", "voided_by", "why"):
                 del row[name]
     return newest
+
+
+def _fill(ledger: Ledger, states: PlayerStates, pool: Pool, player: int, rows: list[Row]) -> None:
+    """Put names, present ratings and marks into the rows of a player's games."""
+    corrected = marks.corrected_games(ledger.views.connection, [row["game"] for row in rows])
+    lists = marks.published_after(ledger, pool, player)
+    called, today = names(ledger, {row["opponent"] for row in rows}), ledger.now_ms()
+    now = {number: states.now(number, today).in_force for number in (player, *called)}
+    for row in rows:
+        opponent = row["opponent"]
+        row |= {"opponent": called[opponent], "opponent_rating_now": now[opponent], "rating_now": now[player]}
+        row |= {"corrected": corrected.get(row["game"], []), **marks.published(lists.get(row["n"]))}
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -91,6 +100,7 @@ def _game(row: Row, ratings: Row, **further: Any) -> Row:
         **dict.fromkeys(("opponent_rating", "opponent_rating_now", "in_force")),
         "tournament": row["tournament"],
         "corrected": [],
+        **marks.published(None),
         **further,
         **ratings,
     }
@@ -112,8 +122,9 @@ def _left_out(row: Row, player: int) -> Row:
     """A game that does not count, from its row in the book."""
     black = row["white"] != player
     half_points = row["half_points"]
-    mine = 2 - half_points if black and half_points is not None else half_points
-    side = {**row, "colour": int(black), "half_points": mine}
+    if black and half_points is not None:
+        half_points = 2 - half_points
+    side = {**row, "colour": int(black), "half_points": half_points}
     opponent = {"opponent": row["white"] if black else row["black"]}
     return _game(side, opponent, reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
 
@@ -122,7 +133,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 
     A rating is None where the scheme listed no such player, ``in_force`` where the period has not closed. ``corrected``
-    are the proposals that corrected the game.
+    are the proposals that corrected the game; the published list and both its numbers are those of ``games``.
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
@@ -130,6 +141,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]
     corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
+    lists = marks.published_after(ledger, rated_by, person.player)
     return [
         {
             "n": row["n"],
@@ -139,6 +151,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
             "result": RESULT[row["half_points"]],
             "scheme": state.era.scheme.name,
             "corrected": corrected.get(row["n"], []),
+            **marks.published(lists.get(row["n"])),
         }
         for row, state in points
     ]

@@ -13,7 +13,7 @@ from tests.kit.games import game_recorded
 
 
 @pytest.fixture
-def club(tmp_path: Path) -> Iterator[Ledger]:
+def three_games(tmp_path: Path) -> Iterator[Ledger]:
     """Ann, Bob, Cleo and Dan; Ann has beaten Bob in g1 and Cleo in g2, Cleo has beaten Ann in g3 in a tournament."""
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOON) as ledger:
         for name in ("Ann", "Bob", "Cleo", "Dan"):

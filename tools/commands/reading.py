@@ -14,7 +14,7 @@ from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from ..terminal_graph import ASCII, CHANGE, CORRECTED, DRAWN, draw
+from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 # Rows of a table where the reader does not say how many.
@@ -150,11 +150,14 @@ def games(
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
     """Rows of games as people read them; what marks a game has a column where there is such a game."""
     corrected = any(row["corrected"] for row in rows)
+    published = any(row["published_list"] for row in rows)
     found = []
     for row in rows:
         shown_row = _with_brackets(row)
         if corrected:
             shown_row["corrected by"] = ", ".join(map(str, row["corrected"])) or None
+        if published:
+            shown_row["list said (would say)"] = _both_numbers(row)
         if row.get("reason"):
             shown_row["does not count"] = marks.why_not(row["reason"], row["voided_by"], row["why"])
         elif "reason" in row:
@@ -177,6 +180,12 @@ def _with_brackets(row: output.Row) -> output.Row:
         "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
         "game": row["game"],
     }
+
+
+def _both_numbers(row: output.Row) -> str | None:
+    if row["published_list"] is None:
+        return None
+    return f"{row['published_list']}: {_points(row['published_rating'])} ({_points(row['revised_rating'])})"
 
 
 def _result(row: output.Row) -> str | None:
@@ -219,6 +228,10 @@ def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
         for place in corrected[-MARKS_BELOW_A_GRAPH:]:
             proposals = ", ".join(map(str, rows[place]["corrected"]))
             _tell_mark(CORRECTED, rows[place], f"corrected by proposal {proposals}", in_ascii=in_ascii)
+        for row in [row for row in rows if row["published_list"]][-MARKS_BELOW_A_GRAPH:]:
+            said, would = _points(row["published_rating"]), _points(row["revised_rating"])
+            words = f"list {row['published_list']} said {said}, now it would say {would}"
+            _tell_mark(AXIS, row, words, in_ascii=in_ascii)
         if len(corrected) > MARKS_BELOW_A_GRAPH:
             output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {len(corrected)} corrected games; 'games' tells of all")
 
@@ -306,7 +319,7 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
         return
     entries = ledger.log(game)
     fields = list(dict.fromkeys(name for entry in entries for name in entry["facts"]))
-    told = ({"what": row["what"], "why": row["why"]} for row in rows)
+    sentences = ({"what": row["what"], "why": row["why"]} for row in rows)
     output.write(
         [
             {
@@ -314,7 +327,7 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
                 **words,
                 **{name: entry["facts"].get(name) for name in fields},
             }
-            for entry, words in zip(entries, told, strict=True)
+            for entry, words in zip(entries, sentences, strict=True)
         ],
         fmt,
     )
