@@ -35,6 +35,7 @@ from tests.kit.places import TESTS
 from tests.kit.reasons import changed_reason, propose
 from tests.kit.refusals import CASES, is_named, prepared
 from tests.kit.tampering import run_sql
+from tests.kit.token_refusals import TOKEN_REFUSALS
 
 FOLDER = TESTS / "errors"
 
@@ -264,6 +265,7 @@ def list_that_looks_wrong(scene: ClubOfTwo) -> None:
 
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    **TOKEN_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
