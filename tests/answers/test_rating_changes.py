@@ -154,7 +154,7 @@ def test_games_that_came_later_need_no_views_aside(three_games: Ledger, monkeypa
 
 def test_corrections_of_others_count_through_opponents(three_games: Ledger) -> None:
     known = three_games.journal.size()
-    three_games.append(game_recorded("late", white=3, black=2, half_moves=40, ended_at="2026-11-01"))
+    three_games.append(game_recorded("late", white=2, black=4, half_moves=40, ended_at="2026-11-01"))
     approve(three_games, three_games.corrections.drafts.replace("game:late", {"outcome": "black"}))
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
     three_games.level()
