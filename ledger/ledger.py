@@ -16,6 +16,7 @@ from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections, Proposed
+from ledger.correcting.previews import Impact
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -295,6 +296,10 @@ class Ledger(RawReads):
     def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:
         """Record a proposal to correct facts, as ``Corrections.propose`` says; it acts once it is approved."""
         return self.corrections.propose(changes, reason=reason, by=by)
+
+    def preview(self, wanted: int | Sequence[Change]) -> Impact:
+        """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
+        return self.corrections.preview(wanted)
 
     def decide(
         self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
