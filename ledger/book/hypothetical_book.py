@@ -15,26 +15,24 @@ from ledger.runtime import overlay
 if TYPE_CHECKING:
     import sqlite3
 
-    from ledger.journal import Journal
-
 # Few rows in any ledger, or ones of which SQLite must count what it writes; the other tables are laid over.
 COPIED = ("pools", "eras", "runs", "policies", "proposals", "merges")
 LAID_OVER = tuple(name for name in tables.NAMES if name not in COPIED)
 
 
+def lay_over(connection: sqlite3.Connection) -> None:
+    """Begin a transaction, in which the tables of the book stay as they are and take what is written in memory.
+
+    Args:
+        connection: the views, opened for reading.
+    """
+    overlay.lay_over(connection, COPIED, LAID_OVER)
+    connection.execute("BEGIN")
+    overlay.fill(connection, COPIED)
+
+
 class HypotheticalBook(GameBook):
-    """The games of a connection that was opened for reading, to which entries are added that nobody has recorded."""
-
-    def __init__(self, connection: sqlite3.Connection, journal: Journal) -> None:
-        """Take up a snapshot.
-
-        Args:
-            connection: the views, opened for reading, with a transaction begun: what it reads stays the same.
-            journal: where facts stand as they were recorded, those that are added among them.
-        """
-        overlay.copy(connection, COPIED)
-        overlay.lay_over(connection, LAID_OVER)
-        super().__init__(connection, journal)
+    """The games of a connection that ``lay_over`` has prepared, to which entries are added that nobody has recorded."""
 
     def _rated_games(self, facts: Sequence[str]) -> str:
         """The same question, put so that both parts are read in order, each by its index."""

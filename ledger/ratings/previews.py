@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.book.fresh import Fresh
-from ledger.book.hypothetical_book import HypotheticalBook
+from ledger.book.hypothetical_book import HypotheticalBook, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import Entry
@@ -40,6 +40,16 @@ FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
 LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
 WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
+# What is written over a game is looked up first: a join with the view would read all rows of the player.
+_RATED_BEFORE = f"""
+SELECT n FROM {HISTORY.name} AS h WHERE pool = ? AND player = ? AND coalesce(
+  (SELECT rated_ms FROM temp.{overlay.WRITTEN}games AS w WHERE w.position = h.game),
+  (SELECT rated_ms FROM main.games AS g WHERE g.position = h.game)) < ?
+ORDER BY n DESC LIMIT 1
+"""
+_ENDED_BEFORE = (
+    f"SELECT n FROM {HISTORY.name} WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1"
+)
 _GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _ORDER = "SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 ORDER BY rating DESC, player"
@@ -118,6 +128,16 @@ class CollectedRows(PlayerRows):
         self._reached: dict[int, Sequence[Any]] = {}  # in which the highest rating was reached, of those rated again
         self._listed: dict[int, bool] = {}
 
+    def rated_before(self, player: int, ms: int) -> int:
+        """How many of the player's rated games have their place in rating order before *ms*.
+
+        Where games are rated by themselves that is where they ended, which the rows say: no game that moves stands
+        before the first place that is rated again, neither now nor then.
+        """
+        query = _ENDED_BEFORE if self._pool.by_game else _RATED_BEFORE
+        row = self._connection.execute(query, (self._number, player, ms)).fetchone()
+        return 0 if row is None else int(row[0])
+
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
         """Keep the last row of each player, and that of the highest rating."""
         assert table.fold is HISTORY  # a preview has no projectors
@@ -179,8 +199,7 @@ def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
         CorruptError: it is damaged.
     """
     with closing(views_file.open_views(path, read_only=True)) as connection, views_file.reading(path):
-        overlay.prepare(connection)
-        connection.execute("BEGIN")
+        lay_over(connection)
         yield connection
 
 

@@ -6,7 +6,7 @@ first. What is written stays in the memory of this connection. No table is named
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.runtime import sqlite
@@ -25,43 +25,35 @@ class _Column(NamedTuple):
     is_key: bool
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Keep everything temporary in memory; before anything else, outside a transaction."""
-    connection.execute("PRAGMA temp_store=MEMORY")
+def lay_over(connection: sqlite3.Connection, copied: Iterable[str], large: Iterable[str]) -> None:
+    """Make the tables over those of a file, outside a transaction; ``fill`` comes next, within one.
 
-
-def copy(connection: sqlite3.Connection, tables: Iterable[str]) -> None:
-    """Copy small tables: what is read and written from now on is the copy.
+    Large tables get writable views: reading finds rows as they were written, the others as they stand. SQLite allows
+    no upsert on a view, and counts no rows that its triggers write: write by ``INSERT OR REPLACE``.
 
     Args:
-        connection: opened for reading; ``prepare`` was called.
-        tables: their names.
-    """
-    made = _statements(connection, "table")
-    for table in tables:
-        connection.execute(made[table].replace(f"CREATE TABLE {table}(", f"CREATE TEMP TABLE {table}("))
-        connection.execute(f"INSERT INTO temp.{table} SELECT * FROM main.{table}")
-
-
-def lay_over(connection: sqlite3.Connection, tables: Iterable[str]) -> None:
-    """Lay writable views over large tables: reading finds rows as they were written, the others as they stand.
-
-    SQLite allows no upsert on a view, and counts no rows that its triggers write: write by ``INSERT OR REPLACE``.
-
-    Args:
-        connection: opened for reading; ``prepare`` was called.
-        tables: their names; each has a primary key, and is named in its own statement without quotation marks.
+        connection: opened for reading.
+        copied: names of small tables, of which a copy is read and written.
+        large: names of the others; each has a primary key.
     """
     made, indexes = _statements(connection, "table"), _statements(connection, "index")
-    for table in tables:
+    script = ["PRAGMA temp_store=MEMORY"]
+    script += [made[table].replace(f"CREATE TABLE {table}(", f"CREATE TEMP TABLE {table}(") for table in copied]
+    for table in large:
         columns = [_Column(row[1], bool(row[5])) for row in connection.execute(f"PRAGMA main.table_info({table})")]
-        connection.execute(made[table].replace(f"CREATE TABLE {table}(", f"CREATE TEMP TABLE {WRITTEN}{table}("))
+        script.append(made[table].replace(f"CREATE TABLE {table}(", f"CREATE TEMP TABLE {WRITTEN}{table}("))
         for name, statement in indexes.items():
+            beside = f"CREATE INDEX temp.{WRITTEN}{name} ON {WRITTEN}{table}("
             if f" ON {table}(" in statement:
-                beside = f"CREATE INDEX temp.{WRITTEN}{name} ON {WRITTEN}{table}("
-                connection.execute(statement.replace(f"CREATE INDEX {name} ON {table}(", beside))
-        for statement in _laid(table, columns):
-            connection.execute(statement)
+                script.append(statement.replace(f"CREATE INDEX {name} ON {table}(", beside))
+        script += _laid(table, columns)
+    connection.executescript(";\n".join([*script, ""]))  # statements by themselves would fill the driver's cache
+
+
+def fill(connection: sqlite3.Connection, copied: Iterable[str]) -> None:
+    """Copy the rows of the small tables."""
+    for table in copied:
+        connection.execute(f"INSERT INTO temp.{table} SELECT * FROM main.{table}")
 
 
 def is_laid_over(connection: sqlite3.Connection, table: str) -> bool:
@@ -76,7 +68,7 @@ def _statements(connection: sqlite3.Connection, kind: str) -> Mapping[str, str]:
         return {name: sql for found, name, _, sql in connection.execute(_STATEMENTS) if found == kind}
 
 
-def _laid(table: str, columns: list[_Column]) -> Iterable[str]:
+def _laid(table: str, columns: list[_Column]) -> Iterator[str]:
     """The statements that make the view and the triggers that write beside it."""
     written, hidden = f"{WRITTEN}{table}", f"{HIDDEN}{table}"
     keys = [column.name for column in columns if column.is_key]
