@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,7 +52,12 @@ _ENDED_BEFORE = (
 )
 _GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
+_LISTED = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1 AND"
+_HIGHER = f"{_LISTED} rating <= ? AND rating > ?"
+_BESIDE = f"{_LISTED} rating = ? AND player < ?"
 _ORDER = "SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 ORDER BY rating DESC, player"
+
+FEW_POINTS = 64  # places in a ranking up to which each is counted by SQLite
 
 
 class Figures(NamedTuple):
@@ -293,9 +298,13 @@ def _figures(last: _Last | None, rank: int | None, keys: Mapping[int, str]) -> F
 def _ranks(
     connection: sqlite3.Connection, number: int, before: Mapping[int, _Last], after: Mapping[int, _Last]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """The places of players among all who are listed, now and then; the list is read once, as far as it takes."""
+    """The places of players among all who are listed, now and then."""
     left, come = _points(before), _points(after)
-    above = _above(connection.execute(_ORDER, (number,)), sorted({*left, *come}))
+    points = sorted({*left, *come})
+    if len(points) <= FEW_POINTS:
+        above = _counted(connection, number, points)
+    else:
+        above = _passed(connection.execute(_ORDER, (number,)), points)
     now = {player: above[rating, player] + 1 for rating, player in left}
     then = {
         point[1]: above[point] - bisect_left(left, point) + place + 1
@@ -309,8 +318,22 @@ def _points(figures: Mapping[int, _Last]) -> list[tuple[float, int]]:
     return sorted((-last.rating, player) for player, last in figures.items() if last.listed)
 
 
-def _above(order: Iterable[tuple[float, int]], points: Sequence[tuple[float, int]]) -> dict[tuple[float, int], int]:
-    """How many of a ranking stand before each point; both in order."""
+def _counted(
+    connection: sqlite3.Connection, number: int, points: Sequence[tuple[float, int]]
+) -> dict[tuple[float, int], int]:
+    """How many of the present ranking stand before each point; counted from each to the next one."""
+    found: dict[tuple[float, int], int] = {}
+    higher, since = 0, inf
+    for negative, player in points:
+        rating = -negative
+        higher += connection.execute(_HIGHER, (number, since, rating)).fetchone()[0]
+        since = rating
+        found[negative, player] = higher + connection.execute(_BESIDE, (number, rating, player)).fetchone()[0]
+    return found
+
+
+def _passed(order: Iterable[tuple[float, int]], points: Sequence[tuple[float, int]]) -> dict[tuple[float, int], int]:
+    """The same from the ranking itself, read in its order as far as it takes."""
     found: dict[tuple[float, int], int] = {}
     place = passed = 0
     for row in order:
