@@ -4,6 +4,7 @@ Start at ``Ledger``. The README follows one game result through the layers.
 """
 
 from ledger.errors import (
+    CheckpointWarning,
     ConflictError,
     CorruptError,
     LedgerError,
@@ -21,6 +22,7 @@ from ledger.ratings.projector import Kept, Projector
 from ledger.schemes.scheme import Scheme
 
 __all__ = [
+    "CheckpointWarning",
     "ConflictError",
     "CorruptError",
     "GameRecorded",

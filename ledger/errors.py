@@ -164,3 +164,11 @@ class UnknownNameError(LedgerError):
     def __init__(self, kind: str, name: str, hint: str = "", *, where: str = "in this ledger") -> None:
         self.name = name
         super().__init__(f"no {kind} {name!r} {where}" + (f"; {hint}" if hint else ""))
+
+
+class CheckpointWarning(UserWarning):
+    """What is not as its checkpoints say, though nothing failed.
+
+    A ledger was opened whose journal is not the one that the last checkpoint was made of, so that it is only read; or
+    a correction or a publication was recorded, but no checkpoint could be made of it.
+    """

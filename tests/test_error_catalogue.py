@@ -27,6 +27,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.history import HISTORY
+from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
@@ -254,6 +255,7 @@ def two_players_of_one_name(scene: ClubOfTwo) -> None:
 
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    **REFUSALS,
     "erased-player": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
     "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),
     "malformed-entry": lambda _: decode(

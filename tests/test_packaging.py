@@ -132,7 +132,7 @@ def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_besi
         for folder, pattern in (("tools", "*.py"), ("schemas", "*.py"), ("schemas", "events/*.json"))
         for path in (ROOT / folder).rglob(pattern)
     }
-    data = {"ledger/py.typed", "ledger/tools/sample/club.pgn"}
+    data = {"ledger/py.typed", "ledger/tools/attack/recorder.c", "ledger/tools/sample/club.pgn"}
     assert sum(name.endswith(".json") for name in mapped) >= 4
     about = {name for name in held if name.startswith(f"rating_ledger-{VERSION}.dist-info/")}
     assert held - about == library | mapped | data

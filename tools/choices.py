@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 
 import click
@@ -22,6 +23,9 @@ def pools_of_the_ledger(context: click.Context, _parameter: click.Parameter, beg
     # A line that ends in an option without its value leaves its arguments unparsed; the ledger is the first of them.
     path = context.params.get("db_path") or next((word for word in context.args if not word.startswith("-")), None)
     if path is not None:
-        with suppress(LedgerError, OSError), Ledger.open(path, projectors=(), read_only=True) as ledger:
+        with (
+            suppress(LedgerError, OSError), warnings.catch_warnings(action="ignore"),
+            Ledger.open(path, projectors=(), read_only=True) as ledger,
+        ):  # fmt: skip
             return [name for name in pool_names(ledger.journal) if name.startswith(begun)]
     return []

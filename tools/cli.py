@@ -40,10 +40,16 @@ TASKS = {
     },
     "Set rules of the house": {
         "policy": "policies.policy",
+        "token": "tokens.token",
     },
+    "Correct": {"correct": "correcting.correct"},
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
+        "checkpoint-key": "checkpointing.checkpoint_key",
+        "checkpoint": "checkpointing.checkpoint",
+        "receipt": "checkpointing.receipt",
+        "verify-receipt": "checkpointing.verify_receipt_",
         "backup": "copying.backup",
         "restore": "copying.restore",
     },

@@ -10,14 +10,15 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from ledger.errors import LedgerError, MalformedError, one_line
+from ledger.errors import CheckpointWarning, LedgerError, MalformedError, one_line
 from ledger.runtime import plugins
 
 from . import output
@@ -41,7 +42,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     hold_standard_streams()
     output.begin()
     try:
-        ended = command.main(args=arguments, prog_name=name, standalone_mode=False)
+        with _alarms_told():
+            ended = command.main(args=arguments, prog_name=name, standalone_mode=False)
         code = ended if isinstance(ended, int) else 0  # help and version end so
     except SystemExit as stop:
         code = int(stop.code or 0)
@@ -61,6 +63,24 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         return code
     _give_up(refusal)
     return code or REFUSED
+
+
+@contextmanager
+def _alarms_told() -> Iterator[None]:
+    """Tell once, as an alarm, that a ledger was opened for reading only; other warnings go their usual way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CheckpointWarning)
+        usual, seen = warnings.showwarning, set[str]()
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, CheckpointWarning):
+                usual(message, category, *where, **more)
+            elif str(message) not in seen:
+                seen.add(str(message))
+                output.error(str(message), word="ALARM")
+
+        warnings.showwarning = tell
+        yield
 
 
 def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:

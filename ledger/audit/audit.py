@@ -22,8 +22,9 @@ from ledger.audit.derived import Standing, table_digests
 from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, ReasonsVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
-from ledger.errors import CorruptError, LedgerError, one_line
+from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.words import TreeHead
+from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
 from ledger.runtime.collector import collector_paused
@@ -96,7 +97,8 @@ def audit(
 
     Args:
         path: the journal's file.
-        since: a head kept outside; everything before it must be a prefix of the journal now.
+        since: a head kept outside; everything before it must be a prefix of the journal now. So it is with the head
+            of the last checkpoint, where any is kept.
         journal_only: leave out names, texts and views.
         progress: told what is being done.
         projectors: the read models that the views hold; the installed ones by default.
@@ -158,16 +160,27 @@ class _Audit:
     def journal(self, since: TreeHead | None, standing: Standing | None) -> None:
         """Hold the journal, and hash it anew."""
         sizes = () if standing is None or standing.position is None else (standing.position,)
+        kept = self._last_checkpoint()  # first: one that is made meanwhile covers entries that the snapshot has not
         try:
             self._file = self._hold(self._path, reader.RESTORE)
             with collector_paused():
                 self._proven = reader.verify_journal(
-                    self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes
+                    self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes,
+                    kept=kept,
                 )
             self._found["journal"] += self._proven.falsehoods
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))
+
+    def _last_checkpoint(self) -> TreeHead | None:
+        """The head of the last checkpoint that is kept, of which everything must be a prefix of the journal."""
+        try:
+            last = CheckpointFiles(self._path).last()
+        except StorageError as error:
+            self.leave_out("last checkpoint", str(error), failed=True)
+            return None
+        return None if last is None else last.head
 
     def names(self) -> None:
         """Compare names and reasons; the people are held after the journal, and no longer than that takes."""

@@ -18,6 +18,7 @@ from ledger.audit.reader import Falsehood
 from ledger.audit.reader.published import PEOPLE
 from ledger.audit.sealed import SealedJournal, SealedPeople
 from ledger.errors import CorruptError
+from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger, utc_now
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available
@@ -83,10 +84,12 @@ def recompute(
 def _recompute(
     path: Path, progress: Progress, projectors: Sequence[Projector], clock: Callable[[], datetime]
 ) -> Recomputed:
+    last = CheckpointFiles(path).last()  # first: one that is made meanwhile covers entries that the snapshot has not
+    head = None if last is None else last.head
     with ExitStack() as held:
         file = held.enter_context(reader.snapshot(str(path)))
         with collector_paused():
-            found = reader.verify_journal(file, progress=lambda done, total: progress("journal", done, total))
+            found = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
         people = held.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
         names, reasons = reader.verify_names(file, people), reader.verify_reasons(file, people)
         falsehoods = (*found.falsehoods, *names.falsehoods, *reasons.falsehoods)

@@ -13,9 +13,11 @@ import orjson
 
 from ledger.book import corrections, tables
 from ledger.book.decided import Decided
+from ledger.book.four_eyes import RULE, Party
 from ledger.book.fresh import Fresh
 from ledger.book.settled_facts import SettledFacts
 from ledger.book.settling import SettledGames
+from ledger.book.stored_policies import broken_by
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts.changes import Change, Verb
@@ -75,9 +77,19 @@ class Correcting:
             case CorrectionProposed() as event:
                 self._decided.propose(entry.position, entry.actor, event)
             case CorrectionDecided() as event:
-                self._toggled += self._decided.decide(entry.position, entry.actor, event, None)
+                why_not = self._broken_policy(entry, event)
+                self._toggled += self._decided.decide(entry.position, entry.actor, event, why_not)
             case _:
                 pass
+
+    def _broken_policy(self, entry: Entry, event: CorrectionDecided) -> str | None:
+        """The policy that a decision breaks, so that it has no effect."""
+        proposal = self._decided.proposal(event.proposal)
+        if proposal is None:
+            return None
+        decided = Party(entry.actor, event.proven)
+        words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
+        return None if words is None else RULE
 
     def recorded(self, position: int, event: GameRecorded) -> None:
         """Note a game that was recorded: it may be one of those that a correction means."""

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ledger.book import corrections
 from ledger.book.decided import Decided, Proposal
 from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
+from ledger.book.policies import check_settings
 from ledger.book.proposal_rules import ADDABLE, ANNULLABLE, CORRECTABLE
-from ledger.errors import MalformedError, Refusal, RejectedError
+from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.journal import Journal, rules
 from ledger.journal.needed_keys import needed_keys
 
@@ -103,6 +105,10 @@ class ProposalGate:
 
     def _faults(self, change: Change) -> Found:
         """What is wrong with one change by itself, against what stands."""
+        if self._switches_four_eyes(change):
+            message = "four eyes hold from their entry on, never backwards; propose another setting of them"
+            yield "not-correctable", message
+            return
         match change.do:
             case Verb.REPLACE:
                 yield from self._replace(change)
@@ -118,6 +124,13 @@ class ProposalGate:
                 yield from self._tournament(change)
             case Verb.UNDO:
                 yield from self._undo(change)
+
+    def _switches_four_eyes(self, change: Change) -> bool:
+        """Whether a change would take a setting of four eyes back, as if it had never held."""
+        changes = [change] if change.do is not Verb.ADD else []
+        if change.do is Verb.UNDO:
+            changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
+        return any((known.fact or "").startswith(f"policy:{FOUR_EYES}@") for known in changes)
 
     def _known(self, change: Change) -> Fact | None:
         """The fact that a change names, if the journal holds it at that entry."""
@@ -177,6 +190,9 @@ class ProposalGate:
 
     def _refused(self, event: Event) -> Found:
         """What the rules of the journal say against a fact."""
+        if isinstance(event, PolicySet):
+            yield from _policy_faults(event)
+            return
         try:
             rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
             self._judge(event)
@@ -273,6 +289,8 @@ class ProposalGate:
                 continue
             try:
                 event = after.event(fact)
+                if isinstance(event, PolicySet):
+                    yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
                 if type(event) in rules.OWN_DOORS:
                     continue
                 rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
@@ -280,6 +298,13 @@ class ProposalGate:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
             except RejectedError as error:
                 yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
+
+
+def _policy_faults(event: PolicySet) -> Found:
+    try:
+        check_settings(event.policy, event.settings)
+    except LedgerError as error:
+        yield "bad-value", f"{event.key!r} may not be set so: {'; '.join(str(error).splitlines())}"
 
 
 def _since(proposal: Proposal, refusal: Refusal) -> Refusal:

@@ -68,5 +68,5 @@ ANNULLABLE = (
 )  # fmt: skip
 ADDABLE = (
     GameRecorded, PlayerChanged, BirthYearLearnt, RatingSeeded, SchemeAdopted, RatingRunClosed, TournamentOpened,
-    TournamentClosed,
+    TournamentClosed, PolicySet,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ledger.book import pasts, tables
+from ledger.book import pasts, stored_policies, tables
 from ledger.book.fresh import Fresh
 from ledger.book.judging import Judging
 from ledger.book.roster import INSERT_SEED, Roster, seed_row
@@ -28,6 +28,7 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
+from ledger.facts.public_events import PolicySet
 
 if TYPE_CHECKING:
     import sqlite3
@@ -86,6 +87,8 @@ class SettledFacts:
                 self._changed(position, recorded, now, fresh)
             case RatingSeeded():
                 self._seed(position, recorded, now, fresh)
+            case PolicySet():
+                stored_policies.settle(self._connection, position, recorded, now if type(now) is PolicySet else None)
             case _:
                 pass
 

@@ -1,4 +1,4 @@
-"""The policies of a views database as they are stored: a row for each that was set. SQL only."""
+"""The policies of a views database as they are stored, a row for each that was set; what they say to a decision."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from ledger.book.policies import Policies, PolicyRow, row_of
+from ledger.book.decided import Proposal
+from ledger.book.four_eyes import Party, breach, in_force
+from ledger.book.policies import POLICIES, Policies, PolicyRow, row_of
+from ledger.facts.correction_events import Decision
 from ledger.facts.public_events import PolicySet
 
 if TYPE_CHECKING:
@@ -21,6 +24,30 @@ def take(connection: sqlite3.Connection, position: int, event: PolicySet) -> Non
         "INSERT INTO policies VALUES (?, ?, ?, ?, ?, ?)",
         (row.policy, row.number, row.since_ms, row.since, settings, row.position),
     )
+
+
+def settle(connection: sqlite3.Connection, position: int, recorded: PolicySet, now: PolicySet | None) -> None:
+    """Take a policy as it stands after its corrections; one that holds by position stays as it was recorded.
+
+    Args:
+        connection: the database of the book.
+        position: of the entry.
+        recorded: what it says.
+        now: what it says now; None where it is annulled.
+    """
+    if recorded.policy in POLICIES and POLICIES[recorded.policy].is_by_position:
+        return
+    connection.execute("DELETE FROM policies WHERE position = ?", (position,))
+    if now is not None:
+        take(connection, position, now)
+
+
+def broken_by(
+    connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
+) -> str | None:
+    """Why a decision at a position of the journal breaks the four eyes in force there; None where it may stand."""
+    proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
+    return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
 
 
 def stored_policies(connection: sqlite3.Connection) -> Policies:

@@ -13,7 +13,9 @@ import attrs
 import orjson
 
 from ledger.book.decided import Decided, Proposal
+from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
 from ledger.correcting.previews import Impact, Previews
@@ -47,7 +49,7 @@ class Proposed:
 
 
 @attrs.frozen
-class Told:
+class ShownProposal:
     """A proposal as it is shown.
 
     Attributes:
@@ -185,7 +187,11 @@ class Corrections:
             judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
             faults = [] if reason is None else reason_faults(reason)
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
-            refusals += judging.decision_refusals(proposal, decision, by, lambda _: None)
+            who, position = Party(by, proven), writer.size + 1
+            refusals += judging.decision_refusals(
+                proposal, decision, by,
+                lambda known: broken_by(self.views().connection, position, known, decision, who),
+            )  # fmt: skip
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
                 refusals.append(Refusal(0, "unseen-entries", message))
@@ -214,17 +220,17 @@ class Corrections:
         previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms)
         return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
 
-    def proposal(self, number: int) -> Told:
+    def proposal(self, number: int) -> ShownProposal:
         """A proposal as it is shown.
 
         Raises:
             UnknownNameError: there is none of this number.
         """
-        for told in self.proposals(numbers=[number]):
-            return told
+        for proposal in self.proposals(numbers=[number]):
+            return proposal
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
-    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[Told]:
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ShownProposal]:
         """Proposals in order of their numbers, as they are shown.
 
         Args:
@@ -239,7 +245,7 @@ class Corrections:
             sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
             texts = self.people().reasons.texts(sealed)
             position = proposal.decided_position
-            yield Told(
+            yield ShownProposal(
                 proposal, changes, self._recorded_at(proposal.position),
                 None if position is None else self._recorded_at(position),
                 texts.get(proposal.reason), texts.get(proposal.decision_reason or ""),

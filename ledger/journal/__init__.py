@@ -79,6 +79,16 @@ class Journal(Protocol):
             ValueError: the journal holds fewer.
         """
 
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Merkle root over the committed entries with first < position <= last, a subtree of the tree; 32 bytes.
+
+        Its number of entries is a power of two, or less at the right edge of some size of the tree; it begins at a
+        multiple of the power of two that is not below it.
+
+        Raises:
+            ValueError: the tree has no such subtree.
+        """
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 

@@ -3,11 +3,12 @@
 A leaf is SHA-256(0x00 ‖ body), a node SHA-256(0x01 ‖ left ‖ right); the leaf's index is its position minus 1.
 ``Frontier`` holds what an append needs: the roots of the complete subtrees, one for each bit of the size. The roots
 of subtrees of 256, 65,536, ... leaves are handed out as they become whole; 256 of them in a row are a full tile.
+Proofs are paths of such roots; how a verifier follows them is written elsewhere, by the auditor's reader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from ledger.facts.words import TreeHead
@@ -16,6 +17,7 @@ TILE_HEIGHT = 8
 EMPTY_ROOT = sha256(b"").digest()
 
 Node = tuple[int, int, bytes]  # level (1: over 256 leaves), number, hash
+RootOf = Callable[[int, int], bytes]  # the root over the leaves with first <= index < last, a subtree of the tree
 
 
 def leaf_hash(body: bytes) -> bytes:
@@ -93,3 +95,77 @@ class Frontier:
                 nodes.extend((height // TILE_HEIGHT, first + i, digest) for i, digest in enumerate(row))
         self.size += added
         return nodes
+
+
+# -- proofs --------------------------------------------------------------------------------------------------------
+
+
+def check_subtree(first: int, last: int, size: int) -> None:
+    """Refuse what is no subtree of a tree of *size* leaves (RFC 6962, section 2.1).
+
+    Raises:
+        ValueError: it begins or ends outside, or at a place where no subtree of its size begins.
+    """
+    if not 0 <= first <= last <= size:
+        raise ValueError(f"leaves {first} to {last} of {size}")
+    if first and (first == last or first % (1 << (last - first - 1).bit_length())):
+        raise ValueError(f"no subtree has the leaves {first} to {last}")
+
+
+def inclusion_path(index: int, size: int, root_of: RootOf) -> list[bytes]:
+    """The hashes that lead from a leaf to the root, the leaf's sibling first (RFC 6962, section 2.1.1, PATH).
+
+    Args:
+        index: of the leaf, from 0.
+        size: leaves of the tree.
+        root_of: the roots of its subtrees.
+
+    Raises:
+        ValueError: the tree has no such leaf.
+    """
+    if not 0 <= index < size:
+        raise ValueError(f"leaf {index} of {size}")
+    path: list[bytes] = []
+    first, last = 0, size
+    while last - first > 1:
+        middle = first + _split(last - first)
+        if index < middle:
+            path.append(root_of(middle, last))
+            last = middle
+        else:
+            path.append(root_of(first, middle))
+            first = middle
+    return path[::-1]
+
+
+def consistency_path(older: int, size: int, root_of: RootOf) -> list[bytes]:
+    """The hashes that show that a tree grew out of an older one (RFC 6962, section 2.1.2, PROOF).
+
+    Args:
+        older: leaves of the older tree.
+        size: leaves of the tree.
+        root_of: the roots of its subtrees.
+
+    Raises:
+        ValueError: the older tree is empty or has more leaves.
+    """
+    if not 0 < older <= size:
+        raise ValueError(f"from {older} leaves to {size}")
+    path: list[bytes] = []
+    first, last = 0, size
+    while older < last:
+        middle = first + _split(last - first)
+        if older <= middle:
+            path.append(root_of(middle, last))
+            last = middle
+        else:
+            path.append(root_of(first, middle))
+            first = middle
+    if first:  # the verifier does not know the root of this part, as it would of the whole older tree
+        path.append(root_of(first, last))
+    return path[::-1]
+
+
+def _split(size: int) -> int:
+    """The largest power of two below *size*."""
+    return 1 << ((size - 1).bit_length() - 1)

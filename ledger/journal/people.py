@@ -10,7 +10,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,6 +92,8 @@ def commitment(salt: bytes, identity: str, name: str) -> str:
 class People:
     """The people file of one ledger."""
 
+    refusal: str | None = None  # why nothing may be written, where whoever opened it found out
+
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open the file.
 
@@ -137,11 +139,8 @@ class People:
         Raises:
             StorageError: not ours.
         """
-        people = cls(path)
-        try:
+        with closing(cls(path)) as people:
             return not people._rows(f"SELECT {_COLUMNS} FROM people LIMIT 1", ())
-        finally:
-            people.close()
 
     def close(self) -> None:
         """Release the file."""
@@ -252,6 +251,8 @@ class People:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One write transaction on a file that is as this program left it; it brings an old layout up."""
+        if self.refusal is not None:
+            raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path):
             bring_up(self._connection)
             self._guard.check(self._connection)

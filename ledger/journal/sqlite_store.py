@@ -18,7 +18,8 @@ from ledger.errors import CorruptError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
 from ledger.journal.guard import Guard, statements
-from ledger.journal.merkle import TILE_HEIGHT, Frontier, leaf_hashes
+from ledger.journal.merkle import TILE_HEIGHT, Frontier, check_subtree, leaf_hashes
+from ledger.journal.tiles import edge_hashes
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def _recorded_at(body: bytes) -> str:
 
 class SqliteJournal:
     """A journal in a SQLite file, shared by any number of reading and writing processes."""
+
+    refusal: str | None = None  # why nothing may be written, where whoever opened it found out
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open an existing journal.
@@ -157,9 +160,20 @@ class SqliteJournal:
             if size > self._frontier.size:
                 self._catch_up_frontier(size)
                 return self._frontier.head().root
-            past = Frontier()
-            past.restore(self._edge_hashes(size), size)
-        return past.head().root
+        return self.subtree_root(0, size)
+
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Root over the leaves with first <= index < last, as ``Journal.subtree_root`` says; few rows are read.
+
+        Raises:
+            ValueError: the tree has no such subtree.
+            CorruptError: tree nodes are missing.
+        """
+        check_subtree(first, last, self.size())
+        subtree = Frontier()
+        with sqlite.storage_errors(self.path):
+            subtree.restore(edge_hashes(self._connection, self.path, last - first, first), last - first)
+        return subtree.head().root
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
@@ -208,6 +222,8 @@ class SqliteJournal:
             StorageError: another file stands there, or a schema that this program did not make.
             CorruptError: what this process recorded, now or before, does not stand in the file.
         """
+        if self.refusal is not None:
+            raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
             self._guard.check(self._connection)
             self._catch_up_frontier(self._find_last())
@@ -261,29 +277,8 @@ class SqliteJournal:
                 self._frontier.extend(leaves)
                 self._last_leaf = leaves[-1]
                 return
-        self._frontier.restore(self._edge_hashes(size), size)
+        self._frontier.restore(edge_hashes(self._connection, self.path, size), size)
         (self._last_leaf,) = self._connection.execute(_LEAF, (size,)).fetchone() or (None,)
-
-    def _edge_hashes(self, size: int) -> list[list[bytes]]:
-        """For each level of tiles, the hashes after the last full tile of a tree of *size* leaves: at most 255."""
-        levels: list[list[bytes]] = []
-        while level_size := size >> (len(levels) * TILE_HEIGHT):
-            level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
-            rows = (
-                self._connection.execute(
-                    "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position", (whole, size)
-                )
-                if level == 0
-                else self._connection.execute(
-                    "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number",
-                    (level, whole, level_size),
-                )
-            )
-            hashes = [value for (value,) in rows]
-            if len(hashes) != level_size - whole:
-                raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
-            levels.append(hashes)
-        return levels
 
 
 class SqliteWriter:

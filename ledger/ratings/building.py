@@ -125,12 +125,13 @@ class Build:
     ) -> None:  # fmt: skip
         """Fold the rest of the journal into the game book; what counts of it, and was folded before, goes into *games*.
 
-        A block with anything but players and games is written by the connection that the game book reads with.
+        A block with anything but players and games is written by the connection that the game book reads with, in one
+        transaction with the note that it was folded in.
         """
         stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
             fresh = Fresh()
-            writer = writers.own() if block.reaches_back else writers.aside()
+            writer = writers.together() if block.reaches_back else writers.aside()
             counting = take_decoded(book, block, fresh, writer.insert, self._columns)
             views_file.note_schemes(connection, fresh.adopted)
             folded += len(bodies)
@@ -203,6 +204,12 @@ class _Writers:
             self._aside.commit()
             self._aside.settle()
         return self._own
+
+    def together(self) -> TableWriter:
+        """As ``own``, with a transaction begun that takes in what the game book itself writes."""
+        writer = self.own()
+        self._own.begin()
+        return writer
 
     def aside(self) -> TableWriter:
         """What writes while this process goes on."""

@@ -1,8 +1,8 @@
 """The one place where the heavy packages are imported, each at its first use.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
-is installed), matplotlib, which is optional, more; cattrs, file locks, bars of progress, tables and worker threads from
-0.005 to 0.02 s each, difflib, which is asked about mistyped names alone, 0.01 s.
+is installed), matplotlib, which is optional, more; cattrs, cryptography, file locks, bars of progress, tables, TOML and
+worker threads from 0.005 to 0.02 s each, difflib, which is asked about mistyped names alone, 0.01 s.
 Commands that touch a few rows never need them, so every other module writes
 ``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import difflib
+    import tomllib
     from concurrent import futures
 
     import adbc_driver_manager as adbc_manager
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import tqdm
     import zstandard
     from cattrs import gen as cattrs_gen
+    from cryptography import exceptions as cryptography_exceptions
+    from cryptography.hazmat.primitives.asymmetric import ed25519
     from matplotlib import figure as mpl_figure
 else:
 
@@ -47,7 +50,9 @@ else:
     adbc_sqlite = _Lazy("adbc_driver_sqlite")
     cattrs = _Lazy("cattrs")
     cattrs_gen = _Lazy("cattrs.gen")
+    cryptography_exceptions = _Lazy("cryptography.exceptions")
     difflib = _Lazy("difflib")
+    ed25519 = _Lazy("cryptography.hazmat.primitives.asymmetric.ed25519")
     filelock = _Lazy("filelock")
     futures = _Lazy("concurrent.futures")
     mpl = _Lazy("matplotlib")
@@ -57,10 +62,11 @@ else:
     pl = _Lazy("polars")
     sqlite_utils = _Lazy("sqlite_utils")
     tabulate = _Lazy("tabulate")
+    tomllib = _Lazy("tomllib")
     tqdm = _Lazy("tqdm")
     zstandard = _Lazy("zstandard")
 
 __all__ = [
-    "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "difflib", "filelock", "futures", "mpl", "mpl_figure", "nb",
-    "np", "pl", "sqlite_utils", "tabulate", "tqdm", "zstandard",
+    "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "difflib", "ed25519", "filelock",
+    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "tabulate", "tomllib", "tqdm", "zstandard",
 ]  # fmt: skip

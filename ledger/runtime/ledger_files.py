@@ -27,6 +27,12 @@ def beside(path: str | Path, word: str) -> Path:
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
+def kept_with(path: str | Path, word: str) -> Path:
+    """What is kept with the ledger at *path* and is no database: ``club.db`` -> ``club.key``, beside the journal."""
+    journal = journal_file(path)
+    return journal.with_name(f"{journal.stem}.{word}{journal.suffix.removesuffix('.db')}")
+
+
 def restoring(path: str | Path) -> Path:
     """The folder in which a restore of the ledger at *path* is made ready."""
     journal = Path(path).resolve()
@@ -39,3 +45,10 @@ def refuse_half_restored(path: str | Path) -> None:
         raise StorageError(
             str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
         )
+
+
+def refuse_leftovers(path: str | Path) -> None:
+    """Raise StorageError where a new journal would find what another one left, and be taken for that one."""
+    for leftover in (beside(path, "views"), *(kept_with(path, word) for word in ("checkpoints", "key", "toml"))):
+        if leftover.exists():
+            raise StorageError(str(leftover), "exists already, though the journal does not")

@@ -29,7 +29,7 @@ else:
 
 __all__ = [
     "BUSY_SECONDS", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3",
-    "storage_errors", "waiting", "whole",
+    "storage_errors", "sync_folder", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -142,7 +142,11 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 # What each of our files is, by the number in its header that SQLite keeps for programs.
 JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", "CRLP", "CRLV"
-_OURS = {JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger"}
+TOKENS_ID = 0x43524C54  # "CRLT"
+_OURS = {
+    JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger",
+    TOKENS_ID: "the file of tokens of a ledger",
+}  # fmt: skip
 
 
 def check_identity(
@@ -185,14 +189,19 @@ def whole(path: str | Path) -> Iterator[Path]:
             leftover.unlink()
         yield making
         making.rename(target)
-        if os.name == "posix":  # the name, too, must survive a power cut
-            folder = os.open(target.absolute().parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        sync_folder(target.absolute().parent)
     except OSError as error:
         raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
+
+
+def sync_folder(path: Path) -> None:
+    """Make sure that the names in a folder survive a power cut, where the system can."""
+    if os.name == "posix":
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 class immediate:  # noqa: N801  # a with-statement's word, and a class for speed, as above

@@ -76,10 +76,14 @@ class OwnConnection:
         """Say which connection, to which file."""
         self._connection = connection
 
-    def insert(self, query: str, rows: DataFrame) -> None:
-        """Run a statement for each row."""
+    def begin(self) -> None:
+        """Begin a transaction where none is open: what the caller itself writes meanwhile belongs to it, too."""
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
+
+    def insert(self, query: str, rows: DataFrame) -> None:
+        """Run a statement for each row."""
+        self.begin()
         insert_rows(self._connection, query, rows)
 
     def run(self, query: str) -> None:

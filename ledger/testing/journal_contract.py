@@ -100,6 +100,20 @@ class JournalContract:
                 with refused(ValueError):
                     journal.root_at(size)
 
+    def test_the_root_of_every_subtree_is_that_of_its_entries(self) -> None:
+        with self.journal() as journal:
+            bodies = [entry.body for entry in filled(journal)]
+            size = len(bodies)
+            for width in (1, 2, 64, 128, 256, 512, 1_024):
+                for first in range(0, size, width):
+                    for last in {first + width // 2 + 1, first + width}:
+                        if last <= size:
+                            assert journal.subtree_root(first, last) == root_of(bodies[first:last]), (first, last)
+            for first, last in ((1, 3), (2, 5), (256, 256), (128, 512), (-1, 0), (2, 1), (0, size + 1)):
+                with refused(ValueError):
+                    journal.subtree_root(first, last)
+            assert journal.subtree_root(0, 0) == root_of([])
+
     def test_an_empty_journal_has_nothing(self) -> None:
         with self.journal() as journal:
             assert journal.size() == 0

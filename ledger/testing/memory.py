@@ -13,7 +13,7 @@ import orjson
 
 from ledger.facts.words import TreeHead
 from ledger.journal import KeyTakenError, Stored
-from ledger.journal.merkle import EMPTY_ROOT, leaf_hash, node_hash
+from ledger.journal.merkle import EMPTY_ROOT, check_subtree, leaf_hash, node_hash
 
 BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
 
@@ -51,6 +51,11 @@ class MemoryJournal:
         if not 0 <= size <= len(self._entries):
             raise ValueError(f"{size} entries of {len(self._entries)}")
         return _root([entry.leaf for entry in self._entries[:size]])
+
+    def subtree_root(self, first: int, last: int) -> bytes:
+        """Merkle root over the entries with first < position <= last; ValueError where that is no subtree."""
+        check_subtree(first, last, len(self._entries))
+        return _root([entry.leaf for entry in self._entries[first:last]])
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""

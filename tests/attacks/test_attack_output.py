@@ -26,6 +26,7 @@ from ledger import registry
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from tests.kit.checkpoints import give_key
 from tests.kit.games import game_recorded
 from tests.kit.harmless import (
     ALLOWED,
@@ -227,6 +228,19 @@ def is_json(text: str) -> bool:
     with suppress(ValueError):
         return isinstance(json.loads(text), dict | list)
     return False
+
+
+def test_receipts_of_an_evil_ledger_are_harmless(evil_copy: Path, tmp_path: Path, run_raw: RunRaw) -> None:
+    key, receipt = give_key(evil_copy), tmp_path / f"r{BIDI}\x1b[2J"
+    for words in (["checkpoint-key"], ["checkpoint"], ["receipt", "g1-0", "--with-name", KEY, "--to", receipt]):
+        done = run_raw(words[0], evil_copy, *words[1:])
+        assert_harmless(done)
+        assert done.code == 0
+    for fault, code in ((b"", 0), (b"\n" + ESCAPE.encode(), 3)):
+        receipt.write_bytes(receipt.read_bytes().replace(b"\n\n", fault + b"\n\n"))
+        done = run_raw("verify-receipt", receipt, "--key", key.verifier)
+        assert_harmless(done)
+        assert (done.code, done.out.count(b"\\u") > 1) == (code, True)
 
 
 EVIL_WORDS = {"escape": ESCAPE, "bidi": BIDI, "unseen": UNSEEN, "lines": LINES + CONTROLS.rstrip("\0"), "lone": LONE}

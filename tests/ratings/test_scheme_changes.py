@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import players, pools, rankings
-from ledger.audit.audit import table_digests
+from ledger.audit.audit import audit, table_digests
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
@@ -206,3 +206,14 @@ def test_a_million_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a
         assert sum(1 for _ in ledger.views.connection.execute("SELECT DISTINCT scheme FROM eras")) == 2
         ledger.rebuild()
         assert table_digests(ledger.views.connection) == adopted_late
+
+
+@pytest.mark.parametrize("pool", ["standard", "rapid"], ids=["the same pool", "a new pool"])
+def test_views_that_stand_have_the_index_of_a_build_once_a_scheme_rates_tournaments_whole(
+    pool: str, tmp_path: Path
+) -> None:
+    since = CHANGE if pool == "standard" else None
+    with taken(tmp_path / "c.db", "elo") as ledger:
+        ledger.append(scheme_adopted("fide", pool=pool, effective_from=since))
+        ledger.catch_up()
+    assert audit(tmp_path / "c.db").falsehoods == ()

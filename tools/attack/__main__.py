@@ -68,7 +68,8 @@ def _tried(family: Family, on: Field, source: Path | None, beginnings: range, on
     took = f"{time.monotonic() - started:.0f} s"
     output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
     again = ["python", "-m", "tools.attack", *([str(source)] if source else []), "--family", family.name]
-    for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if tried.of else [])])):
+    can_repeat = tried.of or family.is_numbered
+    for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if can_repeat else [])])):
         output.answer(f"  {line}")
     return not findings
 

@@ -9,7 +9,18 @@ from tempfile import TemporaryDirectory
 
 import attrs
 
-from . import bit_flips, clocks, concurrency, copies, environment, foreign_objects, histories, torn_logs, values
+from . import (
+    bit_flips,
+    clocks,
+    concurrency,
+    copies,
+    environment,
+    foreign_objects,
+    histories,
+    power_loss,
+    torn_logs,
+    values,
+)
 from . import swapped_files as swapped
 from .histories import History
 from .truth import Truth
@@ -41,7 +52,7 @@ class Part:
     Attributes:
         count: how many attacks, or how many rounds of a scene.
         beginning: how many were tried before.
-        only: the one attack of this name instead.
+        only: the one attack of this name instead; the number at its end is enough where rounds are numbered.
         shortened: try two plays of each attack instead of all.
     """
 
@@ -73,6 +84,7 @@ class Family:
         alone: yield attacks on a history.
         with_others: yield attacks that need another ledger's files.
         scenes: commands of several rounds that are judged by themselves.
+        is_numbered: a round of its scenes can be repeated by its number, with which the name of a finding ends.
     """
 
     name: str
@@ -80,6 +92,7 @@ class Family:
     alone: tuple[Callable[[History], Iterable[Attack]], ...] = ()
     with_others: tuple[Callable[[History, History], Iterable[Attack]], ...] = ()
     scenes: tuple[Scene, ...] = ()
+    is_numbered: bool = False
 
     def attacks(self, on: Field) -> list[Attack]:
         """Every attack of the family on copies of files."""
@@ -89,6 +102,8 @@ class Family:
     def tries(self, on: Field, part: Part) -> Tried:
         """Make some attacks, kinds in turn, and judge them."""
         if self.scenes:
+            if part.only is not None and self.is_numbered:
+                part = Part(1, _number_in(part.only))
             found = [finding for scene in self.scenes for finding in scene(on.judge, part.count, part.beginning)]
             return Tried(part.count, None, found)
         every = self.attacks(on)
@@ -96,6 +111,18 @@ class Family:
         if part.only is None:
             chosen = next_attacks(every, part.count, part.beginning)
         return Tried(len(chosen), len(every), on.judge.judged(shortened(chosen) if part.shortened else chosen))
+
+
+def _number_in(name: str) -> int:
+    """The number with which the name of a finding ends.
+
+    Raises:
+        ValueError: it ends with none.
+    """
+    number = name.rpartition(" ")[2]
+    if not number.isdecimal():
+        raise ValueError(f"{name!r}: ends with no number of a round")
+    return int(number)
 
 
 @contextmanager
@@ -165,5 +192,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("concurrency", "commands side by side in several processes", scenes=(_side_by_side,)),
     Family("rights-and-names", "read-only folders, links, odd names", (environment.rights, environment.names)),
     Family("full-disks", "files that may not grow", (environment.full_disks,)),
+    Family(
+        "power-cuts", "the power cut at any moment of a command", scenes=(power_loss.power_cuts,), is_numbered=True
+    ),
     Family("outputs", "standard outputs closed or full", scenes=(environment.outputs,)),
 )  # fmt: skip

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
+from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.facts.words import TreeHead
+from ledger.journal.kept_checkpoints import last_checkpoint
 from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
+from ..verifier_keys import keys_in
 from ..wording import counted
 from . import DB, FALSE, REFUSED, tell_falsehoods
 
 
 @click.command()
 @DB
-@click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file whose last line is one.")
+@click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file that ends in one.")
+@click.option(
+    "--key", "keys", metavar="VERIFIER", multiple=True,
+    help="Who must have signed the checkpoint in --since; repeatable.",
+)  # fmt: skip
 @click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
 @click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
-def audit(db_path: str, since: str | None, journal_only: bool, save_head: str | None) -> None:
+def audit(db_path: str, since: str | None, keys: Sequence[str], journal_only: bool, save_head: str | None) -> None:
     """Prove that the journal is what was sealed and that every published number follows from it.
 
     Prints the verdict and what was not compared, then the head (size and root) and one digest for each table. Keep the
     head somewhere else, and give it to --since later: only that finds a cut-off tail, a restored older copy, or a tail
-    sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. Exit code
-    3: something is false.
+    sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
+    checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
+    ledger keeps is compared in any case. Exit code 3: something is false.
 
     \b
     Example:
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
+      rating-ledger audit club.db --since /media/stick/club.checkpoints --key club.verifier
     """
-    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head)
-    head = kept if since is None else head_in(since)
+    if keys and since is None:
+        raise click.UsageError("--key goes with --since FILE, which holds a checkpoint")
+    kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
+    head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
     with Bars() as bars:
         verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
     _tell(db_path, verdict)
@@ -79,18 +91,38 @@ def _proven(verdict: Verdict) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
 
 
-def head_in(word: str) -> TreeHead:
-    """A head, or the last line of a file that keeps them."""
-    wanted = "give a head as 'head' prints it, in quotes ('SIZE ROOT'), or a file whose last line is one"
+def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = True) -> TreeHead:
+    """A head, or the last one of a file that keeps them: a line each, or checkpoints.
+
+    Args:
+        word: of the command line.
+        keys: by which the checkpoint must be signed, and no others; where none are given it is taken as it stands.
+        checkpoints: whether a file may hold them; not one that is to be written over.
+
+    Raises:
+        UsageError: there is none.
+    """
+    wanted = (
+        "give a head as 'head' prints it, in quotes ('SIZE ROOT'), or a file whose last line is one or that ends in a "
+        "checkpoint"
+    )
     try:
-        if " " in word.strip() and not Path(word).exists():
+        if " " in word.strip() and not Path(word).exists() and not keys:
             return TreeHead.parse(word)
         kept = Path(word).read_text(encoding="utf-8").split("\n")
-        return TreeHead.parse(next((line for line in reversed(kept) if line.strip()), ""))
+        last = next((line for line in reversed(kept) if line.strip()), "")
+        if not checkpoints or not (keys or last.startswith("— ")):
+            return TreeHead.parse(last)
+        checkpoint = last_checkpoint(Path(word))
+        assert checkpoint is not None  # the file was read just now
+        lines = checkpoint.note.split("\n")[:-1]
+        return verified_checkpoint(lines, 1, keys).head if keys else checkpoint.head
     except FileNotFoundError:
         raise click.UsageError(f"--since: there is no file {word!r}; {wanted}") from None
     except OSError as error:
         raise click.UsageError(f"--since: {word!r} cannot be read ({error.strerror}); {wanted}") from None
+    except NotAProofError as error:
+        raise click.UsageError(f"--since {word!r}: its last checkpoint, {error}; nobody vouches for it") from None
     except ValueError as error:
         raise click.UsageError(f"--since {word!r}: {error}; {wanted}") from None
 

@@ -7,8 +7,10 @@ alone is whether the whole file was written anew: that takes a head kept outside
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
-from ledger.audit.reader.proofs import inclusion_proof, verify_inclusion
+from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
+from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
 
 __all__ = [
@@ -17,14 +19,20 @@ __all__ = [
     "Falsehood",
     "JournalVerdict",
     "NamesVerdict",
+    "NotAProofError",
+    "ProvenReceipt",
     "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
+    "VerifierKey",
     "inclusion_proof",
     "snapshot",
+    "verified_checkpoint",
+    "verify_consistency",
     "verify_inclusion",
     "verify_journal",
     "verify_names",
     "verify_reasons",
+    "verify_receipt",
     "verify_texts",
 ]

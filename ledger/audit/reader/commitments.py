@@ -206,7 +206,7 @@ def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> boo
     if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
         return False
     return not text_fault(identity) and not text_fault(name) and (
-        _commitment(identity, name, salt) == sealed.commitments[-1][1]
+        commitment_of(identity, name, salt) == sealed.commitments[-1][1]
     )
 
 
@@ -254,7 +254,7 @@ def _row_faults(
     if not isinstance(salt, bytes) or len(salt) != SALT_BYTES:
         yield f"the salt is not {SALT_BYTES} bytes; {REMEDY}"
     elif sealed:
-        found = _commitment(identity, name, salt)
+        found = commitment_of(identity, name, salt)
         position, newest = sealed.commitments[-1]
         if found == newest or (pending is not None and _is_sealed(row, pending, sealed)):
             return
@@ -267,7 +267,7 @@ def _row_faults(
         )
 
 
-def _commitment(identity: str, name: str, salt: bytes) -> str | None:
+def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
     """As published; None for a pair that could be cut at another place, which no importer makes."""
     if "\x00" in identity:
         return None

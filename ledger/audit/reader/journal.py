@@ -50,7 +50,7 @@ class JournalVerdict:
 
 def verify_journal(
     source: str | Snapshot, since: TreeHead | None = None, progress: Callable[[int, int], None] | None = None,
-    *, sizes: Collection[int] = (),
+    *, sizes: Collection[int] = (), kept: TreeHead | None = None,
 ) -> JournalVerdict:  # fmt: skip
     """Re-hash every entry, rebuild the tree, and compare all that is stored about them.
 
@@ -59,18 +59,20 @@ def verify_journal(
         since: a head kept outside; proves that the entries it covers are a prefix of those here.
         progress: called with the rows read so far and the last position.
         sizes: numbers of entries at which the root is asked for.
+        kept: another head kept outside, such as that of the last checkpoint.
 
     Raises:
         StorageError: the file is missing, locked, or may not be read.
         CorruptError: it is too damaged to be read at all, or holds no table ``journal``.
     """
+    outside = tuple(dict.fromkeys(head for head in (since, kept) if head))
     with opened(source, "journal") as file:
         connection = file.connection
         columns = [row[1] for row in connection.execute("PRAGMA table_info(journal)")]
         missing = [name for name in _COLUMNS if name not in columns]
         if missing:
             raise CorruptError(file.path, 0, f"table journal has no column {missing[0]!r}, only {columns}; {RESTORE}")
-        scan = Scan({*sizes, *((since.size,) if since else ())})
+        scan = Scan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
         file.read_any_text()
         try:
@@ -83,7 +85,7 @@ def verify_journal(
             of_the_file += _index_falsehoods(connection, scan)
         falsehoods += dict.fromkeys(of_the_file)  # each falsehood once, even if found twice
     head = TreeHead(scan.size, scan.root())
-    falsehoods += _since_falsehoods(scan, since) if since else ()
+    falsehoods += [falsehood for head_outside in outside for falsehood in _since_falsehoods(scan, head_outside)]
     return JournalVerdict(head, scan.entries, tuple(falsehoods), tuple(scan.clocks), scan.roots)
 
 

@@ -1,4 +1,7 @@
-"""Inclusion proofs: that one entry stands in the tree of a head, in some twenty hashes (RFC 9162, 2.1.3)."""
+"""Proofs about a head, in some twenty hashes each (RFC 9162, December 2021).
+
+Inclusion (2.1.3): one entry stands in its tree. Consistency (2.1.4): its tree grew out of that of an earlier head.
+"""
 
 from __future__ import annotations
 
@@ -80,3 +83,31 @@ def verify_inclusion(leaf: bytes, position: int, head: TreeHead, proof: Sequence
             leaf = parents([leaf, sibling])[0]
         index, last = index // 2, last // 2
     return last == 0 and leaf == head.root
+
+
+def verify_consistency(older: TreeHead, newer: TreeHead, proof: Sequence[bytes]) -> bool:
+    """True when *proof* shows that the entries under *older* are the first under *newer* (RFC 9162, 2.1.4.2)."""
+    if not 0 < older.size <= newer.size:
+        return False
+    if older.size == newer.size:
+        return not proof and older.root == newer.root
+    hashes = list(proof)
+    if older.size & (older.size - 1) == 0:  # a complete tree, whose root the proof leaves out
+        hashes.insert(0, older.root)
+    if not hashes:
+        return False
+    index, last = older.size - 1, newer.size - 1
+    while index % 2:
+        index, last = index // 2, last // 2
+    then = now = hashes[0]
+    for sibling in hashes[1:]:
+        if last == 0:
+            return False
+        if index % 2 or index == last:
+            then, now = parents([sibling, then])[0], parents([sibling, now])[0]
+            while index and index % 2 == 0:
+                index, last = index // 2, last // 2
+        else:
+            now = parents([now, sibling])[0]
+        index, last = index // 2, last // 2
+    return last == 0 and then == older.root and now == newer.root

@@ -1,0 +1,106 @@
+"""Proposals and decisions as plain dictionaries, and each change in words. Nothing is written or formatted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ledger.answers.wording import names
+from ledger.correcting.corrections import ShownProposal
+from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.ledger import Ledger
+
+
+def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[dict[str, Any]]:
+    """Proposals as rows: number, state, who proposed and decided, when and why, and what is changed, in words.
+
+    ``proven`` says whether a token named who proposed, and ``decided_proven`` who decided; else the name is a word.
+    A reason that was erased, or that is not in the people file, is None.
+    """
+    return [_row(ledger, shown) for shown in proposals]
+
+
+def proposal(ledger: Ledger, number: int) -> dict[str, Any]:
+    """One proposal: the row of ``proposal_rows``, with all its changes in words and as they were recorded.
+
+    Raises:
+        UnknownNameError: there is no proposal of this number.
+    """
+    shown = ledger.corrections.proposal(number)
+    row = _row(ledger, shown)
+    row["what"] = described(ledger, shown.changes)
+    row["recorded"] = [change.plain() for change in shown.changes]
+    row["why_not"] = shown.proposal.why_not
+    return row
+
+
+def _row(ledger: Ledger, shown: ShownProposal) -> dict[str, Any]:
+    known = shown.proposal
+    what = described(ledger, shown.changes[:1])
+    more = len(shown.changes) - 1
+    return {
+        "proposal": known.proposal,
+        "state": shown.state,
+        "changes": len(shown.changes),
+        "what": f"{what[0]} and {more} more" if more else what[0],
+        "reason": shown.reason,
+        "proposed_at": shown.proposed_at,
+        "proposed_by": known.proposed_by,
+        "proven": bool(known.proposed_proven),
+        "decided_at": shown.decided_at,
+        "decided_by": known.decided_by,
+        "decided_proven": None if known.decided_proven is None else bool(known.decided_proven),
+        "decision_reason": shown.decision_reason,
+        "alike": list(shown.alike),
+    }
+
+
+def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
+    """Each change in words, with the names of the players."""
+    listed = list(changes)
+    players = {player for change in listed for player in _players(change)}
+    called = names(ledger, players) if players else {}
+    return [_words(change, {player: f"{name} ({player})" for player, name in called.items()}) for change in listed]
+
+
+def _players(change: Change) -> set[int]:
+    found = {change.player, change.into} - {None}
+    for facts in (change.expects or {}, change.facts or {}):
+        found |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
+    return {player for player in found if player is not None}
+
+
+def _words(change: Change, called: dict[int, str]) -> str:
+    player, into = called.get(change.player or 0, ""), called.get(change.into or 0, "")
+    between = (f" from {change.since}" if change.since else "") + (f" until {change.until}" if change.until else "")
+    match change.do:
+        case Verb.REPLACE:
+            expects, facts = change.expects or {}, change.facts or {}
+            pairs = ((name, _shown(name, expects[name], called), _shown(name, facts[name], called)) for name in facts)
+            return f"{change.fact}: {', '.join(f'{name} {before} -> {after}' for name, before, after in pairs)}"
+        case Verb.ANNUL | Verb.RESTORE:
+            return f"{'annul' if change.do is Verb.ANNUL else 'restore'} {change.fact}"
+        case Verb.ADD:
+            facts = change.facts or {}
+            fields = [f"{name} {_shown(name, value, called)}" for name, value in facts.items()]
+            return f"record {change.fact}: {', '.join(fields)}"
+        case Verb.MERGE:
+            return f"{player} is {into}"
+        case Verb.PART:
+            return f"{player} is not {into}"
+        case Verb.ANNUL_GAMES:
+            games = "all rated games" if change.which == Which.ALL else "the rated games that opponents lost"
+            return f"annul {games}, of {player}{between}"
+        case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
+            verb = "annul" if change.do is Verb.ANNUL_TOURNAMENT else "restore"
+            return f"{verb} the games of tournament {change.tournament!r}{between} in pool {change.pool}"
+        case Verb.UNDO:
+            return f"undo proposal {change.proposal}"
+
+
+def _shown(name: str, value: Any, called: dict[int, str]) -> str:
+    if value == BLANK:
+        return "blank"
+    if name in {"white", "black", "player"} and value in called:
+        return called[value]
+    return str(value)

@@ -1,0 +1,112 @@
+"""Receipts: what a player can keep, to prove later that a game was recorded, as it was, in this very journal.
+
+Written here as C2SP tlog-proof files (https://c2sp.org/tlog-proof, "Format", as of 2026) from the journal and the last
+checkpoint that is kept. What the line ``extra`` holds is said in ``reader.receipts``, which verifies them and shares no
+code with this; it is asked here only whether the path leads where it should.
+
+A receipt holds the raw entry: players' numbers, no names. One name, with identity and salt, is put in on request.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ledger.audit.reader import verify_inclusion
+from ledger.errors import CorruptError, StorageError, UnknownNameError
+from ledger.facts.words import TreeHead
+from ledger.journal import Stored
+from ledger.journal.game_keys import game_found
+from ledger.journal.merkle import inclusion_path, leaf_hash
+from ledger.journal.people import Person
+from ledger.journal.rules import facts_of
+from ledger.journal.sealings import is_sealed, sealings
+from ledger.ledger import Ledger
+
+FIRST_LINE = "c2sp.org/tlog-proof@v1"
+MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
+
+
+def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
+    """The receipt of a game under the last checkpoint that is kept.
+
+    Args:
+        ledger: whose journal recorded it.
+        game: as ``game_found`` takes it.
+        name_of: a player of the game, by name, identity or number, whose name the receipt shall prove as well.
+
+    Raises:
+        UnknownNameError: no such game or player, the player did not play it, or was erased.
+        StorageError: there is no checkpoint yet, it was made before the entry, or the journal is not that of it.
+        CorruptError: what is stored of the tree does not lead to the checkpoint.
+    """
+    name, entry = game_found(ledger.journal, game)
+    person = None if name_of is None else _player_of(ledger, entry, name_of)
+    last, place = ledger.checkpoints.last(), ledger.checkpoints.place
+    if last is None:
+        raise StorageError(str(place), f"there is no checkpoint yet, under which a receipt could stand: {MAKE_ONE}")
+    if fault := ledger.checkpoints.fault():
+        raise StorageError(str(ledger.path), f"no receipt can be given: {fault}")
+    _check_covered(place, last.head, entry, f"game {name!r}")
+    content: dict[str, Any] = {"entry": _text(ledger, entry)}
+    if person is not None:
+        content["name"] = _name(ledger, person, last.head)
+    path = [_base64(sibling) for sibling in _path(ledger, entry, last.head)]
+    extra = _base64(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+    return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
+
+
+def _player_of(ledger: Ledger, entry: Stored, wanted: str) -> Person:
+    """The player that is meant, who played the game."""
+    person, facts = ledger.player(wanted), facts_of(entry)
+    players = [facts["white"], facts["black"]]
+    if person.player not in players:
+        raise UnknownNameError("player", wanted, f"it was played by the players {players}", where="in this game")
+    if person.is_erased or person.salt is None:
+        raise UnknownNameError("name", wanted, "of a player who was erased, or whose name is lost, none can be proven")
+    return person
+
+
+def _name(ledger: Ledger, person: Person, head: TreeHead) -> dict[str, Any]:
+    """What proves a name: identity, name and salt, and the entry that committed to them, with its path."""
+    sealed = sealings(ledger.journal.find, [person.player]).get(person.player, [])
+    entry = next((entry for entry in reversed(sealed) if is_sealed(person, entry)), None)
+    if entry is None or person.salt is None:
+        raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")
+    _check_covered(ledger.checkpoints.place, head, entry, f"the name of player {person.player}")
+    return {
+        "entry": _text(ledger, entry), "identity": person.identity, "index": entry.position - 1, "name": person.name,
+        "proof": [_base64(sibling) for sibling in _path(ledger, entry, head)], "salt": person.salt.hex(),
+    }  # fmt: skip
+
+
+def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> None:
+    if entry.position > head.size:
+        raise StorageError(
+            str(place),
+            f"{what} was recorded as entry {entry.position}, after the last checkpoint, which has {head.size} entries: "
+            f"{MAKE_ONE}",
+        )
+
+
+def _text(ledger: Ledger, entry: Stored) -> str:
+    try:
+        return entry.body.decode()
+    except UnicodeDecodeError:
+        raise CorruptError(str(ledger.path), entry.position, "is not UTF-8; run 'audit'") from None
+
+
+def _path(ledger: Ledger, entry: Stored, head: TreeHead) -> list[bytes]:
+    path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
+    if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):
+        message = "does not lead to the root of the checkpoint: entry, leaf or tree was changed; run 'audit'"
+        raise CorruptError(str(ledger.path), entry.position, message)
+    return path
+
+
+def _base64(content: bytes) -> str:
+    """RFC 4648, section 4, with padding."""
+    return base64.b64encode(content).decode()

@@ -1,0 +1,259 @@
+"""Checkpoints of one ledger: made of its journal, kept in a file, and held against the journal when it is opened.
+
+The checkpoints stand beside the journal (``club.checkpoints``) or where ``club.toml`` says, best on a medium that
+whoever writes the journal cannot write; so does the key (``club.key``). The format of the file is the business of
+``kept_checkpoints``, that of the key of ``note_keys``.
+
+A log must never sign a checkpoint that is inconsistent with one that it signed before (C2SP tlog-checkpoint,
+"Signatures"): so nothing is signed, nor recorded, where the last one kept does not fit the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledger.errors import CheckpointWarning, CorruptError, StorageError
+from ledger.journal import Journal
+from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
+from ledger.journal.note_keys import NoteKey, make_key, read_key
+from ledger.journal.people import People
+from ledger.journal.sqlite_store import SqliteJournal
+from ledger.runtime.lazy import filelock, tomllib
+from ledger.runtime.ledger_files import kept_with
+
+WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
+SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
+_PLACE_LINE = re.compile(r"""\s*(checkpoints|"checkpoints"|'checkpoints')\s*=""")
+_BEGIN_ANEW = (
+    "bring the right file back; where that is lost for good, this is another log: move the checkpoints and the key "
+    "aside, and make a new key under another name by 'rating-ledger checkpoint-key DB --new NAME'"
+)
+
+
+class CheckpointFiles:
+    """Where the checkpoints of the ledger at a path and its key are, and the last checkpoint."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Take the journal's file."""
+        self._path = Path(path)
+
+    @property
+    def settings_file(self) -> Path:
+        """Where it is said that checkpoints or key are kept elsewhere: ``club.toml``, if there is one."""
+        return kept_with(self._path, "toml")
+
+    @property
+    def place(self) -> Path:
+        """The file of the checkpoints, whether it exists or not."""
+        return self._configured("checkpoints") or kept_with(self._path, "checkpoints")
+
+    @property
+    def key_file(self) -> Path:
+        """The file of the key, whether it exists or not."""
+        return self._configured("key") or kept_with(self._path, "key")
+
+    def _configured(self, word: str) -> Path | None:
+        place = self._settings().get(word)
+        return None if place is None else self.settings_file.parent / place
+
+    def _settings(self) -> dict[str, str]:
+        """What ``club.toml`` says; nothing where there is none.
+
+        Raises:
+            StorageError: it cannot be read, or says something else than where files are.
+        """
+        path = self.settings_file
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
+        expected = "; it takes lines such as checkpoints = \"/media/stick/club.checkpoints\""
+        try:
+            settings = tomllib.loads(content.decode())
+        except ValueError as error:  # of TOML and of UTF-8
+            raise StorageError(str(path), f"is not TOML: {error}{expected}") from error
+        for word, value in settings.items():
+            if word not in SETTINGS:
+                raise StorageError(str(path), f"has no setting {word!r}, only {' and '.join(SETTINGS)}{expected}")
+            if not isinstance(value, str) or not value or "\0" in value:
+                raise StorageError(str(path), f"{word} must be the path of a file, got {value!r}{expected}")
+        return settings
+
+    def last(self) -> Checkpoint | None:
+        """The newest checkpoint that is kept; None where there is none yet.
+
+        Raises:
+            StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
+        """
+        found = last_checkpoint(self.place)
+        if found is None and self._configured("checkpoints"):
+            raise StorageError(
+                str(self.place),
+                f"is missing, but {self.settings_file.name} says that the checkpoints are kept there: bring it back "
+                "(is its disk there?), or take the line away if there shall be none",
+            )
+        return found
+
+
+class Checkpoints(CheckpointFiles):
+    """The checkpoints of a ledger that is open. Nothing is read before it is asked for."""
+
+    def __init__(self, path: str | Path, journal: Journal) -> None:
+        """Take the journal's file, and the journal."""
+        super().__init__(path)
+        self._journal = journal
+
+    def fault(self) -> str | None:
+        """Why the journal is not the one that the last checkpoint was made of; None where it is, or none is kept.
+
+        The signature is not looked at: whoever can forge the file could as well empty it.
+        """
+        try:
+            last = self.last()
+            return None if last is None else self._fault(last, self.place)
+        except (StorageError, CorruptError) as error:
+            return f"the journal cannot be compared with its last checkpoint: {error}"
+
+    def _fault(self, last: Checkpoint, place: Path) -> str | None:
+        size, kept = self._journal.size(), last.head
+        if size < kept.size:
+            return (
+                f"the journal holds {size} entries, but the last checkpoint in {place} was made of {kept.size}: its "
+                f"tail was cut off or an older copy was put in its place; {_BEGIN_ANEW}"
+            )
+        root = self._journal.root_at(kept.size)
+        if root != kept.root:
+            return (
+                f"entries 1 to {kept.size} of the journal have the root {root.hex()}, but the last checkpoint in "
+                f"{place} says {kept.root.hex()}: it is another ledger, or what was recorded was changed; {_BEGIN_ANEW}"
+            )
+        return None
+
+    def new_key(self, name: str) -> NoteKey:
+        """Make the key that signs this ledger's checkpoints under *name*.
+
+        Raises:
+            MalformedError: the name cannot stand in a note.
+            StorageError: there is a key already, the file cannot be made, or the checkpoints are of another name.
+        """
+        last = last_checkpoint(self.place)
+        if last is not None and last.origin != name:
+            raise StorageError(str(self.place), _other_origin(last, name))
+        return make_key(self.key_file, name)
+
+    def key(self, key_file: Path | None = None) -> NoteKey:
+        """The key of this ledger, or the one in a file that is named.
+
+        Raises:
+            StorageError: it is missing, may be read by others, or is no key.
+        """
+        return read_key(key_file or self.key_file)
+
+    def make(self, key_file: Path | None = None, *, keep_in: Path | None = None) -> Checkpoint:
+        """Sign the journal's head as it stands on the disk, and keep it; the last one again where nothing is new.
+
+        Args:
+            key_file: the key, where it is not the ledger's own.
+            keep_in: another file, in which the checkpoints are kept from now on: ``club.toml`` then says so. Those
+                made before stay where they are.
+
+        Raises:
+            StorageError: no key, or the checkpoints cannot be written, or the journal is not that of the last one.
+            CorruptError: the journal's tree is damaged.
+        """
+        key = self.key(key_file)
+        place = keep_in or self.place
+        with self._alone():
+            kept = last_checkpoint(place)
+            for last, where in ((self.last(), self.place), (kept, place)):
+                if last is not None and last.origin != key.name:
+                    raise StorageError(str(where), _other_origin(last, key.name))
+                if last is not None and (fault := self._fault(last, where)):
+                    raise StorageError(str(self._path), f"nothing was signed: {fault}")
+            head = self._journal.head()
+            made = Checkpoint(key.name, head, key.sign(text_of(key.name, head)))
+            if kept is None or kept.note != made.note:
+                add(place, made, is_first=kept is None)
+            if keep_in is not None:
+                self._set_place(keep_in)
+            return made
+
+    def make_if_configured(self) -> Checkpoint | None:
+        """Make a checkpoint where there is a key.
+
+        Raises:
+            StorageError: as ``make``.
+        """
+        return self.make() if self.key_file.exists() else None
+
+    def after_commit(self) -> Checkpoint | None:
+        """As ``make_if_configured``, for whoever has just committed an approved correction or a publication.
+
+        Call it after the transaction, never within. What was committed stands, so what stops a checkpoint is no error
+        here but a ``CheckpointWarning``.
+        """
+        try:
+            return self.make_if_configured()
+        except (StorageError, CorruptError) as error:
+            message = f"{self._path}: what was recorded stands, but no checkpoint was made of it: {error}"
+            warnings.warn(message, CheckpointWarning, stacklevel=3)
+            return None
+
+    def _set_place(self, place: Path) -> None:
+        """Write the line of ``club.toml`` that says where the checkpoints are; other lines stay."""
+        path = self.settings_file
+        quoted = json.dumps(str(place.absolute()), ensure_ascii=False).replace("\x7f", r"\u007f")
+        line = f"checkpoints = {quoted}\n"
+        lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+        others = [other for other in lines if not _PLACE_LINE.match(other)]
+        making = path.with_name(f"{path.name}.making")
+        try:
+            with making.open("w", encoding="utf-8") as file:
+                file.write("".join([line, *others]))
+                file.flush()
+                os.fsync(file.fileno())
+            making.replace(path)
+        except UnicodeEncodeError:
+            message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
+            raise StorageError(str(path), message) from None
+        except OSError as error:
+            raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process makes a checkpoint of this ledger meanwhile."""
+        path = kept_with(self._path, "checkpoints.lock")
+        lock = filelock.FileLock(str(path), timeout=WAIT_SECONDS)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise StorageError(str(path), "another process makes a checkpoint; try again later") from None
+        except OSError as error:
+            raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def refuse_another_history(path: Path, journal: SqliteJournal, people: People) -> None:
+    """Let nothing be written into the files of a ledger whose last checkpoint was made of another journal; warn."""
+    fault = Checkpoints(path, journal).fault()
+    if fault is not None:
+        journal.refusal = people.refusal = f"nothing may be written: {fault}"
+        warnings.warn(f"{path}: opened for reading only: {fault}", CheckpointWarning, stacklevel=3)
+
+
+def _other_origin(last: Checkpoint, name: str) -> str:
+    return (
+        f"holds the checkpoints of {last.origin!r}, not of {name!r}: sign with the key of that name, or keep those of "
+        "this ledger in a file of their own by 'rating-ledger checkpoint DB --keep-in FILE'"
+    )

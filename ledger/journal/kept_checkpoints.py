@@ -1,0 +1,102 @@
+"""The file that checkpoints are kept in: one signed note after another, the newest last, an empty line between two.
+
+A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
+"Note text") within C2SP signed-note, as both stood in 2026. Here they are added and the last one is read; no signature
+is made or verified here: whoever can change the file can take its last checkpoint away as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from pathlib import Path
+
+import attrs
+
+from ledger.errors import StorageError
+from ledger.facts.words import TreeHead
+from ledger.runtime.sqlite import sync_folder
+
+TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
+_NOTE = re.compile(
+    r"(?:\A|\n)(?P<note>(?P<origin>[^\n]+)\n(?P<size>0|[1-9][0-9]{0,17})\n(?P<root>[A-Za-z0-9+/]{43}=)\n"
+    r"\n(?:— [^\s]+ [A-Za-z0-9+/]+={0,2}\n)+)\Z"
+)
+
+
+@attrs.frozen
+class Checkpoint:
+    """A tree head that somebody signed.
+
+    Attributes:
+        origin: the log's name.
+        head: size and root.
+        note: the whole signed note, as it is kept and given to others.
+    """
+
+    origin: str
+    head: TreeHead
+    note: str
+
+
+def text_of(origin: str, head: TreeHead) -> str:
+    """What is signed: three lines."""
+    return f"{origin}\n{head.size}\n{base64.b64encode(head.root).decode()}\n"
+
+
+def last_checkpoint(path: Path) -> Checkpoint | None:
+    """The newest checkpoint of a file; None where there is no file.
+
+    Raises:
+        StorageError: it cannot be read, or does not end in a whole checkpoint.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL_BYTES))
+            tail = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
+    # A character that was cut at the beginning of the tail is no part of the last note.
+    match = _NOTE.search(tail.decode("utf-8", "replace" if size > TAIL_BYTES else "surrogateescape"))
+    if match is None:
+        raise StorageError(
+            str(path),
+            "does not end in a whole checkpoint (three lines, an empty one, signatures): it was cut off or changed; "
+            "bring it back from a copy or, where the machine failed while it was written, take the last lines away, "
+            "down to the checkpoint before",
+        )
+    root = base64.b64decode(match["root"])
+    if base64.b64encode(root).decode() != match["root"]:
+        raise StorageError(str(path), f"its last root, {match['root']}, is not as base64 is written: it was changed")
+    return Checkpoint(match["origin"], TreeHead(int(match["size"]), root), match["note"])
+
+
+def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
+    """Add a checkpoint at the end, durably.
+
+    Args:
+        path: of the file; a missing one is made.
+        checkpoint: what is added.
+        is_first: whether nothing stands there yet.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    content = (checkpoint.note if is_first else f"\n{checkpoint.note}").encode()
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            written = os.write(file, content)  # at once: whoever reads sees all of it or nothing
+            os.fsync(file)
+        finally:
+            os.close(file)
+        if is_first:
+            sync_folder(path.absolute().parent)
+    except OSError as error:
+        raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
+    if written != len(content):
+        raise StorageError(str(path), f"took {written} of {len(content)} bytes; is the disk full? Take them away again")

@@ -1,0 +1,162 @@
+"""The power is cut while a command runs: what was acknowledged is on the disk, and what is found there mends itself.
+
+The commands are recorded as they are; the disk is a model (``tools.attack.disk``). That the model bites is shown on
+copies of the program that do without a flush: their losses must be found.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from random import Random
+
+import attrs
+import pytest
+
+from tests.kit.attacks import Holds
+from tests.kit.places import ROOT
+from tools.attack import power_loss, recording
+from tools.attack.disk import SECTOR, Disk, Loss
+from tools.attack.families import Field
+from tools.attack.power_loss import Command, Image, findings, recorded
+from tools.attack.recording import Kind, Record, Recording, RecordingError
+
+pytestmark = pytest.mark.skipif(bool(recording.obstacle()), reason=recording.obstacle() or "none")
+
+IMAGES = 200
+
+
+def test_no_power_cut_loses_what_was_acknowledged(holds: Holds) -> None:
+    holds("power-cuts", IMAGES)
+
+
+def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked: Field) -> None:
+    made = power_loss.recordings(attacked.history.last.db, attacked.judge.scratch / "power")
+    assert [under.command for under in made] == [power_loss.INIT, *power_loss.COMMANDS]
+    for under in made:
+        kinds = [done.kind for done in under.recording.records]
+        assert {Kind.WRITTEN, Kind.FLUSHED, Kind.SAID} <= set(kinds), under.command.name
+    grown = {under.command.name: len(under.last.journal) - len(under.first.journal) for under in made}
+    assert {name: grown[name] for name in ("init", "player rename", "erase", "rebuild", "restore")} == {
+        "init": 1, "player rename": 1, "erase": 0, "rebuild": 0, "restore": -10,
+    }  # fmt: skip
+    assert grown["games one by one"] > 120
+
+
+# --- the model bites ----------------------------------------------------------------------------------------------
+
+
+# What is left out of a copy of the program -> where, what stands there, what takes its place, the command that then
+# loses something, and what that is.
+MUTANTS = {
+    "synchronous=OFF": (
+        "ledger/journal/sqlite_store.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "games one by one",
+        "entries are lost",
+    ),
+    "synchronous=NORMAL": (
+        "ledger/journal/sqlite_store.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"',
+        "games one by one", "entries are lost",
+    ),
+    "synchronous=NORMAL of the people": (
+        "ledger/journal/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=NORMAL"', "games one by one",
+        "is None, and was",
+    ),
+    "an erasure that is not flushed": (
+        "ledger/journal/people.py", '"PRAGMA synchronous=FULL"', '"PRAGMA synchronous=OFF"', "erase",
+        "still holds what",
+    ),
+    "synchronous=OFF of the views": (
+        "ledger/ratings/views_file.py", '"PRAGMA synchronous=NORMAL"', '"PRAGMA synchronous=OFF"',
+        "games one by one", "FALSE views",
+    ),
+    "a backup that is not flushed": ("ledger/backups/files.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),
+}  # fmt: skip
+CUTS = 14
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field, tmp_path: Path) -> None:
+    place, stands, instead, name, finding = MUTANTS[mutant]
+    for package in ("ledger", "tools"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    source = tmp_path / place
+    assert stands in source.read_text("utf-8")
+    source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")
+    shutil.copytree(attacked.history.last.db.parent, tmp_path / "club")
+    command = next(command for command in power_loss.COMMANDS if command.name == name)
+    if name == "erase":
+        recorded(next(first for first in power_loss.COMMANDS if first.name == "player add"), tmp_path / "club")
+    command = attrs.evolve(command, words=tuple("16" if word == "120" else word for word in command.words))
+    under = recorded(command, tmp_path / "club", tmp_path)
+    every, losses = len(under.recording.records), (Loss.EVERYTHING, Loss.SECTORS)
+    chosen = [Image(cut, under, every - cut * every // CUTS, losses[cut % 2]) for cut in range(CUTS)]
+    found = [told.what for told in findings(chosen, attacked.judge.truth)]
+    assert any(finding in what for what in found), found
+
+
+# --- the model ----------------------------------------------------------------------------------------------------
+
+
+def of(*records: Record, **before: bytes) -> Disk:
+    """A disk with these files, numbered from 1, to which that was done."""
+    disk = Disk(Recording({name: (number, held) for number, (name, held) in enumerate(before.items(), 1)}, (), 0, ""))
+    for done in records:
+        disk.do(done)
+    return disk
+
+
+def every_image(disk: Disk) -> set[tuple[tuple[str, bytes | None], ...]]:
+    """All that is found in many images of every kind."""
+    return {tuple(disk.after_power_cut(loss, Random(seed)).items()) for loss in Loss for seed in range(300)}
+
+
+def wrote(place: int, data: bytes, file: int = 1) -> Record:
+    return Record(Kind.WRITTEN, file, place, data)
+
+
+A, B, C = (letter * SECTOR for letter in (b"a", b"b", b"c"))
+
+
+def test_sectors_that_were_not_flushed_are_kept_and_lost_in_any_order() -> None:
+    disk = of(wrote(0, A + B), wrote(0, C), club=bytes(2 * SECTOR))
+    found = {dict(image)["club"] for image in every_image(disk)}
+    none = bytes(SECTOR)
+    assert found == {first + second for first in (none, A, C) for second in (none, B)}
+
+
+def test_what_was_flushed_is_there_and_a_loss_of_nothing_is_all() -> None:
+    disk = of(wrote(0, A), Record(Kind.FLUSHED, 1, 0), wrote(0, B), club=C)
+    assert {dict(image)["club"] for image in every_image(disk)} == {A, B}
+    assert disk.after_power_cut(Loss.NOTHING, Random(0)) == {"club": B}
+    assert disk.after_power_cut(Loss.EVERYTHING, Random(0)) == {"club": A}
+
+
+def test_a_file_that_was_cut_may_be_found_uncut_and_then_without_what_was_written_behind_the_cut() -> None:
+    disk = of(Record(Kind.CUT, 1, 0), wrote(0, C), club=A + B)
+    assert {dict(image)["club"] for image in every_image(disk) if len(dict(image)["club"] or b"") != SECTOR} == {
+        A + B, b"",
+    }  # fmt: skip
+    assert C in {dict(image)["club"] for image in every_image(disk)}
+
+
+def test_names_are_kept_in_their_order_and_all_of_them_once_the_folder_is_flushed() -> None:
+    names = (
+        Record(Kind.CREATED, 7, 0, path="making"), wrote(0, A, file=7), Record(Kind.FLUSHED, 7, 0),
+        Record(Kind.REMOVED, 0, 0, path="club"), Record(Kind.RENAMED, 0, 0, path="making", new_path="club"),
+    )  # fmt: skip
+    assert every_image(of(*names, club=B)) == {
+        (("club", B),), (("club", B), ("making", A)), (("making", A),), (("club", A),),
+    }  # fmt: skip
+    assert every_image(of(*names, Record(Kind.FOLDER_FLUSHED, 0, 0), club=B)) == {(("club", A),)}
+
+
+def test_a_command_that_fails_or_writes_in_a_way_that_the_recorder_does_not_know_is_no_recording(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "club"
+    folder.mkdir()
+    with pytest.raises(RecordingError, match="no such ledger"):
+        recorded(Command("head", ("head", "{club}")), folder)
+    (tmp_path / "linking.py").write_text("import os, sys\nos.link(__file__, sys.argv[1] + '/linked.py')\n", "utf-8")
+    with pytest.raises(RecordingError, match="does not know what the command did: link"):
+        recording.record(folder, tmp_path, "linking", [str(folder)], tmp_path)

@@ -1,0 +1,91 @@
+"""Every verb that writes, killed at any statement: what it acknowledged stands, and the audit says TRUE.
+
+Of each verb 20 kills are spread over its statements; LEDGER_CRASHES=200 makes it 200. The verbs are a table:
+``tests.kit.verb_driver``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ledger.imports import jsonl
+from ledger.ledger import Ledger
+from tests.kit.clubs import NAME, copied, take_made_up_games
+from tests.kit.crashes import CRASHES, audited, check_journal
+from tests.kit.games import source_games
+from tests.kit.processes import run_module
+from tests.kit.verb_driver import ACKNOWLEDGED, BEFORE, GAMES, SEVERAL_TRANSACTIONS, VERBS, words_of
+from tools import cli
+from tools.attack.families import folder as folder_in_memory
+
+KILLS = max(20, CRASHES)
+A_PROCESS = 20  # kills that one driver makes: it ends within its time
+
+
+@pytest.fixture(scope="module", name="played_club")
+def _played_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of 80 games with its views, and a file of games more."""
+    folder = take_made_up_games(tmp_path_factory.mktemp("club"), 80, 40)
+    (folder / GAMES).write_bytes(b"".join(map(jsonl.dump, source_games(20, seed=2))))
+    return folder
+
+
+@pytest.fixture(name="in_memory")
+def _in_memory() -> Iterator[Path]:
+    """A folder where nobody waits for a disk: what is killed is a process, and the system goes on."""
+    with folder_in_memory() as folder:
+        yield folder
+
+
+@pytest.fixture(name="killed_at")
+def _killed_at(played_club: Path, in_memory: Path) -> Callable[..., None]:
+    """Run a verb once for each statement, killed before it, in folders of that name."""
+    base = in_memory / "base"
+
+    def killed_at(verb: str, *statements: int) -> None:
+        if not base.exists():
+            copied(played_club, base)
+            for step in BEFORE.get(verb, ()):
+                assert cli.main(words_of(step, base)) == 0
+        done = run_module("tests.kit.verb_driver", base, in_memory, verb, *statements)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+    return killed_at
+
+
+def acknowledged(folder: Path) -> list[str]:
+    return (folder / ACKNOWLEDGED).read_text("ascii").splitlines()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_killed_at_any_statement_a_verb_leaves_what_it_acknowledged_and_true_views(
+    verb: str, killed_at: Callable[..., None], in_memory: Path
+) -> None:
+    never = 1 << 40
+    killed_at(verb, never)
+    *sizes, last = acknowledged(in_memory / str(never))
+    assert len(sizes) == len(VERBS[verb])
+    undisturbed = [(entry["kind"], entry["key"]) for entry in check_journal(in_memory / str(never))]
+    between = {len(check_journal(in_memory / "base")), *map(int, sizes)}
+    statements = range(1, int(last.split()[0]) + 1)
+    chosen = Random(verb).sample(statements, min(KILLS, len(statements)))
+    for begin in range(0, len(chosen), A_PROCESS):
+        killed_at(verb, *chosen[begin : begin + A_PROCESS])
+    for statement in chosen:
+        folder = in_memory / str(statement)
+        told = acknowledged(folder)
+        entries = check_journal(folder)
+        with Ledger.open(folder / NAME) as ledger:
+            ledger.catch_up()
+        assert check_journal(folder) == entries
+        assert [(entry["kind"], entry["key"]) for entry in entries] == undisturbed[: len(entries)]
+        assert len(entries) >= int(told[-1] if told else 0), f"killed at statement {statement}"
+        assert len(entries) in between or verb in SEVERAL_TRANSACTIONS, f"killed at statement {statement}"
+        assert audited(folder) == (), f"killed at statement {statement}"
+        shutil.rmtree(folder)
+    assert audited(in_memory / str(never)) == ()

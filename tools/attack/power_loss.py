@@ -1,0 +1,369 @@
+"""Power cuts: real commands are recorded, and what a disk may hold after a cut at any moment is opened and judged.
+
+What is demanded of every image of the disk (``disk`` says how images are made):
+
+* each entry that the journal held when the command last spoke is there with the same bytes, and so is each person;
+* the journal is a beginning of what the command made of it, for a command of one transaction all of that or nothing;
+* whoever was forgotten when the command spoke is in no file any more: neither name nor salt;
+* the program opens it and brings the views level, or says that they are damaged and rebuilds them, or says that the
+  command must be run again, which then succeeds; an audit says TRUE, and so does ``truth``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from random import Random
+
+import attrs
+
+from ledger.audit.audit import audit
+from ledger.errors import CorruptError, LedgerError
+from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
+
+from .. import cli
+from .disk import Disk, Loss, put_down
+from .files import copied
+from .histories import game, written
+from .recording import Kind, Recording, RecordingError, obstacle, record
+from .truth import Entry, Truth, entries, people
+from .verdicts import TRUE, Finding, Judge
+
+CHECKOUT = Path(__file__).parents[2]
+_LIVE = f"{__package__}.live_program"
+_LOSSES = (*Loss, Loss.SECTORS, Loss.END, Loss.BEGINNING)  # those that may tear come twice
+_LEAST = 8  # bytes of a name that can be looked for among all the others
+
+People = dict[int, tuple[object, ...]]
+
+
+@attrs.frozen
+class Command:
+    """A command to record.
+
+    Attributes:
+        name: what it is called.
+        words: its arguments; ``{club}`` is the journal, ``{folder}`` its folder, ``{files}`` where imported files are.
+        module: what is run.
+        is_whole: it records all that it records in one transaction.
+        forgets: it must leave nothing of the names that it takes away.
+        makes: a folder below that of the ledger whose files are whole once the command has said its last word.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    module: str = cli.__name__
+    is_whole: bool = True
+    forgets: bool = False
+    makes: str = ""
+
+
+# One after the other, each on the files as the one before left them.
+COMMANDS: tuple[Command, ...] = (
+    Command("an import with movetext", ("import", "{club}", "{files}/first.jsonl")),
+    Command("games one by one", ("{club}", "120"), _LIVE, is_whole=False),
+    Command("player add", ("player", "add", "{club}", "club:77", "Nora Attacks", "--rating", "1800"), is_whole=False),
+    Command("player set", ("player", "set", "{club}", "club:77", "--born", "1990")),
+    Command("player rename", ("player", "rename", "{club}", "club:77", "Nora Renamed Attacks"), forgets=True),
+    Command("players import", ("players", "import", "{club}", "{files}/list.csv", "--since", "2019-01-01")),
+    Command(
+        "a strict import of two files", ("import", "--strict", "{club}", "{files}/second.jsonl", "{files}/third.jsonl"),
+        is_whole=False,
+    ),
+    Command("erase", ("erase", "{club}", "club:77", "--yes"), forgets=True),
+    Command("scheme adopt", ("scheme", "adopt", "{club}", "--scheme", "fide", "--from", "2021-01-01")),
+    Command(
+        "open-tournament", ("open-tournament", "{club}", "Attack cup", "--start", "2020-04-01", "--end", "2020-04-09")
+    ),
+    Command("rebuild", ("rebuild", "{club}")),
+    Command("backup", ("backup", "{club}", "{folder}/kept"), makes="kept"),
+    Command("an import after it", ("import", "{club}", "{files}/fourth.jsonl")),
+    Command("restore", ("restore", "{folder}/kept", "{club}", "--replace", "--yes")),
+)
+INIT = Command("init", ("init", "{club}"))
+
+
+@attrs.frozen
+class State:
+    """What a ledger held.
+
+    Attributes:
+        journal: its entries.
+        people: rows by player number.
+    """
+
+    journal: list[Entry]
+    people: People
+
+
+class Recorded:
+    """A command that was recorded, and what the ledger held before, after, and whenever the command spoke."""
+
+    def __init__(self, command: Command, recording: Recording, folder: Path) -> None:
+        """Take the recording; *folder* is where it was made, and where its images are put down."""
+        self.command = command
+        self.recording = recording
+        self.folder = folder
+        self._known: dict[int, State] = {}
+        self.first, self.last = self.state(0), self.state(len(recording.records))
+
+    @property
+    def club(self) -> Path:
+        """The journal's file."""
+        return self.folder / "club.db"
+
+    def state(self, cut: int) -> State:
+        """What a ledger holds of which nothing is lost, once the program has opened it after so many records."""
+        if cut not in self._known:
+            disk = Disk(self.recording)
+            for done in self.recording.records[:cut]:
+                disk.do(done)
+            _put(disk.after_power_cut(Loss.NOTHING, Random(0)), self.folder)  # noqa: S311  # nothing is chosen
+            self._known[cut] = _state(self.club)
+        return self._known[cut]
+
+    def spoken_before(self, cut: int) -> State:
+        """What the ledger held when the command last spoke."""
+        records = self.recording.records
+        return self.state(next((at for at in range(cut, 0, -1) if records[at - 1].kind == Kind.SAID), 0))
+
+    @property
+    def has_spoken(self) -> int:
+        """After how many records the command has said its last word."""
+        return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == Kind.SAID)
+
+    def words(self) -> list[str]:
+        """The arguments of the command."""
+        return _words(self.command, self.folder)
+
+
+@attrs.frozen
+class Image:
+    """One power cut.
+
+    Attributes:
+        number: the seed of all that is chosen.
+        recorded: the command under which it happens.
+        cut: how many of its records were done.
+        loss: what is lost.
+    """
+
+    number: int
+    recorded: Recorded
+    cut: int
+    loss: Loss
+
+    @property
+    def name(self) -> str:
+        """All of it in words."""
+        of = len(self.recorded.recording.records)
+        return f"'{self.recorded.command.name}' cut at {self.cut} of {of}, {self.loss.value}: image {self.number}"
+
+
+def power_cuts(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:
+    """Images with the numbers from *beginning* on, of every command in turn."""
+    if obstacle():
+        judge.impossible += count
+        return
+    recorded = recordings(judge.history.last.db, judge.scratch / "power")
+    yield from findings(images(recorded, range(beginning, beginning + count)), judge.truth)
+
+
+@cache
+def recordings(club: Path, scratch: Path) -> tuple[Recorded, ...]:
+    """Every command, recorded on a copy of a ledger that is called ``club.db`` in a folder under *scratch*.
+
+    Raises:
+        RecordingError: a command fails, or cannot be recorded.
+    """
+    folder = scratch / "club"
+    shutil.rmtree(scratch, ignore_errors=True)
+    folder.mkdir(parents=True)
+    _write_files(scratch)
+    made = [recorded(INIT, folder)]
+    for path in copied(club, scratch / "copy").parent.iterdir():
+        shutil.copy(path, folder / path.name.replace(club.stem, "club", 1))
+    made += [recorded(command, folder) for command in COMMANDS]
+    return tuple(made)
+
+
+def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> Recorded:
+    """Record a command on the ledger in *folder*, which is left as the command leaves it.
+
+    Raises:
+        RecordingError: it fails, or cannot be recorded.
+    """
+    made = record(folder, folder.parent, command.module, _words(command, folder), checkout)
+    if made.code != TRUE:
+        raise RecordingError(f"{command.name}: exit {made.code}: {made.said.strip()}")
+    kept = folder.with_name("kept aside")
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.move(folder, kept)
+    found = Recorded(command, made, folder)
+    shutil.rmtree(folder)
+    shutil.move(kept, folder)
+    return found
+
+
+def _words(command: Command, folder: Path) -> list[str]:
+    places = {"club": str(folder / "club.db"), "folder": str(folder), "files": str(folder.parent)}
+    return [word.format(**places) for word in command.words]
+
+
+def _write_files(folder: Path) -> None:
+    """The files that the commands import."""
+    names = [f"Player {letter}" for letter in "ABCDEFGHIJ"]
+
+    def games(first: int, count: int) -> list[object]:
+        return [
+            game(
+                f"power-{i}", names[i % 10], names[(i * 3 + 1) % 10 if i * 2 % 10 != 9 else i % 9],
+                ("white", "black", "draw")[i % 3], 50 + i, text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup",
+            )
+            for i in range(first, first + count)
+            if i % 10 != (i * 3 + 1) % 10
+        ]  # fmt: skip
+
+    for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
+        written(folder / f"{name}.jsonl", *games(first, count))  # type: ignore[arg-type]
+    rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
+    (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")
+
+
+def images(recorded: Sequence[Recorded], numbers: Sequence[int]) -> list[Image]:
+    """The images of these numbers, of each command in turn; the same ones every time."""
+    found = []
+    for number in numbers:
+        under = recorded[number % len(recorded)]
+        random = Random(f"where {number}")  # noqa: S311  # the same images every time
+        cut = random.randint(0, len(under.recording.records))
+        found.append(Image(number, under, cut, random.choice(_LOSSES)))
+    return found
+
+
+def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
+    """What does not hold in these images."""
+    ordered = sorted(chosen, key=lambda image: (image.recorded.command.name, image.cut))
+    for _, alike in groupby(ordered, key=lambda image: image.recorded.command.name):
+        disk: Disk | None = None
+        done = 0
+        for image in alike:
+            disk = disk or Disk(image.recorded.recording)
+            for act in image.recorded.recording.records[done : image.cut]:
+                disk.do(act)
+            done = image.cut
+            then = image.recorded.spoken_before(image.cut)
+            found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))  # noqa: S311  # as above
+            _put(found, image.recorded.folder)
+            wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found), *_opened(image, then, truth)]
+            yield from (Finding(image.name, (" ".join(image.recorded.command.words),), what) for what in wrong)
+
+
+def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) -> Iterator[str]:
+    """What of forgotten people is still in a file."""
+    if not image.recorded.command.forgets:
+        return
+    for player, row in image.recorded.first.people.items():
+        for word in row[1:3]:  # name and salt
+            held = word.encode() if isinstance(word, str) else word
+            if not isinstance(held, bytes) or len(held) < _LEAST or word in then.people.get(player, (word,)):
+                continue
+            yield from (
+                f"{path} still holds what player {player} was called"
+                for path, content in found.items() if content is not None and held in content
+            )  # fmt: skip
+
+
+def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterator[str]:
+    """What of a folder that the command has made is not there."""
+    folder = image.recorded.command.makes
+    if folder and image.cut >= image.recorded.has_spoken:
+        whole = disk.after_power_cut(Loss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
+        yield from (
+            f"{path} is {'damaged' if path in found else 'gone'}, though the command has spoken"
+            for path, content in whole.items() if path.startswith(f"{folder}/") and found.get(path) != content
+        )  # fmt: skip
+
+
+def _opened(image: Image, then: State, truth: Truth) -> Iterator[str]:
+    """Open an image as the program does, and judge what it is then."""
+    club = image.recorded.club
+    is_again = not club.exists()
+    try:
+        if is_again:
+            if then.journal and not (restoring(club) / RESTORE_PLAN).exists():
+                yield "the ledger is gone"
+                return
+            yield from _run_again(image)
+        _bring_level(club)
+    except LedgerError as error:
+        yield f"it cannot be opened: {type(error).__name__}: {error}"
+        return
+    yield from truth.faults(club)
+    yield from _lost(image, then, is_again=is_again)
+    verdict = audit(club)
+    yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])
+    yield from (f"the audit compares not {omission}" for omission in verdict.not_compared if omission.failed)
+
+
+def _run_again(image: Image) -> Iterator[str]:
+    """Run the command again, which must bring itself to its end."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = cli.main(image.recorded.words())
+    if code != TRUE:
+        yield f"the same command does not complete it: exit {code}: {said.getvalue().strip()}"
+
+
+def _bring_level(club: Path) -> None:
+    """Open a ledger and bring its views level; where it says that they are damaged, rebuild them."""
+    with Ledger.open(club) as ledger:
+        try:
+            ledger.catch_up()
+        except CorruptError as error:
+            if "rebuild" not in str(error) or str(beside(club, "views")) not in str(error):
+                raise
+            ledger.rebuild()
+
+
+def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
+    """What is not there that was *then*, when the command last spoke, or is there that it never wrote."""
+    under, now = image.recorded, _raw_state(image.recorded.club)
+    first, last = under.first.journal, under.last.journal
+    if now.journal[: len(then.journal)] != then.journal and now.journal != last:
+        yield f"entries are lost: {len(then.journal)} were there when the command spoke, {len(now.journal)} are left"
+    whole = max(first, last, key=len)  # of a restore the journal before it
+    if is_again:  # at another time
+        if [(entry.kind, entry.key) for entry in now.journal] != [(entry.kind, entry.key) for entry in last]:
+            yield "run again, the command has recorded something else"
+    elif now.journal != whole[: len(now.journal)]:
+        yield "the journal holds what the command never wrote"
+    if under.command.is_whole and len(now.journal) not in {len(first), len(last)}:
+        yield f"half of a transaction is there: {len(now.journal)} entries, not {len(first)} or {len(last)}"
+    for player, row in then.people.items():
+        if now.people.get(player) not in {row, under.last.people.get(player)}:
+            yield f"player {player} is {now.people.get(player)}, and was {row} when the command spoke"
+
+
+def _put(found: dict[str, bytes | None], folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    put_down(found, folder)
+
+
+def _state(club: Path) -> State:
+    """What a ledger holds once the program has opened it; nothing where there is none."""
+    if not club.exists():
+        return State([], {})
+    Ledger.open(club).close()
+    return _raw_state(club)
+
+
+def _raw_state(club: Path) -> State:
+    return State(entries(club) or [], people(club) or {})

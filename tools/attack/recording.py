@@ -1,0 +1,184 @@
+"""What a command asked of the file system, in order: the command is run with ``recorder.c`` preloaded into it.
+
+Needs Linux and a C compiler. Nothing is judged here, and what a disk makes of it is the business of ``disk``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import attrs
+
+_SOURCE = Path(__file__).with_name("recorder.c")
+_HEAD = struct.Struct("=4I2Q")  # struct head of recorder.c
+_COMPILERS = ("cc", "gcc", "clang")
+_SECONDS = 120.0  # for one command, with everything that it loads
+_LOST = ("-shm", ".lock")  # names of files of which nothing counts after a power cut: shared memory, locks
+
+
+class Kind(IntEnum):
+    """What was done; the numbers of recorder.c."""
+
+    CREATED = 1
+    WRITTEN = 2
+    CUT = 3
+    FLUSHED = 4
+    RENAMED = 5
+    REMOVED = 6
+    SAID = 7
+    FOLDER_MADE = 8
+    FOLDER_FLUSHED = 9
+    UNKNOWN = 10
+
+
+class Record(NamedTuple):
+    """One thing that was done.
+
+    Attributes:
+        kind: what.
+        file: number of the file on its disk; of what was said 1 for standard output and 2 for standard error.
+        place: where in the file it was written, in bytes, or to how many bytes it was cut.
+        data: the bytes that were written or said.
+        path: the name, below the recorded folder.
+        new_path: the name that it was given.
+    """
+
+    kind: Kind
+    file: int
+    place: int
+    data: bytes = b""
+    path: str = ""
+    new_path: str = ""
+
+
+@attrs.frozen
+class Recording:
+    """A command that was run on a folder.
+
+    Attributes:
+        before: path below the folder -> number of the file and its bytes; None for a folder.
+        records: what was done, in order.
+        code: exit code of the command.
+        said: all that it said.
+    """
+
+    before: dict[str, tuple[int, bytes] | None]
+    records: tuple[Record, ...]
+    code: int
+    said: str
+
+
+class RecordingError(Exception):
+    """A command cannot be recorded here, or did what the recorder does not know."""
+
+
+def obstacle() -> str:
+    """Why nothing can be recorded on this machine; empty where it can."""
+    if not sys.platform.startswith("linux"):
+        return "recording what a command writes needs Linux"
+    if _compiler() is None:
+        return "recording what a command writes needs a C compiler: none of cc, gcc, clang is here"
+    return ""
+
+
+@cache
+def _compiler() -> str | None:
+    return next((found for name in _COMPILERS if (found := shutil.which(name))), None)
+
+
+def compiled(folder: Path) -> Path:
+    """The recorder as a library that can be preloaded, made in *folder* where it is not there yet.
+
+    Raises:
+        RecordingError: it cannot be compiled.
+    """
+    library = folder / "recorder.so"
+    compiler = _compiler()
+    if not library.exists():
+        if compiler is None:
+            raise RecordingError(obstacle())
+        made = subprocess.run(  # noqa: S603  # our own source
+            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(_SOURCE), "-ldl", "-lpthread"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode != 0:
+            raise RecordingError(f"{_SOURCE.name} does not compile: {made.stderr.strip()[:500]}")
+    return library
+
+
+def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_at: Path) -> Recording:
+    """Run ``python -m module words`` and note what it does to the files in *folder*.
+
+    Args:
+        folder: of a ledger; it is left as the command leaves it.
+        scratch: for the recorder.
+        module: what to run.
+        words: its arguments.
+        code_at: the checkout that it is imported from.
+
+    Raises:
+        RecordingError: nothing can be recorded here, or it did what the recorder does not know.
+    """
+    folder, log = folder.resolve(), scratch / "recorded"
+    log.unlink(missing_ok=True)
+    before = contents(folder)
+    environment = {
+        **os.environ, "LD_PRELOAD": str(compiled(scratch)), "LEDGER_RECORD_FOLDER": str(folder),
+        "LEDGER_RECORD_LOG": str(log), "PYTHONPATH": str(code_at), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    done = subprocess.run(  # noqa: S603  # our own code
+        [sys.executable, "-m", module, *words], cwd=code_at, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=_SECONDS,
+    )  # fmt: skip
+    if not log.exists():
+        raise RecordingError(f"the recorder was not loaded: {done.stderr.strip()[:500]}")
+    records = tuple(_counting(_read(log.read_bytes(), f"{folder}/"), before))
+    return Recording(before, records, done.returncode, done.stdout + done.stderr)
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes] | None]:
+    """By path below *folder*, each file's number and bytes, and None for each folder; without what never counts."""
+    found: dict[str, tuple[int, bytes] | None] = {}
+    for path in sorted(folder.rglob("*")):
+        if not path.name.endswith(_LOST):
+            name = str(path.relative_to(folder))
+            found[name] = None if path.is_dir() else (path.stat().st_ino, path.read_bytes())
+    return found
+
+
+def _read(log: bytes, folder: str) -> Iterator[Record]:
+    at = 0
+    while at < len(log):
+        kind, size, more, _, file, place = _HEAD.unpack_from(log, at)
+        at += _HEAD.size
+        first, second = log[at : at + size], log[at + size : at + size + more]
+        at += size + more
+        if kind == Kind.UNKNOWN:
+            raise RecordingError(f"the recorder does not know what the command did: {first.decode()}")
+        if kind in {Kind.WRITTEN, Kind.SAID}:
+            yield Record(Kind(kind), file, place, first)
+        else:
+            path, new_path = (os.fsdecode(name).removeprefix(folder) for name in (first, second))
+            yield Record(Kind(kind), file, place, b"", path, new_path)
+
+
+def _counting(records: Iterator[Record], before: dict[str, tuple[int, bytes] | None]) -> Iterator[Record]:
+    """Without what was done to files that are lost in any case."""
+    known = {held[0] for held in before.values() if held is not None}
+    for found in records:
+        if found.kind == Kind.CREATED:
+            known.discard(found.file)
+            if not found.path.endswith(_LOST):
+                known.add(found.file)
+        of_file = found.kind in {Kind.CREATED, Kind.WRITTEN, Kind.CUT, Kind.FLUSHED}
+        if found.file in known if of_file else not found.path.endswith(_LOST):
+            yield found

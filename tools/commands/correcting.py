@@ -1,0 +1,212 @@
+"""The command ``correct``: propose a correction by a verb or a file, list proposals, decide them.
+
+What a verb means, and whether it may be, is the library's business: the verbs and their words come from a table there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ledger.answers import corrections
+from ledger.correcting.batches import at_lines, read_batch
+from ledger.correcting.verbs import VERBS, VerbWords
+from ledger.facts.correction_events import Decision
+from ledger.facts.source_games import Fault
+from ledger.imports.files import open_source
+from ledger.ledger import Ledger
+
+from .. import limits, output
+from ..groups import Suggesting
+from ..wording import counted
+from . import DB, REFUSED, level
+from .identifying import identifying, token_given
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FAULTS_SHOWN = 20
+ROWS_IN_A_TABLE = 20
+REASON = click.option("--reason", default="", metavar="TEXT", help="Why: kept beside the journal, and can be erased.")
+WHY = click.option("--reason", default=None, metavar="TEXT", help="Why, where that is to be kept.")
+NUMBER = click.argument("number", type=click.IntRange(1))
+_HELP = {
+    "to": "What it is to be.", "from": "First day that is meant.", "until": "Last day that is meant.",
+    "into": "The player who stays.", "which": "'all', or 'losses': only games that the opponents lost.",
+    "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
+    "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
+    "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
+}  # fmt: skip
+
+
+@click.group(cls=Suggesting)
+@DB
+@click.pass_context
+def correct(context: click.Context, db_path: str) -> None:
+    """Correct what the journal of DB says: propose, look at the impact, approve. Nothing is edited or lost.
+
+    A proposal changes nothing until it is approved. It names the values that it replaces: where they are others by
+    then, it is refused as stale. GAME is a key as 'games' shows it, the id that its server gave it, or its address.
+
+    \b
+    Example:
+      rating-ledger correct club.db result lichess:Mxzwh32Z --to 1/2-1/2 --reason scoresheet --by eve
+      rating-ledger correct club.db list --open -t
+      rating-ledger correct club.db approve 1 --by adam
+      rating-ledger correct club.db undo 1 --reason 'wrong scoresheet' --by eve
+    """
+    context.obj = db_path
+
+
+def _verb(name: str, taken: VerbWords) -> click.Command:
+    """The command of one verb: its words as arguments and options, then who and why."""
+
+    def propose(
+        db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None
+    ) -> None:
+        given = {name: word for name, word in words.items() if word is not None}
+        with Ledger.open(db_path) as ledger:
+            change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): given[word] for word in given})
+            proposed = ledger.propose([change], reason=reason, by=by, token=token_given(ledger, token_file))
+            _tell_proposed(ledger, proposed.proposal, proposed.alike)
+
+    made: Callable[..., Any] = REASON(identifying(click.pass_obj(propose)))
+    for word in reversed((*taken.options, *taken.allowed)):
+        needed = word in taken.options
+        option = f"--{word.replace('_', '-')}"
+        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=_HELP[word])(made)
+    for word in reversed(taken.needed):
+        made = click.argument(word)(made)
+    example = f"\b\nExample:\n  rating-ledger correct club.db {taken.example} --reason '...' --by eve"
+    return click.command(name, help=f"{taken.help}\n\n{example}", short_help=_short(taken.help))(made)
+
+
+def _short(words: str) -> str:
+    """The first sentence, up to a list of what it speaks of."""
+    return words.split(". ", maxsplit=1)[0].split(":", maxsplit=1)[0].rstrip(".") + "."
+
+
+for _name, _taken in VERBS.items():
+    correct.add_command(_verb(_name, _taken))
+
+
+def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> None:
+    shown = ledger.corrections.proposal(number)
+    for words in corrections.described(ledger, shown.changes[:FAULTS_SHOWN]):
+        output.remark(f"proposal {number}: {words}")
+    if len(shown.changes) > FAULTS_SHOWN:
+        output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
+    if alike:
+        output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
+    output.answer(f"proposal {number} is open: 'correct {ledger.path} preview {number}' shows what it would move")
+
+
+@correct.command()
+@click.argument("file", metavar="FILE")
+@click.option("--each", is_flag=True, help="A proposal, and so a decision, for each row; by default one for all.")
+@REASON
+@identifying
+@click.pass_obj
+def batch(
+    db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None
+) -> None:
+    """Propose every row of a CSV FILE; '-' reads standard input. Any fault, and nothing is proposed.
+
+    The column 'verb' holds a verb of 'correct', the others the words that it takes, named like its options: game,
+    player, to, from, until, which, into, pool, tournament, fact, field, proposal, white, black, ended, ...
+
+    \b
+    Example:
+      rating-ledger correct club.db batch corrections.csv --reason 'round 3 typed twice' --by eve
+      rating-ledger correct club.db batch - --each --reason 'letter of the arbiter' < corrections.csv
+    """
+    with open_source(file) as source, Ledger.open(db_path) as ledger:
+        name = source.reading.name
+        rows, faults = read_batch(ledger.corrections.verbs, source.stream().read())
+        changes = [row.change for row in rows]
+        if rows:
+            faults += at_lines(rows, ledger.corrections.refusals(changes))
+        if faults:
+            _tell_faults(name, faults)
+        token = token_given(ledger, token_file)
+        for changed in [[change] for change in changes] if each else [changes]:
+            proposed = ledger.propose(changed, reason=reason, by=by, token=token)
+            _tell_proposed(ledger, proposed.proposal, proposed.alike)
+
+
+def _tell_faults(name: str, faults: list[Fault]) -> None:
+    for fault in sorted(faults)[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{fault.line}: {fault.message}")
+    if len(faults) > FAULTS_SHOWN:
+        output.remark(f"{name}: and {counted(len(faults) - FAULTS_SHOWN, 'more fault')}")
+    output.error(f"{name}: {counted(len(faults), 'fault')}; nothing was proposed")
+    raise SystemExit(REFUSED)
+
+
+@correct.command("list")
+@click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided.")
+@limits.option(ROWS_IN_A_TABLE, "proposals, the newest ones")
+@output.format_options
+@click.pass_obj
+def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
+    """Proposals: what they change, who made and decided them, and why.
+
+    A name with "proven": true was named by a token; any other is what was typed.
+
+    \b
+    Example:
+      rating-ledger correct club.db list --open -t
+      rating-ledger correct club.db list --csv
+    """
+    with level(db_path) as ledger:
+        rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
+        if fmt == "table":
+            columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
+            rows = [{name: row[name] for name in columns} for row in rows]
+        elif fmt is not None:
+            rows = [{**row, "alike": " ".join(map(str, row["alike"]))} for row in rows]
+        limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=True)
+
+
+@correct.command()
+@NUMBER
+@output.format_options
+@click.pass_obj
+def show(db_path: str, number: int, fmt: str | None) -> None:
+    """One proposal, with all its changes.
+
+    \b
+    Example:
+      rating-ledger correct club.db show 12 -t
+    """
+    with level(db_path) as ledger:
+        row = corrections.proposal(ledger, number)
+        if fmt is not None:
+            what = row.pop("what")
+            row.pop("recorded")
+            row = {**row, "what": "; ".join(what), "alike": " ".join(map(str, row["alike"]))}
+        output.write_one(row, fmt)
+
+
+def _decision(name: str, decision: Decision, words: str) -> click.Command:
+    def decide(
+        db_path: str, /, number: int, reason: str | None, by: str | None, token_file: str | None
+    ) -> None:
+        with Ledger.open(db_path) as ledger:
+            receipts = ledger.decide(number, decision, by=by, token=token_given(ledger, token_file), reason=reason)
+            ledger.level()
+            output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
+
+    help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"
+    made: Callable[..., Any] = NUMBER(WHY(identifying(click.pass_obj(decide))))
+    return click.command(name, help=help_, short_help=words)(made)
+
+
+_DECISIONS = {
+    "approve": (Decision.APPROVED, "The facts stand so from now on; what follows is derived again."),
+    "reject": (Decision.REJECTED, "A proposal is turned down."),
+    "withdraw": (Decision.WITHDRAWN, "A proposal is taken back by who made it."),
+}
+for _name, (_decided, _words) in _DECISIONS.items():
+    correct.add_command(_decision(_name, _decided, _words))
+
