@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.book.decided import Proposal
+from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
+from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change
@@ -116,7 +119,11 @@ class Previews:
         with previews.snapshot(self.views) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
-            refusals = gate.decision_refusals(number, Decision.APPROVED, "", lambda _: None)
+            refusals = gate.decision_refusals(
+                number, Decision.APPROVED, "", lambda known: broken_by(
+                    connection, seen + 1, known, Decision.APPROVED, _somebody_else(known)
+                )
+            )  # fmt: skip
             if refusals:
                 raise ProposalError(f"decision:{number}", refusals)
             known = gate.decided.proposal(number)
@@ -124,7 +131,7 @@ class Previews:
             events: list[Event] = [_approval(number, proven=bool(known.proposed_proven))]
             events += entries.added(gate.decided, number)
             since = seen - (known.position + known.parts - 1)
-            pools = self._pools(connection, seen, f"{known.proposed_by} and somebody else", [], events)
+            pools = self._pools(connection, seen, _somebody_else(known).name, [], events)
         return self._impact(number, seen, since, pools, began)
 
     def of_changes(self, changes: Sequence[Change]) -> Impact:
@@ -177,6 +184,11 @@ class Previews:
 
 def _approval(number: int, *, proven: bool) -> CorrectionDecided:
     return CorrectionDecided(proposal=number, decision=Decision.APPROVED, reason=None, proven=proven)
+
+
+def _somebody_else(proposal: Proposal) -> Party:
+    """Who may approve: not who proposed, and known as well as that one."""
+    return Party(f"{proposal.proposed_by} and somebody else", bool(proposal.proposed_proven))
 
 
 def _name(known: Mapping[int, Person], player: int) -> str | None:

@@ -57,6 +57,10 @@ class FurtherEntries:
             raise ValueError(f"{size} entries of {self._size}")
         return self._journal.root_at(size)
 
+    def subtree_root(self, start: int, end: int) -> bytes:
+        """Merkle root of recorded entries, as the journal says it."""
+        return self._journal.subtree_root(start, end)
+
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
         last = self.size() if until is None else min(until, self.size())
