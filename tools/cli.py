@@ -50,6 +50,7 @@ TASKS = {
         "checkpoint": "checkpointing.checkpoint",
         "receipt": "checkpointing.receipt",
         "verify-receipt": "checkpointing.verify_receipt_",
+        "verify-checkpoint": "checkpointing.verify_checkpoint_",
         "backup": "copying.backup",
         "restore": "copying.restore",
     },

@@ -19,7 +19,7 @@ import attrs
 
 from ledger.audit import derived, reader, versions
 from ledger.audit.derived import Standing, table_digests
-from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, ReasonsVerdict, Snapshot
+from ledger.audit.reader import Falsehood, JournalVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -132,17 +132,17 @@ class _Audit:
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
         self._follows = False  # whether the entries are true, so that names and numbers can follow from them
-        self._names = NamesVerdict(0, 0, 0, 0, 0, ())
-        self._reasons = ReasonsVerdict(0, 0, 0, 0, ())
+        self._people = PeopleVerdict()
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
 
     def verdict(self) -> Verdict:
         """Everything that was found."""
+        names, reasons = self._people.names, self._people.reasons
         return Verdict(
-            self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
+            self._proven.head, self._proven.entries, names.checked, names.erased, self._digests,
             tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
-            tuple(self._not_compared), self._reasons.checked, self._reasons.erased,
+            tuple(self._not_compared), reasons.checked, reasons.erased,
         )  # fmt: skip
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -169,6 +169,7 @@ class _Audit:
                     kept=kept,
                 )
             self._found["journal"] += self._proven.falsehoods
+            self._found["journal"] += reader.verify_four_eyes(self._file)
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))
@@ -189,33 +190,21 @@ class _Audit:
             message = "is missing: the names stand in no other file; restore it from a copy"
             self._found["people"].append(Falsehood("people file", path.name, message))
             return
-        self._names = self._part("people", "names", lambda: self._compared_names(path)) or self._names
-        if self._names.unregistered:
-            reason = "they have no entry in the journal, as an import that was stopped leaves them"
-            self.leave_out(f"names of {self._names.unregistered:,} people", reason)
-        if self._names.waiting:
-            reason = "no entry sealed them, as a renaming that was stopped leaves them; the next command drops them"
-            self.leave_out(f"{self._names.waiting:,} names that were to be given", reason)
-        if self._names.renamed_since:
-            self.leave_out(f"names of {self._names.renamed_since:,} players", "they were renamed during this audit")
-        if self._reasons.missing:
-            self.leave_out(f"{self._reasons.missing:,} reasons of corrections", "they are not in the people file")
-        if self._reasons.waiting:
-            reason = "no entry sealed them, as a correction that was stopped leaves them; the next one drops them"
-            self.leave_out(f"{self._reasons.waiting:,} reasons that were to be given", reason)
+        self._people = self._part("people", "names", lambda: self._compared_people(path)) or self._people
+        for part, reason in self._people.left_out():
+            self.leave_out(part, reason)
 
-    def _compared_names(self, path: Path) -> NamesVerdict:
+    def _compared_people(self, path: Path) -> PeopleVerdict:
         with reader.snapshot(str(path), PEOPLE.remedy) as people:
             if self._file is None:
                 self.leave_out("names", JOURNAL_IS_FALSE)
                 self._found["people"] += file_falsehoods(people, PEOPLE)
-                return self._names
-            found = reader.verify_names(self._file, people)
-            self._reasons = reader.verify_reasons(self._file, people)
+                return self._people
+            found = reader.verify_people(self._file, people)
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
-            for falsehood in (*found.falsehoods, *self._reasons.falsehoods)
+            for falsehood in found.falsehoods
             if falsehood.table != "journal" or falsehood.position_or_key not in named
         ]
         return found
