@@ -30,6 +30,7 @@ from ledger.journal import Journal, Writer
 from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
+from ledger.ratings import views_file
 from ledger.ratings.views import Views
 
 
@@ -219,6 +220,16 @@ class Corrections:
         views = self.views()
         previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms)
         return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
+
+    def recorded_since(self, number: int) -> tuple[int, int]:
+        """How many facts and decisions were recorded after a proposal, and the number of all entries.
+
+        Other proposals do not count, for they move nothing; 0 where there is no such proposal.
+        """
+        self.level()
+        connection = self.views().connection
+        known = views_file.position(connection)
+        return Decided(connection).recorded_since(number, known), known
 
     def erase_reasons(self, number: int) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.

@@ -70,7 +70,8 @@ class Impact:
     Attributes:
         proposal: its number, or the one that the changes would get.
         seen: the number of entries that it was worked out for; ``decide`` takes it.
-        recorded_since: how many entries were recorded after the proposal; 0 for changes that nobody has proposed.
+        recorded_since: how many facts and decisions were recorded after the proposal; other proposals do not count, for
+            they move nothing; 0 for changes that nobody has proposed.
         games: games that would be rated again.
         players: players whose games would be rated again, once for each pool.
         moves: those of them who would stand otherwise: who would come or go first, then the largest moves.
@@ -130,7 +131,7 @@ class Previews:
             assert known is not None  # else it was refused
             events: list[Event] = [_approval(number, proven=bool(known.proposed_proven))]
             events += entries.added(gate.decided, number)
-            since = seen - (known.position + known.parts - 1)
+            since = gate.decided.recorded_since(number, seen)
             pools = self._pools(connection, seen, _somebody_else(known).name, [], events)
         return self._impact(number, seen, since, pools, began)
 
