@@ -1,7 +1,8 @@
-"""The moves that a correction would bring as a picture, as SVG or PNG: a line for each player from before to after.
+"""The moves that a correction would bring, as SVG or PNG: a bar for each player, as long as the rating would move.
 
 Drawn by matplotlib, which is optional. Up and down are told apart by colour and by the shape of the mark, so that
-nobody has to see colours. The same moves give the same bytes. Names are drawn as ``visible`` has them, never as formulas.
+nobody has to see colours. The same moves give the same bytes. Names are drawn as ``visible`` has them, never as
+formulas.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def draw(impact: Impact, rows: Sequence[dict[str, Any]], kind: str) -> bytes:
         pools = {row["pool"] for row in shown}
         labels = [_label(row, with_pool=len(pools) > 1) for row in shown]
         axes.set_yticks(range(len(shown)), labels)
-        axes.set(ylim=(max(len(shown), 1) - 0.4, -0.6), xlabel="rating, points")
+        axes.set(ylim=(max(len(shown), 1) - 0.4, -0.6), xlabel="change of the rating, points")
         if not shown:
             axes.text(0.5, 0.5, "no rating would change", transform=axes.transAxes, ha="center", color=INK)
         _legend(axes)
@@ -58,19 +59,19 @@ def draw(impact: Impact, rows: Sequence[dict[str, Any]], kind: str) -> bytes:
 
 
 def _line(axes: Axes, place: int, row: dict[str, Any]) -> None:
-    """One player: where the rating is, where it would be, and by how much it would move."""
+    """One player: a bar as long as the rating would move, and from where to where."""
     before, after, difference = row["rating_before"], row["rating_after"], row["difference"]
     if difference is None:
-        value, words = (after, "comes in") if before is None else (before, "no rated game left")
-        axes.plot([value], [place], marker="D", color=INK, markersize=6, linestyle="none", zorder=3)
+        words = f"would come in with {after:.1f}" if before is None else f"{before:.1f}, no rated game left"
+        axes.plot([0], [place], marker="D", color=INK, markersize=6, linestyle="none", zorder=3)
     else:
-        value, words = max(before, after), f"{difference:+.1f}"
+        words = f"{before:.1f} to {after:.1f}"
         colour, marker = (UP, ">") if difference > 0 else (DOWN, "<")
-        axes.plot([before, after], [place, place], color=colour, linewidth=2.0, zorder=2)
-        axes.plot([before], [place], marker="o", color="white", markeredgecolor=INK, markersize=6, zorder=3)
-        axes.plot([after], [place], marker=marker, color=colour, markersize=8, zorder=4)
+        axes.plot([0, difference], [place, place], color=colour, linewidth=4.0, solid_capstyle="butt", zorder=2)
+        axes.plot([difference], [place], marker=marker, color=colour, markersize=8, linestyle="none", zorder=4)
+    end = max(difference or 0.0, 0.0)
     axes.annotate(
-        words, (value, place), xytext=(9, 0), textcoords="offset points", va="center_baseline", fontsize=8.5, color=INK
+        words, (end, place), xytext=(9, 0), textcoords="offset points", va="center_baseline", fontsize=8.5, color=INK
     )
 
 
@@ -83,12 +84,12 @@ def _label(row: dict[str, Any], *, with_pool: bool) -> str:
 def _legend(axes: Axes) -> None:
     line = mpl.lines.Line2D
     marks = [
-        line([], [], marker="o", color="white", markeredgecolor=INK, linestyle="none", label="now"),
-        line([], [], marker=">", color=UP, label="up to"),
-        line([], [], marker="<", color=DOWN, label="down to"),
+        line([], [], marker=">", color=UP, label="up"),
+        line([], [], marker="<", color=DOWN, label="down"),
         line([], [], marker="D", color=INK, linestyle="none", label="comes or goes"),
     ]
     axes.figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False)
+    axes.axvline(0, color=FAINT, linewidth=1.0, zorder=1)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", color=FAINT, linewidth=0.4)
-    axes.margins(x=0.12)
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.25)

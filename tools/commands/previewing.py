@@ -32,8 +32,8 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
     """What the approval of proposal NUMBER would move: whose rating, by how much. Nothing is written.
 
     The numbers are those that 'approve' will give, to the last bit, as long as nothing else is recorded before:
-    'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is that
-    after the last rated game; a rank is told where the last games alone say who stands where.
+    'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is
+    that after the last rated game; a rank is told where the last games alone say who stands where.
 
     \b
     Example:
@@ -111,8 +111,8 @@ def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:
     """A row of the table: the ratings, and what else changes in words."""
     shown: dict[str, Any] = {"pool": row["pool"]} if pools > 1 else {}
     shown["name"] = row["name"]
-    for name in ("rating_before", "rating_after", "difference"):
-        shown[name.removeprefix("rating_")] = row[name]
+    shown |= {when: _word(row[f"rating_{when}"]) for when in ("before", "after")}
+    shown["difference"] = "" if row["difference"] is None else f"{row['difference']:+.1f}"
     shown["rank"] = _change(row, "rank")
     other = [f"{words} {_change(row, name)}" for name, words in _SHOWN.items() if _changes(row, name)]
     if _changes(row, "listed") and row["listed_before"] is not None and row["listed_after"] is not None:
