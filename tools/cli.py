@@ -43,6 +43,11 @@ TASKS = {
         "token": "tokens.token",
     },
     "Correct": {"correct": "correcting.correct"},
+    "Publish lists": {
+        "publish": "publishing.publish",
+        "lists": "publishing.lists",
+        "diff": "publishing.diff",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
