@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Self
 
 from ledger import schemes
 from ledger.book.fresh import Placed
-from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.standing_games import StandingGames
-from ledger.errors import ConflictError, StorageError, UnknownNameError
+from ledger.errors import ConflictError, StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -40,12 +38,10 @@ from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import reading
 from ledger.raw_reads import RawReads
 from ledger.registry import Registry
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
-from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -77,7 +73,7 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._standing = StandingGames(journal, lambda: self.views)
+        self._standing = StandingGames(journal, lambda: self.views, self.level)
         self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
@@ -361,31 +357,6 @@ class Ledger(RawReads):
     def head(self) -> TreeHead:
         """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
         return self.journal.head()
-
-    def first_scheme(self) -> SchemeAdopted:
-        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
-        for bodies in self.journal.read(0, 1):
-            event = codec.decode(bodies[0]).event
-            if isinstance(event, SchemeAdopted):
-                return event
-        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
-
-    def pool(self, name: str | None = None) -> Pool:
-        """A pool of the views; the ledger's first one by default.
-
-        Raises:
-            UnknownNameError: there is no such pool.
-        """
-        wanted = name or self.first_scheme().pool
-        found = {pool.name: pool for pool in self.pools()}
-        if wanted not in found:
-            raise UnknownNameError("pool", wanted, choice_of(wanted, found))
-        return found[wanted]
-
-    def pools(self) -> list[Pool]:
-        """Every pool with its timeline, in order of their first schemes."""
-        with reading(self.views.path):
-            return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
