@@ -33,6 +33,7 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
+from ledger.publications import Publications
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
@@ -150,7 +151,6 @@ class Ledger(RawReads):
         self.views.close()
         if self._aside is not None:
             self._aside.cleanup()
-            self._aside = None
         self._people.close()
         self.journal.close()
 
@@ -186,8 +186,7 @@ class Ledger(RawReads):
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
-        registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
-        if registrations:
+        if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
 
@@ -246,6 +245,14 @@ class Ledger(RawReads):
     def tokens(self) -> Tokens:
         """What proves who acts, where tokens are set up, and the log of what was refused."""
         return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
+
+    @property
+    def publications(self) -> Publications:
+        """The lists that were shown to the world: to publish one, to see each again as it was."""
+        return Publications(
+            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
+            self.pool, self.checkpoints.after_commit,
+        )  # fmt: skip
 
     @property
     def policies(self) -> HousePolicies:

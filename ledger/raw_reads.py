@@ -1,4 +1,4 @@
-"""The rows and entries of a ledger as they stand, as plain values: for anything that SQL or a log can ask.
+"""What is read of a ledger as it stands: its head, its pools, and rows and entries for anything that SQL or a log asks.
 
 Nothing is derived here, and nothing is brought level.
 """

@@ -254,8 +254,18 @@ def two_players_of_one_name(scene: ClubOfTwo) -> None:
     scene.ledger.player("Ann")
 
 
+def list_that_looks_wrong(scene: ClubOfTwo) -> None:
+    """A player of a name that is on the list already, and of another register."""
+    twin = scene.ledger.register("fide:1", "Ann")
+    scene.ledger.append(game_recorded("r2", white=twin, half_moves=60))
+    scene.ledger.append(game_recorded("r3", half_moves=60))
+    scene.ledger.publications.publish("2026-11-20", actor="eve")
+
+
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    "list-looks-wrong": list_that_looks_wrong,
+    "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
     "erased-player": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
     "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),
