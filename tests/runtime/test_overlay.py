@@ -23,7 +23,7 @@ SCHEMA = (
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def three_tables(tmp_path: Path) -> Path:
     """A file with three tables of a few rows."""
     path = tmp_path / "three.db"
     with closing(sqlite.connect(path)) as connection:
@@ -36,9 +36,9 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def laid(file: Path) -> Iterator[sqlite3.Connection]:
+def laid(three_tables: Path) -> Iterator[sqlite3.Connection]:
     """A connection for reading that writes over them."""
-    with closing(sqlite.connect(file, read_only=True)) as connection:
+    with closing(sqlite.connect(three_tables, read_only=True)) as connection:
         overlay.lay_over(connection, ["small"], ["large", "paired"])
         connection.execute("BEGIN")
         overlay.fill(connection, ["small"])
@@ -49,8 +49,8 @@ def rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]
     return sorted(connection.execute(f"SELECT * FROM {table}"))
 
 
-def test_what_is_written_is_read_and_the_file_stays(laid: sqlite3.Connection, file: Path) -> None:
-    before = file.read_bytes()
+def test_what_is_written_is_read_and_the_file_stays(laid: sqlite3.Connection, three_tables: Path) -> None:
+    before = three_tables.read_bytes()
     laid.execute("UPDATE small SET value = 2 WHERE name = 'a'")
     laid.execute("UPDATE large SET value = value + 1, owner = 'z' WHERE owner = 'x'")
     laid.execute("INSERT INTO large(number, owner) VALUES (4, 'x')")
@@ -63,7 +63,7 @@ def test_what_is_written_is_read_and_the_file_stays(laid: sqlite3.Connection, fi
     assert rows(laid, "large") == [(1, "z", 11), (2, "z", 21), (4, "w", 40)]
     assert rows(laid, "paired") == [(1, 1, "again"), (1, 9, "q")]
     assert rows(laid, "main.large") == [(1, "x", 10), (2, "x", 20), (3, "y", 30)]
-    assert file.read_bytes() == before
+    assert three_tables.read_bytes() == before
 
 
 def test_rows_of_another_table_may_say_what_is_written(laid: sqlite3.Connection) -> None:
@@ -81,8 +81,8 @@ def test_both_parts_are_found_by_their_indexes(laid: sqlite3.Connection) -> None
     ]
 
 
-def test_it_says_of_which_tables_it_holds(laid: sqlite3.Connection, file: Path) -> None:
+def test_it_says_of_which_tables_it_holds(laid: sqlite3.Connection, three_tables: Path) -> None:
     assert overlay.is_laid_over(laid, "large")
     assert not overlay.is_laid_over(laid, "other")
-    with closing(sqlite.connect(file)) as connection:
+    with closing(sqlite.connect(three_tables)) as connection:
         assert not overlay.is_laid_over(connection, "large")
