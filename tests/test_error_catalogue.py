@@ -18,6 +18,7 @@ import pytest
 from ledger import errors, schemes
 from ledger.answers import rating_lists
 from ledger.errors import LedgerError, RejectedError
+from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.words import Standing
@@ -334,6 +335,9 @@ CATALOGUE: dict[str, Provoke] = {
     "unknown-name-several": two_players_of_one_name,
     "unknown-name-table": lambda scene: (scene.ledger.catch_up(), scene.ledger.rows("gmaes")),
     "unknown-name-game": lambda scene: scene.ledger.log("r7"),
+    "proposal": lambda scene: scene.ledger.propose(
+        [Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=1, into=9)], reason="", by="eve"
+    ),
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
 }  # fmt: skip
 

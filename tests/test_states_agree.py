@@ -24,7 +24,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry
+from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
 from ledger.schemes.newcomers import Newcomer, Seed
 from ledger.schemes.scheme import Rhythm, brought
@@ -128,6 +128,14 @@ class Rule:
                 newcomer = self.who(player, new.since_ms)
         return state, newcomer
 
+    def is_closed(self, player: int, ms: int) -> bool:
+        """Whether no list of that instant shows the player, whatever the rating is."""
+        standing = self._declared[player]["standing"]
+        for change in self._changes:
+            if change["player"] == player and change["effective_ms"] <= ms:
+                standing = change["standing"]
+        return bool(standing == Standing.CLOSED)
+
     @property
     def members(self) -> set[int]:
         """Who has a rated game or a seed in the pool."""
@@ -195,7 +203,9 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
         assert (summary["rating_then"], summary["then"]) == (rating, at)
     whole = rating_lists.list_on(ledger, at, pool.name)
     on_the_list = {row["player"]: row["rating"] for row in whole}
-    assert on_the_list == {player: rating for player, rating in shown.items() if rating is not None}
+    assert on_the_list == {
+        player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
+    }
     assert rating_lists.list_on(ledger, at, pool.name, limit=2) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
@@ -231,7 +241,9 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 def check_now(ledger: Ledger, rule: Rule) -> None:
     ranking = rankings.ranking(ledger, rule.pool.name, limit=1000)
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
-    shown = {player: now[player][1] for player in rule.members if now[player][1] is not None}
+    latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
+    members = [player for player in rule.members if not rule.is_closed(player, latest)]
+    shown = {player: now[player][1] for player in members if now[player][1] is not None}
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }

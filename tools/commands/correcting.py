@@ -151,7 +151,7 @@ def _tell_faults(name: str, faults: list[Fault]) -> None:
 def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
     """Proposals: what they change, who made and decided them, and why.
 
-    A name with "proven": true was named by a token; any other is what was typed.
+    A name with "proven": true was named by a token; any other is what was typed, which a table says beside it.
 
     \b
     Example:
@@ -162,10 +162,18 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
         rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
-            rows = [{name: row[name] for name in columns} for row in rows]
+            rows = [{**{name: row[name] for name in columns}, **_signed(row)} for row in rows]
         elif fmt is not None:
             rows = [{**row, "alike": " ".join(map(str, row["alike"]))} for row in rows]
         limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=True)
+
+
+def _signed(row: output.Row) -> output.Row:
+    """Who proposed and who decided, with a word where no token named them."""
+    return {
+        name: row[name] if row[name] is None or row[proven] else f"{row[name]} (unproven)"
+        for name, proven in (("proposed_by", "proven"), ("decided_by", "decided_proven"))
+    }
 
 
 @correct.command()
