@@ -10,11 +10,12 @@ from typing import Any
 
 import attrs
 
+from ledger import schemes
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import Event, PlayerChanged
+from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
@@ -60,6 +61,8 @@ class Drafts:
         """Other values for some fields of a fact; None or the empty text blanks one."""
         fact = self.fact(key)
         given = {name: BLANK if value is None else value for name, value in fields.items()}
+        if fact.cls is SchemeAdopted:
+            given |= _settings_in_full(fact, given)
         expects = {name: fact.facts.get(name, BLANK) for name in given}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
 
@@ -132,3 +135,13 @@ class Drafts:
     def undo(proposal: int) -> Change:
         """An approved proposal acts no longer."""
         return Change(do=Verb.UNDO, proposal=proposal)
+
+
+def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of an adoption that goes to another scheme or has others now: a new default never rates it anew."""
+    scheme = given.get("scheme", fact.facts["scheme"])
+    if given.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
+        return {}  # of a scheme that is none the gate speaks
+    settings = given.get("settings", {})
+    adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
+    return {"settings": dict(schemes.in_full(adoption).settings)}

@@ -14,7 +14,21 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
-from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, made, played, ratings, rebuilt, tables
+from tests.kit.corrections import (
+    ANN,
+    BOB,
+    CLEO,
+    DAN,
+    TODAY,
+    approve,
+    ask,
+    by_key,
+    made,
+    played,
+    ratings,
+    rebuilt,
+    tables,
+)
 from tests.kit.games import game_recorded, run_closed
 
 Right = Callable[[list[GameRecorded]], list[GameRecorded]]
@@ -173,6 +187,21 @@ def test_a_wrong_adoption_is_moved_and_taken_back(four: Ledger, tmp_path: Path) 
     assert tables(four) == rebuilt(four)
     approve(four, ask(four, "take-back", fact="scheme:standard@2026-11-03"))
     assert ratings(four) == plain
+    assert tables(four) == rebuilt(four)
+
+
+def test_a_pool_that_began_with_the_wrong_scheme_is_rated_by_the_right_one(four: Ledger, tmp_path: Path) -> None:
+    approve(four, ask(four, "fact", fact="scheme:standard@start", field="scheme", to="elo"))
+    approve(four, ask(four, "fact", fact="scheme:standard@start", field="settings", to='{"initial": 1600}'))
+    four.level()
+    settings = next(four.rows("eras"))["settings"]
+    assert '"initial":1600' in settings
+    assert '"k"' in settings  # those that were not named stand there, too
+    with Ledger.create(tmp_path / "right.db", scheme="elo", settings={"initial": 1600}, clock=lambda: TODAY) as other:
+        for name in ("Ann", "Bob", "Cleo", "Dan"):
+            other.register(f"name:{name.lower()}", name)
+        other.append_many(played())
+        assert ratings(four) == ratings(other)
     assert tables(four) == rebuilt(four)
 
 
