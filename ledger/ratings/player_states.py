@@ -91,6 +91,10 @@ class PlayerStates:
         """The players whose accounts are closed at an instant: they have a rating, and no list shows it."""
         return closed_at(self._connection, ms)
 
+    def listed_at(self, player: int, ms: int) -> float | None:
+        """The rating that the list of an instant shows of a player; None for who is not on it."""
+        return None if player in self.closed_at(ms) else self.at(player, ms).in_force
+
     def closed_now(self, today_ms: int) -> frozenset[int]:
         """The same for a ranking: today or, where games were recorded from later days, after the last of them."""
         return self.closed_at(today_ms if self.latest_ms is None else max(self.latest_ms, today_ms))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import players, predictions, rankings, rating_lists
+from ledger.answers import player_games, players, predictions, publications, rankings, rating_lists
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
 from ledger.facts.correction_events import Decision
@@ -87,7 +87,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
             assert {**now, "rank": 0, "rated_players": 0} == {**before[player], "rank": 0, "rated_players": 0}
         assert predictions.predict(ledger, ledger.player("1"), ledger.player("2")) == told
-        assert len(players.graph(ledger, ledger.player("1"))) == 9
+        assert len(player_games.graph(ledger, ledger.player("1"))) == 9
 
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:
@@ -147,6 +147,19 @@ def test_a_closing_that_was_proposed_acts_when_it_is_approved_and_is_undone(tmp_
         ledger.decide(undo, Decision.APPROVED, by="adam")
         ledger.level()
         assert ranked(ledger) == order
+
+
+def test_a_published_list_keeps_who_is_taken_off_it_later(tmp_path: Path) -> None:
+    with made(tmp_path) as ledger:
+        pool = ledger.pool()
+        ledger.publications.publish("2021-06-30", actor="eve")
+        ledger.level()
+        (first,) = publications.originals(ledger, pool, 1)
+        assert first.published == first.revised is not None
+        close(ledger, 1, "2021-05")
+        (later,) = publications.originals(ledger, pool, 1)
+        assert (later.published, later.revised) == (first.published, None)
+        assert audit(ledger.path).falsehoods == ()
 
 
 def test_a_rebuild_gives_the_same_rows_and_the_audit_agrees(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ VERBS: Mapping[str, Steps] = {
     ),
     "rebuild": (("rebuild", "{club}"),),
     "policy set": (("policy", "set", "{club}", "upsets", "margin=250", "--from", "2014-01-01"),),
+    "publish": (("publish", "{club}", "--at", "2018-06-30", "--despite-complaints"),),
     "token": (
         ("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve"),
     ),
@@ -92,7 +93,7 @@ BEFORE: Mapping[str, Steps] = {
 ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"import", "import --strict"}),
     frozenset({"player add", "player set"}),
-    frozenset({"scheme adopt", "tournaments", "policy set"}),
+    frozenset({"scheme adopt", "tournaments", "policy set", "publish"}),
     frozenset({"correct result", "correct game", "correct reassign", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),

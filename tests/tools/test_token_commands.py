@@ -122,6 +122,19 @@ def test_permissions_that_tell_too_much_are_said(
     assert (done.code, done.out, "others may write it" in done.err) == (REFUSED, "", True)
 
 
+def test_no_backup_has_tokens_and_a_restore_leaves_them(
+    sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("backup", sample_club, tmp_path / "copy").code == 0
+    token = token_of(run, sample_club, "eve", "corrector")
+    assert run("backup", sample_club, tmp_path / "copy-2").code == 0
+    assert list((tmp_path / "copy-2").glob("*tokens*")) == []
+    assert run("restore", tmp_path / "copy", sample_club, "--replace", "--yes").code == 0
+    assert proposed(run, sample_club, "--by", "eve")[0] == REFUSED
+    monkeypatch.setenv(VARIABLE, token)
+    assert proposed(run, sample_club)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

@@ -63,6 +63,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
     Command("the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam")),
     Command("policy set", ("policy", "set", "{club}", "upsets", "margin=250", "--from", "2019-01-01")),
+    Command("publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints")),
     Command("a checkpoint more", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
     Command(
         "a checkpoint elsewhere", ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
