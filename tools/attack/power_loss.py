@@ -321,11 +321,11 @@ def _state(club: Path) -> State:
 
 
 def _raw_state(club: Path) -> State:
-    others = {}
-    for file, tables in ((beside(club, "people"), ("reasons",)), (beside(club, "tokens"), ("tokens", "refusals"))):
+    others: dict[tuple[str, int], tuple[object, ...]] = {}
+    for file, wanted in ((beside(club, "people"), {"reasons"}), (beside(club, "tokens"), {"tokens", "refusals"})):
         if file.exists() and file.stat().st_size:  # an empty one is none
             with closing(raw(file)) as connection:
-                others.update({
-                    (table, row[0]): row[1:] for table in tables for row in connection.execute(f"SELECT * FROM {table}")
-                })  # fmt: skip
+                held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+                for table in held & wanted:
+                    others.update({(table, row[0]): row[1:] for row in connection.execute(f"SELECT * FROM {table}")})
     return State(entries(club) or [], people(club) or {}, others)
