@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
 from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
@@ -221,8 +221,8 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     seen: dict[tuple[str, int], tuple[Any, ...]] = {}
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
-        told = players.games(ledger, person, rule.pool.name, last=1000)[::-1]
-        drawn = players.graph(ledger, person, rule.pool.name)
+        told = player_games.games(ledger, person, rule.pool.name, last=1000)[::-1]
+        drawn = player_games.graph(ledger, person, rule.pool.name)
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         for row, game in zip(rows, told, strict=True):
@@ -266,7 +266,7 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
         on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
         assert on_that_day == summary
-        drawn = [point["rating"] for point in players.graph(ledger, ledger.player(str(player)), rule.pool.name)]
+        drawn = [point["rating"] for point in player_games.graph(ledger, ledger.player(str(player)), rule.pool.name)]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]
         assert summary["mean_rating"] == (pytest.approx(sum(rated) / len(rated)) if rated else None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import players, predictions, publications, rankings, rating_lists
+from ledger.answers import player_games, players, predictions, publications, rankings, rating_lists
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
 from ledger.facts.correction_events import Decision
@@ -87,7 +87,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
             assert {**now, "rank": 0, "rated_players": 0} == {**before[player], "rank": 0, "rated_players": 0}
         assert predictions.predict(ledger, ledger.player("1"), ledger.player("2")) == told
-        assert len(players.graph(ledger, ledger.player("1"))) == 9
+        assert len(player_games.graph(ledger, ledger.player("1"))) == 9
 
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
 from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
 
 from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
-from . import DB, REFUSED, level
+from . import DB, REFUSED, confirmed, level
 from .identifying import identifying, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -194,6 +195,27 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
             row.pop("recorded")
             row = {**row, "what": "; ".join(what), "alike": " ".join(map(str, row["alike"]))}
         output.write_one(row, fmt)
+
+
+@correct.command("erase-reason")
+@NUMBER
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.pass_obj
+def erase_reason(db_path: str, number: int, *, yes: bool) -> None:
+    """Forget why a proposal was made and why it was decided so, for good; what was proposed and decided stays.
+
+    Reasons may name people. They stand in the people file, of which copies keep them until they expire.
+
+    \b
+    Example:
+      rating-ledger correct club.db erase-reason 12
+      rating-ledger correct club.db erase-reason 12 --yes
+    """
+    with Ledger.open(db_path) as ledger:
+        confirmed(f"Erase the reasons of proposal {number} for good?", yes=yes)
+        erased = ledger.corrections.erase_reasons(number)
+    outcome = counted(erased, "reason") + " erased" if erased else "no reason was known any more"
+    output.remark(f"{beside(db_path, 'people')}: proposal {number}: {outcome}; copies of this file may still tell")
 
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:
