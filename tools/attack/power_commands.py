@@ -61,12 +61,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("checkpoint-key", ("checkpoint-key", "{club}", "--new", "example.org/club"), makes=("club.key",)),
     Command("the first checkpoint", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
     Command("a proposal", _proposed("result", "power-3", "--to", "0-1")),
-    Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam")),
+    Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam"), makes=("club.checkpoints",)),
     Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
-    Command("the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam")),
+    Command(
+        "the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam"),
+        makes=("club.checkpoints",),
+    ),
     Command("policy set", ("policy", "set", "{club}", "upsets", "margin=250", "--from", "2019-01-01")),
-    Command("publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints")),
-    Command("a checkpoint more", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
+    Command("publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints"), makes=("club.checkpoints",)),
     Command(
         "a checkpoint elsewhere", ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
         makes=("club.toml", "elsewhere"),
