@@ -68,7 +68,9 @@ COMMANDS: tuple[Command, ...] = (
         makes=("club.checkpoints",),
     ),
     Command("policy set", ("policy", "set", "{club}", "upsets", "margin=250", "--from", "2019-01-01")),
-    Command("publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints"), makes=("club.checkpoints",)),
+    Command(
+        "publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints"), makes=("club.checkpoints",)
+    ),
     Command(
         "a checkpoint elsewhere", ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
         makes=("club.toml", "elsewhere"),
