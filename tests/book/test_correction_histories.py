@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +17,7 @@ import attrs
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from ledger.errors import LedgerError, ProposalError, RejectedError
+from ledger.errors import ConflictError, LedgerError, ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, SchemeAdopted
@@ -97,7 +97,13 @@ class History:
     say: Callable[[str], None] = print
 
     def take(self, facts: Sequence[Event]) -> None:
-        self.ledger.append_many(facts)
+        """Record facts; one whose key a correction has recorded with another fact is refused."""
+        try:
+            self.ledger.append_many(facts)
+        except ConflictError:
+            for fact in facts:
+                with suppress(ConflictError):
+                    self.ledger.append(fact)
 
     def propose(self, changes: Sequence[Change]) -> int | None:
         """The number of a proposal of the changes that are not refused; None without any. A refusal changes nothing."""
