@@ -16,7 +16,8 @@ from ledger.book.fresh import Placed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections, Proposed
-from ledger.errors import StorageError, UnknownNameError
+from ledger.correcting.standing_games import StandingGames
+from ledger.errors import ConflictError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -33,6 +34,7 @@ from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
@@ -75,9 +77,8 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._recorder = Recorder(
-            journal, self.now_ms, self._judge
-        )
+        self._standing = StandingGames(journal, lambda: self.views)
+        self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
     def create(
@@ -200,7 +201,13 @@ class Ledger(RawReads):
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
-        return self._noted(self._recorder.append_many(batch, actor))
+        try:
+            return self._noted(self._recorder.append_many(batch, actor))
+        except ConflictError:
+            if self.views.is_level() or not self._standing.any_corrected():
+                raise
+            self.level()  # how a game stands after its corrections, too
+            return self._noted(self._recorder.append_many(batch, actor))
 
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""
@@ -237,6 +244,11 @@ class Ledger(RawReads):
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
+
+    @property
+    def tokens(self) -> Tokens:
+        """What proves who acts, where tokens are set up, and the log of what was refused."""
+        return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
 
     @property
     def policies(self) -> HousePolicies:
@@ -278,10 +290,12 @@ class Ledger(RawReads):
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        if self._standing.any_corrected():
+            self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
-        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of)
+        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 
@@ -294,18 +308,27 @@ class Ledger(RawReads):
         """What is proposed and decided about the facts, and what writes a proposal."""
         return Corrections(
             self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self._judge, self.player, lambda: self.first_scheme().pool, self.now_ms,
+            self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms,
         )  # fmt: skip
 
-    def propose(self, changes: Sequence[Change], *, reason: str, by: str) -> Proposed:
-        """Record a proposal to correct facts, as ``Corrections.propose`` says; it acts once it is approved."""
-        return self.corrections.propose(changes, reason=reason, by=by)
+    def propose(
+        self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
+    ) -> Proposed:
+        """Record a proposal to correct facts, as ``Corrections.propose`` says; who *by* is, ``tokens.who`` says."""
+        who = self.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
+        return self.corrections.propose(changes, reason=reason, by=who.name, proven=who.proven)
 
     def decide(
-        self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, seen: int | None = None
-    ) -> list[Receipt]:
-        """Approve a proposal, reject it or take it back, as ``Corrections.decide`` says; a checkpoint follows."""
-        receipts = self.corrections.decide(proposal, decision, by=by, reason=reason, seen=seen)
+        self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
+        reason: str | None = None, seen: int | None = None,
+    ) -> list[Receipt]:  # fmt: skip
+        """Decide a proposal, as ``Corrections.decide`` says; *by* as of ``propose``. A checkpoint follows."""
+        tried = f"{VERBS_OF[decision]} proposal {proposal}"
+        who = self.tokens.who(token, by, ROLES_OF[decision], tried)
+        with self.tokens.noting(who, tried):
+            receipts = self.corrections.decide(
+                proposal, decision, by=who.name, proven=who.proven, reason=reason, seen=seen
+            )
         if decision is Decision.APPROVED:
             self.checkpoints.after_commit()
         return receipts
@@ -373,10 +396,17 @@ class Ledger(RawReads):
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
+        Who was merged into another player is that one.
+
         Raises:
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
+        found = self._player(wanted)
+        person = self._standing.person(found.player)
+        return found if person == found.player else self._player(str(person))
+
+    def _player(self, wanted: str) -> Person:
         return player_found(self.journal, self._names, wanted)
 
     def people_row(self, player: int) -> Person | None:

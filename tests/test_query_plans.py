@@ -170,6 +170,8 @@ def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_firs
             "CORRELATED SCALAR SUBQUERY 1",
             BY_PLAYER.format("current"),
             "CORRELATED SCALAR SUBQUERY 2",
+            "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)",
+            "CORRELATED SCALAR SUBQUERY 3",
             "SEARCH later USING PRIMARY KEY (pool=? AND player=? AND effective_ms>? AND effective_ms<?)",
             "SEARCH players USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
         ]

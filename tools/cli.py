@@ -40,6 +40,7 @@ TASKS = {
     },
     "Set rules of the house": {
         "policy": "policies.policy",
+        "token": "tokens.token",
     },
     "Correct": {"correct": "correcting.correct"},
     "Prove and keep": {

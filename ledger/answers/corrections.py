@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from ledger.answers.wording import names
-from ledger.correcting.corrections import Told
+from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.ledger import Ledger
 
 
-def proposal_rows(ledger: Ledger, proposals: Iterable[Told]) -> list[dict[str, Any]]:
+def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[dict[str, Any]]:
     """Proposals as rows: number, state, who proposed and decided, when and why, and what is changed, in words.
 
     ``proven`` says whether a token named who proposed, and ``decided_proven`` who decided; else the name is a word.
     A reason that was erased, or that is not in the people file, is None.
     """
-    return [_row(ledger, told) for told in proposals]
+    return [_row(ledger, shown) for shown in proposals]
 
 
 def proposal(ledger: Ledger, number: int) -> dict[str, Any]:
@@ -26,32 +26,32 @@ def proposal(ledger: Ledger, number: int) -> dict[str, Any]:
     Raises:
         UnknownNameError: there is no proposal of this number.
     """
-    told = ledger.corrections.proposal(number)
-    row = _row(ledger, told)
-    row["what"] = described(ledger, told.changes)
-    row["recorded"] = [change.plain() for change in told.changes]
-    row["why_not"] = told.proposal.why_not
+    shown = ledger.corrections.proposal(number)
+    row = _row(ledger, shown)
+    row["what"] = described(ledger, shown.changes)
+    row["recorded"] = [change.plain() for change in shown.changes]
+    row["why_not"] = shown.proposal.why_not
     return row
 
 
-def _row(ledger: Ledger, told: Told) -> dict[str, Any]:
-    known = told.proposal
-    what = described(ledger, told.changes[:1])
-    more = len(told.changes) - 1
+def _row(ledger: Ledger, shown: ShownProposal) -> dict[str, Any]:
+    known = shown.proposal
+    what = described(ledger, shown.changes[:1])
+    more = len(shown.changes) - 1
     return {
         "proposal": known.proposal,
-        "state": told.state,
-        "changes": len(told.changes),
+        "state": shown.state,
+        "changes": len(shown.changes),
         "what": f"{what[0]} and {more} more" if more else what[0],
-        "reason": told.reason,
-        "proposed_at": told.proposed_at,
+        "reason": shown.reason,
+        "proposed_at": shown.proposed_at,
         "proposed_by": known.proposed_by,
         "proven": bool(known.proposed_proven),
-        "decided_at": told.decided_at,
+        "decided_at": shown.decided_at,
         "decided_by": known.decided_by,
         "decided_proven": None if known.decided_proven is None else bool(known.decided_proven),
-        "decision_reason": told.decision_reason,
-        "alike": list(told.alike),
+        "decision_reason": shown.decision_reason,
+        "alike": list(shown.alike),
     }
 
 

@@ -169,6 +169,7 @@ class _Audit:
                     kept=kept,
                 )
             self._found["journal"] += self._proven.falsehoods
+            self._found["journal"] += reader.verify_four_eyes(self._file)
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))

@@ -5,11 +5,11 @@ The policy holds from the position of its entry on: whether a decision breaks it
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NamedTuple
 
 from ledger.book.policies import Policies
 from ledger.facts.correction_events import Decision
+from ledger.facts.person_names import same_person
 from ledger.facts.public_events import FOUR_EYES
 
 RULE = FOUR_EYES  # under which a decision is refused
@@ -41,15 +41,6 @@ def in_force(policies: Policies, position: int) -> FourEyes:
     """The policy as it holds for the entry at *position*: set before it, never backwards."""
     settings = policies.before(FOUR_EYES, position)
     return FourEyes(bool(settings["on"]), bool(settings["tokens"]))
-
-
-def same_person(name: str, other: str) -> bool:
-    """Whether two names may be of one person: case and width of letters do not count."""
-    return _folded(name) == _folded(other)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:

@@ -77,6 +77,8 @@ class HypotheticalFacts:
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
             rows = rows_at(self._connection, [stored.position])
+            if not rows:  # recorded in a transaction that the views cannot know yet
+                return Fact(stored.position, type(event), {}, None)
             facts = recorded_facts(self._connection, rows, self._names)[0]
             if not self._further and stands.annulled is None:
                 annulled_by = rows[0]["voided_by"]  # all games of a player or tournament may be annulled

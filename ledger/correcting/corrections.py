@@ -49,7 +49,7 @@ class Proposed:
 
 
 @attrs.frozen
-class Told:
+class ShownProposal:
     """A proposal as it is shown.
 
     Attributes:
@@ -206,17 +206,17 @@ class Corrections:
         self.level()
         return self.append(gate, by)
 
-    def proposal(self, number: int) -> Told:
+    def proposal(self, number: int) -> ShownProposal:
         """A proposal as it is shown.
 
         Raises:
             UnknownNameError: there is none of this number.
         """
-        for told in self.proposals(numbers=[number]):
-            return told
+        for proposal in self.proposals(numbers=[number]):
+            return proposal
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
-    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[Told]:
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ShownProposal]:
         """Proposals in order of their numbers, as they are shown.
 
         Args:
@@ -231,7 +231,7 @@ class Corrections:
             sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
             texts = self.people().reasons.texts(sealed)
             position = proposal.decided_position
-            yield Told(
+            yield ShownProposal(
                 proposal, changes, self._recorded_at(proposal.position),
                 None if position is None else self._recorded_at(position),
                 texts.get(proposal.reason), texts.get(proposal.decision_reason or ""),

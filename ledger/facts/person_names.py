@@ -124,3 +124,12 @@ def _take(parts: list[str], other_parts: list[str]) -> list[str]:
             parts.remove(part)
             common.append(part)
     return common
+
+
+def same_person(name: str, other: str) -> bool:
+    """Whether two names of people who act may be of one person: case and width of letters do not count."""
+    return _cased(name) == _cased(other)
+
+
+def _cased(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

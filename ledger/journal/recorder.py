@@ -25,7 +25,7 @@ from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, past_reach, rules
 from ledger.journal.needed_keys import needed_keys
 from ledger.journal.supplements import KnownGame, known_games
-from ledger.journal.told_again import told_of
+from ledger.journal.told_again import Standing, as_recorded, told_of
 from ledger.runtime.collector import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
@@ -49,18 +49,21 @@ class Recorder:
     """Appends events to one journal."""
 
     def __init__(
-        self, journal: Journal, clock_ms: Callable[[], int], judge: Callable[[Event], None] = lambda _: None
-    ) -> None:
+        self, journal: Journal, clock_ms: Callable[[], int], judge: Callable[[Event], None] = lambda _: None,
+        standing: Standing = as_recorded,
+    ) -> None:  # fmt: skip
         """Take the journal and what judges its new facts further.
 
         Args:
             journal: where entries stand.
             clock_ms: milliseconds since 1970, read once a transaction.
             judge: raises RejectedError for a new fact, but games, that the rules of the journal let pass.
+            standing: how a game stands after its corrections.
         """
         self._journal = journal
         self._clock_ms = clock_ms
         self._judge = judge
+        self._standing = standing
         self._known: set[str] = set()
 
     def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
@@ -79,7 +82,7 @@ class Recorder:
                 now = rules.check_clock(now, last)
             else:
                 now = rules.check_acceptance(accepted, now, writer.size, last)
-            return _Batch(writer, self._known, actor, now, accepted, self._judge).append(given)
+            return self._batch(writer, actor, now, accepted).append(given)
 
     def append_judged(self, gate: Gate, actor: str) -> Recorded:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
@@ -95,7 +98,13 @@ class Recorder:
         with self._writing() as writer:
             now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
             given = list(gate(writer, now))
-            return _Batch(writer, self._known, actor, now, None, self._judge, rules.OWN_DOORS).append(given)
+            return self._batch(writer, actor, now, None, rules.OWN_DOORS).append(given)
+
+    def _batch(
+        self, writer: Writer, actor: str, now_ms: int, accepted: ClockAccepted | None,
+        judged: Container[type[Event]] = (),
+    ) -> _Batch:  # fmt: skip
+        return _Batch(writer, self._known, actor, now_ms, accepted, self._judge, self._standing, judged)
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -121,13 +130,14 @@ class _Batch:
 
     def __init__(
         self, writer: Writer, known: set[str], actor: str, now_ms: int, accepted: ClockAccepted | None,
-        judge: Callable[[Event], None], judged: Container[type[Event]] = (),
+        judge: Callable[[Event], None], standing: Standing, judged: Container[type[Event]],
     ) -> None:  # fmt: skip
         self._writer = writer
         self._known = known
         self._actor = actor
         self._now_ms = now_ms
         self._judge = judge
+        self._standing = standing
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._stamp = rules.recorded_text(now_ms)
@@ -219,7 +229,7 @@ class _Batch:
         known = self._games.get(event.game)
         if known is None:
             known = self._games[event.game] = known_games(self._writer.find, {event.key: before})[event.game]
-        return told_of(known, event.game, given, self._now_ms)
+        return told_of(known, event.game, given, self._now_ms, self._standing)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

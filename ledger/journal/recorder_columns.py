@@ -27,7 +27,7 @@ from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import told_again
+from ledger.journal.told_again import Standing, as_recorded, told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -133,6 +133,7 @@ class GameImport:
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
+        standing: Standing = as_recorded,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -144,10 +145,12 @@ class GameImport:
             clock_ms: milliseconds since 1970, read once a transaction.
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
+            standing: how a game stands after its corrections.
         """
         self._names = names
         self._alike = alike
         self._notes_of = notes_of
+        self._standing = standing
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
@@ -317,7 +320,7 @@ class GameImport:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        again = told_again(writer.find, games, writer.size + 1, now)
+        again = told_again(writer.find, games, writer.size + 1, now, self._standing)
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)

@@ -5,7 +5,7 @@ The most are told again word for word, which texts show; only the others are rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -13,6 +13,7 @@ import orjson
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.events import GameRecorded, GameSupplemented
+from ledger.facts.tellings import compared
 from ledger.journal import Stored, rules
 from ledger.journal.alike import is_made
 from ledger.journal.supplements import Find, KnownGame, known_games
@@ -20,6 +21,25 @@ from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
+
+
+class Corrected(NamedTuple):
+    """A game as it stands after its corrections.
+
+    Attributes:
+        facts: in the fields of ``game-recorded/1`` as plain values, without the key; players as persons.
+        person: the number by which a player is known after all merges.
+    """
+
+    facts: Mapping[str, Any]
+    person: Callable[[int], int]
+
+
+Standing = Callable[[str], Corrected | None]  # by key of a game; None where it stands as recorded
+
+
+def as_recorded(_: str) -> None:
+    """The ``Standing`` of a ledger in which nothing was corrected."""
 
 
 class ToldAgain(NamedTuple):
@@ -38,7 +58,9 @@ class ToldAgain(NamedTuple):
     others: list[tuple[int, int, str]]
 
 
-def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAgain:
+def told_again(
+    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded
+) -> ToldAgain:
     """Find the rows that tell a known game again.
 
     Args:
@@ -46,6 +68,7 @@ def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAga
         games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
         first: position at which the first of the rows that are new will be recorded; the others follow it.
         now_ms: the time to record under, milliseconds since 1970.
+        standing: how a game stands after its corrections.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
@@ -69,7 +92,7 @@ def told_again(find: Find, games: DataFrame, first: int, now_ms: int) -> ToldAga
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, given, line in different:
         try:
-            supplement = told_of(known[name], name, _plain(given), now_ms)
+            supplement = told_of(known[name], name, _plain(given), now_ms, standing)
         except RejectedError as error:
             is_other = name in told_twice or _is_another(known[name].facts, _plain(given))
             if is_other and is_made(name) and isinstance(error, ConflictError):
@@ -99,13 +122,27 @@ def _is_another(known: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
     return False
 
 
-def told_of(known: KnownGame, game: str, given: dict[str, Any], now_ms: int) -> GameSupplemented | None:
+def told_of(
+    known: KnownGame, game: str, given: dict[str, Any], now_ms: int, standing: Standing = as_recorded
+) -> GameSupplemented | None:
     """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
+
+    A game may be told again as it was recorded, or as it stands after its corrections.
 
     Raises:
         RejectedError: it contradicts what is known, or makes it what no game may be.
     """
-    added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, given)
+    try:
+        added = rules.check_repeat(GameRecorded, f"game:{game}", known.facts, given)
+    except ConflictError:
+        stands = standing(game)
+        if stands is None:
+            raise
+        persons = {side: stands.person(given[side]) for side in ("white", "black")}
+        conflict, added = compared(stands.facts, {**given, **persons})
+        if conflict is not None:
+            raise
+        added = {field: value for field, value in added.items() if known.facts.get(field) is None}
     if not added:
         return None
     rules.check_supplemented(known.with_facts(game, added), now_ms)

@@ -142,7 +142,11 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 # What each of our files is, by the number in its header that SQLite keeps for programs.
 JOURNAL_ID, PEOPLE_ID, VIEWS_ID = 0x43524C4A, 0x43524C50, 0x43524C56  # "CRLJ", "CRLP", "CRLV"
-_OURS = {JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger"}
+TOKENS_ID = 0x43524C54  # "CRLT"
+_OURS = {
+    JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger",
+    TOKENS_ID: "the file of tokens of a ledger",
+}  # fmt: skip
 
 
 def check_identity(

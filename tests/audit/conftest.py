@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
 from ledger.testing import games
 from tests.kit.audits import GAMES, PLAYERS
 from tests.kit.clubs import copied, takes_late_pasts
+from tests.kit.every_table import make_club_with_every_table, rows, tables
 from tests.kit.raw_journals import game_fact, write_journal
 
 
@@ -65,3 +68,20 @@ def folder_of_300_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def club_of_300_games(folder_of_300_games: Path, tmp_path: Path) -> Path:
     """A copy of it, to be worked with."""
     return copied(folder_of_300_games, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with a row in every table, movetext, an erased player, two schemes, corrections, and a stored node."""
+    path = make_club_with_every_table(tmp_path_factory.mktemp("attacked"), GAMES)
+    for file in (path, beside(path, "views")):
+        assert all(rows(file, table) for table in tables(file))
+    return path
+
+
+@pytest.fixture
+def copy_with_every_table(club_with_every_table: Path, tmp_path: Path) -> Path:
+    """A copy of its three files, to be attacked."""
+    for path in club_with_every_table.parent.glob("club*.db*"):
+        shutil.copy(path, tmp_path)
+    return tmp_path / "club.db"

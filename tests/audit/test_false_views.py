@@ -86,18 +86,21 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited scheme": (
         ("UPDATE eras SET scheme = 'elo'",),
-        "eras", "pool 1, since_ms -4611686018427387904, since ", "scheme is 'elo', the journal gives 'chessworld'",
+        "eras", "pool 1, since_ms -4611686018427387904, since , position 1",
+        "scheme is 'elo', the journal gives 'chessworld'",
     ),
     "era that nobody adopted": (
         ("INSERT INTO eras SELECT pool, 0, '1970', scheme, settings, carry, conversion, position FROM eras",),
-        "eras", "pool 1, since_ms 0, since 1970", "the row does not follow from any entry",
+        "eras", "pool 1, since_ms 0, since 1970, position 1", "the row does not follow from any entry",
     ),
     "edited run": (
-        ("UPDATE runs SET position = 7",), "runs", "pool 1, as_of_ms 1625097599999, as_of 2021-06", "position is 7",
+        ("UPDATE runs SET position = 7",), "runs", "pool 1, as_of_ms 1625097599999, as_of 2021-06, position 7",
+        "the row does not follow from any entry",
     ),
     "edited tournament": (
         ("UPDATE tournaments SET closed_ms = 0",), "tournaments",
-        "pool 1, tournament Café Kök, closed_ms 0, closed_at 2021-12-31", "the row does not follow from any entry",
+        "pool 1, tournament Café Kök, closed_ms 0, closed_at 2021-12-31, position 315",
+        "the row does not follow from any entry",
     ),
     "moved row": (
         ("UPDATE current SET player = 80 WHERE player = 8",), "current", "pool 1, player 8", "the row is missing",
@@ -108,7 +111,8 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "key that is not UTF-8": (
         ("UPDATE tournaments SET tournament = CAST(x'436166ff' AS TEXT)",), "tournaments",
-        "pool 1, tournament Café Kök, closed_ms 1640995199999, closed_at 2021-12-31", "the row is missing",
+        "pool 1, tournament Café Kök, closed_ms 1640995199999, closed_at 2021-12-31, position 315",
+        "the row is missing",
     ),
     "missing table": (("DROP TABLE history",), "views schema", "table history", "is missing"),
     "missing index": (
@@ -190,9 +194,9 @@ def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))
-def test_a_row_removed_from_any_table_is_named_as_missing(table: str, club_of_300_games: Path) -> None:
-    edit(views_of(club_of_300_games), f"DELETE FROM {table}")
-    (falsehood,) = audit(club_of_300_games).falsehoods
+def test_a_row_removed_from_any_table_is_named_as_missing(table: str, copy_with_every_table: Path) -> None:
+    edit(views_of(copy_with_every_table), f"DELETE FROM {table}")
+    (falsehood,) = audit(copy_with_every_table).falsehoods
     assert falsehood.table == table
     assert falsehood.message.startswith("the row is missing")
 
@@ -226,7 +230,8 @@ def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> No
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"eras", "history", "current"}
     edit(views_of(club_of_300_games), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
     (falsehood,) = audit(club_of_300_games).falsehoods
-    assert (falsehood.table, falsehood.position_or_key) == ("eras", "pool 1, since_ms 1630454400000, since 2021-09")
+    assert falsehood.table == "eras"
+    assert str(falsehood.position_or_key).startswith("pool 1, since_ms 1630454400000, since 2021-09, position ")
     assert falsehood.message.startswith("conversion is '[]', the journal gives '[{")
 
 

@@ -8,11 +8,12 @@ from itertools import product
 import pytest
 
 from ledger.book.eras import BEGINNING
-from ledger.book.four_eyes import FourEyes, Party, breach, in_force, same_person
+from ledger.book.four_eyes import FourEyes, Party, breach, in_force
 from ledger.book.policies import Policies, PolicyRow
 from ledger.errors import RejectedError
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event
+from ledger.facts.person_names import same_person
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import run_closed, tournament_closed
 from tests.kit.refusals import later

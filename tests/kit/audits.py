@@ -13,8 +13,8 @@ from ledger.runtime.ledger_files import beside
 GAMES = 300
 PLAYERS = 8
 TABLES = {
-    "changes", "current", "eras", "games", "history", "openings", "players", "policies", "pools", "runs", "seeds",
-    "tournaments",
+    "changes", "corrections", "current", "eras", "games", "given_sides", "history", "merges", "openings", "originals",
+    "players", "policies", "pools", "proposals", "runs", "seeds", "tournaments",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from ledger.facts.events import (
@@ -14,7 +15,9 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
+from ledger.runtime import sqlite
 from tests.kit.clubs import takes_late_pasts
+from tests.kit.corrections import approve
 from tests.kit.places import SAMPLE
 from tests.kit.reasons import propose
 from tools import cli
@@ -49,6 +52,28 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         ledger.rename(6, "Renamed")
         reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]
         ledger.catch_up()
+        drafts = ledger.corrections.drafts
+        game = next(ledger.rows("games", "reason IS NULL ORDER BY position DESC LIMIT 1"))["key"]
+        corrected = drafts.replace(f"game:{game}", {"outcome": "draw", "round": "7.1"})
+        approve(ledger, corrected, drafts.merge(15, 16))
+        ledger.catch_up()
         ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
         ledger.erase(5)
     return path
+
+
+def tables(path: Path) -> list[str]:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        return [name for (name,) in connection.execute(query)]
+
+
+def columns(path: Path, table: str) -> list[tuple[str, str, bool]]:
+    """Name, type and whether it is part of the key, of each column."""
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return [(row[1], row[2], bool(row[5])) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def rows(path: Path, table: str) -> int:
+    with closing(sqlite.sqlite3.connect(path)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

@@ -28,7 +28,8 @@ ON_A_LEDGER = {
     "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
-    "players import": ["players.csv"], "policy set": ["upsets", "margin=250"],
+    "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],
+    "token add": ["eve", "--role", "approver"],
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"],
 }  # fmt: skip
 

@@ -22,11 +22,11 @@ from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
 from . import DB, REFUSED, level
+from .identifying import identifying, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAULTS_SHOWN = 20
 ROWS_IN_A_TABLE = 20
-BY = click.option("--by", default="admin", show_default=True, metavar="WHO", help="Who does this.")
 REASON = click.option("--reason", default="", metavar="TEXT", help="Why: kept beside the journal, and can be erased.")
 WHY = click.option("--reason", default=None, metavar="TEXT", help="Why, where that is to be kept.")
 NUMBER = click.argument("number", type=click.IntRange(1))
@@ -61,14 +61,16 @@ def correct(context: click.Context, db_path: str) -> None:
 def _verb(name: str, taken: VerbWords) -> click.Command:
     """The command of one verb: its words as arguments and options, then who and why."""
 
-    def propose(db_path: str, /, reason: str, by: str, **words: str | None) -> None:
+    def propose(
+        db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None
+    ) -> None:
         given = {name: word for name, word in words.items() if word is not None}
         with Ledger.open(db_path) as ledger:
             change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): given[word] for word in given})
-            proposed = ledger.propose([change], reason=reason, by=by)
+            proposed = ledger.propose([change], reason=reason, by=by, token=token_given(ledger, token_file))
             _tell_proposed(ledger, proposed.proposal, proposed.alike)
 
-    made: Callable[..., Any] = REASON(BY(click.pass_obj(propose)))
+    made: Callable[..., Any] = REASON(identifying(click.pass_obj(propose)))
     for word in reversed((*taken.options, *taken.allowed)):
         needed = word in taken.options
         option = f"--{word.replace('_', '-')}"
@@ -89,11 +91,11 @@ for _name, _taken in VERBS.items():
 
 
 def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> None:
-    told = ledger.corrections.proposal(number)
-    for words in corrections.described(ledger, told.changes[:FAULTS_SHOWN]):
+    shown = ledger.corrections.proposal(number)
+    for words in corrections.described(ledger, shown.changes[:FAULTS_SHOWN]):
         output.remark(f"proposal {number}: {words}")
-    if len(told.changes) > FAULTS_SHOWN:
-        output.remark(f"proposal {number}: and {counted(len(told.changes) - FAULTS_SHOWN, 'more change')}")
+    if len(shown.changes) > FAULTS_SHOWN:
+        output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
     if alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
     output.answer(f"proposal {number} is open: 'correct {ledger.path} preview {number}' shows what it would move")
@@ -103,9 +105,11 @@ def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> 
 @click.argument("file", metavar="FILE")
 @click.option("--each", is_flag=True, help="A proposal, and so a decision, for each row; by default one for all.")
 @REASON
-@BY
+@identifying
 @click.pass_obj
-def batch(db_path: str, file: str, *, each: bool, reason: str, by: str) -> None:
+def batch(
+    db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None
+) -> None:
     """Propose every row of a CSV FILE; '-' reads standard input. Any fault, and nothing is proposed.
 
     The column 'verb' holds a verb of 'correct', the others the words that it takes, named like its options: game,
@@ -124,8 +128,9 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str) -> None:
             faults += at_lines(rows, ledger.corrections.refusals(changes))
         if faults:
             _tell_faults(name, faults)
+        token = token_given(ledger, token_file)
         for changed in [[change] for change in changes] if each else [changes]:
-            proposed = ledger.propose(changed, reason=reason, by=by)
+            proposed = ledger.propose(changed, reason=reason, by=by, token=token)
             _tell_proposed(ledger, proposed.proposal, proposed.alike)
 
 
@@ -184,14 +189,16 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
 
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:
-    def decide(db_path: str, /, number: int, reason: str | None, by: str) -> None:
+    def decide(
+        db_path: str, /, number: int, reason: str | None, by: str | None, token_file: str | None
+    ) -> None:
         with Ledger.open(db_path) as ledger:
-            receipts = ledger.decide(number, decision, by=by, reason=reason)
+            receipts = ledger.decide(number, decision, by=by, token=token_given(ledger, token_file), reason=reason)
             ledger.level()
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"
-    made: Callable[..., Any] = NUMBER(WHY(BY(click.pass_obj(decide))))
+    made: Callable[..., Any] = NUMBER(WHY(identifying(click.pass_obj(decide))))
     return click.command(name, help=help_, short_help=words)(made)
 
 

@@ -10,13 +10,13 @@ from ledger.answers import policies
 from ledger.book.policies import POLICIES
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_ms
+from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 
 from .. import output
 from ..groups import Suggesting
 from . import DB, VERIFY, level, settings_given
-
-BY = click.option("--by", default="admin", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+from .identifying import identifying, token_given
 
 
 @click.group(cls=Suggesting)
@@ -62,8 +62,10 @@ def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:
 @click.argument("name", metavar="POLICY", type=click.Choice(sorted(POLICIES)))
 @click.argument("settings", metavar="SETTING=VALUE...", nargs=-1, required=True)
 @click.option("--from", "since", metavar="INSTANT", help="First instant at which it holds; the beginning by default.")
-@BY
-def set_(db_path: str, name: str, settings: Sequence[str], since: str | None, by: str) -> None:
+@identifying
+def set_(
+    db_path: str, name: str, settings: Sequence[str], since: str | None, by: str | None, token_file: str | None
+) -> None:
     """Set a policy from an instant on; a setting that is not given stays as it holds then.
 
     Four eyes hold from their entry on, never backwards: who proposes a correction cannot approve it, and adoptions and
@@ -78,7 +80,10 @@ def set_(db_path: str, name: str, settings: Sequence[str], since: str | None, by
     with Ledger.open(db_path) as ledger:
         try:
             given = {word: _whole(value) for word, value in settings_given(settings, "setting").items()}
-            receipt = ledger.policies.set(name, given, effective_from=since, actor=by)
+            tried = f"set policy {name}"
+            who = ledger.tokens.who(token_given(ledger, token_file), by, Role.APPROVER, tried)
+            with ledger.tokens.noting(who, tried):
+                receipt = ledger.policies.set(name, given, effective_from=since, actor=who.name)
         except MalformedError as error:
             raise click.UsageError("; ".join(error.problems)) from None
         ledger.catch_up()

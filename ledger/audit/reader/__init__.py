@@ -6,6 +6,7 @@ alone is whether the whole file was written anew: that takes a head kept outside
 
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
+from ledger.audit.reader.four_eyes import verify_four_eyes
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
@@ -29,6 +30,7 @@ __all__ = [
     "snapshot",
     "verified_checkpoint",
     "verify_consistency",
+    "verify_four_eyes",
     "verify_inclusion",
     "verify_journal",
     "verify_names",

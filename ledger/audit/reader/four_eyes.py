@@ -1,0 +1,170 @@
+"""Four eyes, read from the journal as it is published: which entries broke the policy that was in force before them.
+
+While the policy is on, a correction that somebody both proposed and approved is false, and so is what needs a proposal
+and has none: an adoption or a closing that reaches back before its day, and another setting of the policy. Who may read
+the journal alone can judge all of this; which tokens there were is said by the entries.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Snapshot, shown
+
+TABLE = "four eyes"
+POLICY = "policy:four-eyes@"
+REMEDY = "ask both what was meant; it stays in the journal, and what it did is undone by a proposal of two"
+_WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
+# Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
+_KEYS = ("decision:", POLICY, "proposal:", "run:", "scheme:", "tournament:")
+
+
+@attrs.define
+class _Proposal:
+    """A proposal: who made it, whether a token named that person, and the keys of the facts that it adds."""
+
+    actor: object
+    is_proven: bool
+    adds: set[str]
+
+
+@attrs.define
+class _State:
+    """What is known before an entry.
+
+    Attributes:
+        is_on: whether four eyes are.
+        asks_tokens: whether the policy asks that tokens named both.
+        proposals: by number.
+        added: keys of the facts that approvals which hold have let in.
+    """
+
+    is_on: bool = False
+    asks_tokens: bool = False
+    proposals: dict[int, _Proposal] = attrs.Factory(dict)
+    added: set[str] = attrs.Factory(set)
+
+
+def verify_four_eyes(journal: Snapshot) -> tuple[Falsehood, ...]:
+    """The first entries that broke four eyes; a journal in which they were never set is not read further.
+
+    Args:
+        journal: a snapshot of the journal.
+    """
+    found: list[Falsehood] = []
+    state = _State()
+    for position, key, entry in _entries(journal):
+        if fault := _fault(state, key, entry):
+            found.append(Falsehood(TABLE, f"entry {position}", fault))
+            if len(found) == FIRST_FALSEHOODS:
+                break
+    return tuple(found)
+
+
+def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The entries that matter, in order; none where the policy was never set. What cannot be read is passed over."""
+    between = "key >= ? AND key < ?"
+    ends = [bound for start in _KEYS for bound in _bounds(start)]
+    query = f"SELECT position, key, body FROM journal WHERE {' OR '.join([between] * len(_KEYS))} ORDER BY position"
+    try:
+        if not journal.connection.execute(f"SELECT 1 FROM journal WHERE {between}", _bounds(POLICY)).fetchone():
+            return
+        rows = journal.connection.execute(query, ends).fetchall()
+    except READ_ERRORS:  # the journal's own verdict names it
+        return
+    for position, key, body in rows:
+        try:
+            entry = json.loads(body)
+        except (ValueError, TypeError, RecursionError):
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("facts"), dict):
+            yield position, key, entry
+
+
+def _bounds(start: str) -> tuple[str, str]:
+    """The first key with this beginning, and the first one behind them all."""
+    return start, start[:-1] + chr(ord(start[-1]) + 1)
+
+
+def _fault(state: _State, key: str, entry: dict[str, Any]) -> str:
+    """Take an entry; what is wrong with it by four eyes, if anything."""
+    facts: dict[str, Any] = entry["facts"]
+    if key.startswith(POLICY):
+        return _set(state, key, facts)
+    match entry.get("kind"):
+        case "correction-proposed/1":
+            _propose(state, entry.get("actor"), facts)
+            return ""
+        case "correction-decided/1":
+            return _decide(state, entry.get("actor"), facts)
+        case _:
+            return _reach(state, key, entry)
+
+
+def _set(state: _State, key: str, facts: dict[str, Any]) -> str:
+    settings = facts.get("settings")
+    settings = settings if isinstance(settings, dict) else {}
+    alone = state.is_on and key not in state.added
+    state.is_on = settings.get("on") is True
+    state.asks_tokens = settings.get("tokens") is True
+    return f"sets the policy that is in force, by nobody's approval; {REMEDY}" if alone else ""
+
+
+def _propose(state: _State, actor: object, facts: dict[str, Any]) -> None:
+    number = facts.get("proposal")
+    if type(number) is not int:
+        return
+    proposal = state.proposals.setdefault(number, _Proposal(actor, facts.get("proven") is True, set()))
+    changes = facts.get("changes")
+    for change in changes if isinstance(changes, list) else ():
+        if isinstance(change, dict) and change.get("do") == "add" and isinstance(change.get("fact"), str):
+            proposal.adds.add(change["fact"])
+
+
+def _decide(state: _State, actor: object, facts: dict[str, Any]) -> str:
+    number = facts.get("proposal")
+    proposal = state.proposals.get(number) if type(number) is int else None
+    if proposal is None or facts.get("decision") != "approved":
+        return ""
+    why = _breach(state, proposal, actor, is_proven=facts.get("proven") is True) if state.is_on else ""
+    if why:
+        return f"approves proposal {number} against four eyes: {why}; {_WITHOUT_EFFECT}"
+    state.added |= proposal.adds
+    return ""
+
+
+def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: bool) -> str:
+    if _person(proposal.actor) == _person(actor):
+        return f"{shown(actor)} proposed it"
+    if state.asks_tokens and not (proposal.is_proven and is_proven):
+        return f"no token named {shown(actor if proposal.is_proven else proposal.actor)}"
+    if proposal.is_proven != is_proven:
+        return f"a token named only one of {shown(proposal.actor)} and {shown(actor)}, who may be one person"
+    return ""
+
+
+def _person(name: object) -> str:
+    """A name without case and width of letters."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
+
+
+def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
+    """An adoption or a closing: does it reach back before the day on which it was recorded, by nobody's approval?"""
+    if not state.is_on or key in state.added:
+        return ""
+    facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]
+    since = facts.get("effective_from")
+    closing = facts.get("as_of", facts.get("ended_at"))
+    day = ""
+    if isinstance(since, str):
+        day = (since + "-01-01"[len(since) - 4 :] if len(since) < 10 else since)[:10]
+    elif isinstance(closing, str):  # a month is over with its last day: none has more than 31
+        day = (closing + ("-12-31" if len(closing) == 4 else "-31") if len(closing) < 10 else closing)[:10]
+    if not day or day >= today:
+        return ""
+    return f"reaches back to {shown(since or closing)} while four eyes are on, by nobody's approval; {REMEDY}"

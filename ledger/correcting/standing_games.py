@@ -1,0 +1,55 @@
+"""Games as they stand after their corrections, for whoever records: a game may be told again as it stands.
+
+Asked of the views as they are; nothing is brought level, for it may be asked within a transaction on the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import attrs
+
+from ledger.book import corrections
+from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.journal import Journal
+from ledger.journal.told_again import Corrected
+from ledger.ratings.views import Views
+
+FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
+
+
+@attrs.frozen
+class StandingGames:
+    """The games of one ledger.
+
+    Attributes:
+        journal: where they stand as they were recorded.
+        views: where it is known how they stand now.
+    """
+
+    journal: Journal
+    views: Callable[[], Views]
+
+    def any_corrected(self) -> bool:
+        """Whether anything was proposed; else every game stands as it was recorded."""
+        return bool(self.journal.find([FIRST]))
+
+    def standing(self, game: str) -> Corrected | None:
+        """How a game stands that the views know; None where nothing was proposed, or they do not know it."""
+        if not self.any_corrected() or not self.views().path.exists():
+            return None
+        facts = HypotheticalFacts(self.views().connection, self.journal)
+        fact = facts.fact(f"game:{game}")
+        if fact is None or not fact.facts:
+            return None
+        person = partial(corrections.root, facts.decided.merges)
+        plain = {name: value for name, value in fact.facts.items() if name != "game"}
+        return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+
+    def person(self, player: int) -> int:
+        """The number by which a player is known after all merges that the views know."""
+        if not self.any_corrected() or not self.views().path.exists():
+            return player
+        merges = dict(self.views().connection.execute("SELECT player, into_player FROM merges").fetchall())
+        return corrections.root(merges, player)

@@ -1,0 +1,225 @@
+"""The file of tokens on the disk: keyed hashes, who holds which roles, and the log of what was refused.
+
+It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup: an older
+copy would bring back tokens that were revoked. What a token may do is decided in ``tokens``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.errors import StorageError
+from ledger.journal.guard import faults, statements
+from ledger.runtime import sqlite
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LAYOUT = 1
+KEY_BYTES = 32
+SCHEMA = """
+CREATE TABLE file(
+  only INTEGER PRIMARY KEY CHECK(only = 1),
+  hash_key BLOB NOT NULL,
+  ledger BLOB NOT NULL
+) STRICT;
+CREATE TABLE tokens(
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  roles TEXT NOT NULL,
+  hash BLOB NOT NULL UNIQUE,
+  added_at TEXT NOT NULL,
+  revoked_at TEXT
+) STRICT;
+CREATE TABLE refusals(
+  number INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  tried TEXT NOT NULL,
+  claimed TEXT,
+  token INTEGER,
+  rule TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+"""
+REMEDY = "move the file aside and make new tokens with 'token add'"
+_COLUMNS = "number, name, roles, added_at, revoked_at"
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+class TokenRow(NamedTuple):
+    """A token as it is listed; nobody can tell the token from it.
+
+    Attributes:
+        number: from 1, in the order in which they were made.
+        name: of the person.
+        roles: words, in the order of ``Role``, divided by blanks.
+        added_at: when it was made.
+        revoked_at: when it was revoked; None while it holds.
+    """
+
+    number: int
+    name: str
+    roles: str
+    added_at: str
+    revoked_at: str | None
+
+
+class RefusalRow(NamedTuple):
+    """An attempt that was refused.
+
+    Attributes:
+        number: from 1, in the order of time.
+        at: when.
+        tried: what.
+        claimed: the name that was given; None without.
+        token: number of the token that was shown, where it is of this file.
+        rule: the name of the refusal.
+        reason: in words.
+    """
+
+    number: int
+    at: str
+    tried: str
+    claimed: str | None
+    token: int | None
+    rule: str
+    reason: str
+
+
+class TokensFile:
+    """The file of one ledger; opened for each question anew, so that what was revoked holds no longer."""
+
+    def __init__(self, path: Path, ledger: bytes) -> None:
+        """Say where it is or will be, and which ledger it is of.
+
+        Args:
+            path: of the file.
+            ledger: the hash of the journal's first entry, 32 bytes.
+        """
+        self.path = path
+        self._ledger = ledger
+
+    def exists(self) -> bool:
+        """Whether somebody has made tokens; a file that was never filled is none."""
+        try:
+            return self.path.stat().st_size > 0
+        except FileNotFoundError:
+            return False
+
+    def warning(self) -> str | None:
+        """What is to be said of its permissions: whoever can read it learns who works here, but no token."""
+        if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
+            return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
+        return None
+
+    def rows(self) -> list[TokenRow]:
+        """Every token, in order; those that were revoked too."""
+        with self._open() as connection:
+            found = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
+            return [TokenRow(*row) for row in found]
+
+    def find(self, token: str) -> TokenRow | None:
+        """The row of a token; None where it is none of this file. Every hash is compared, each in constant time."""
+        with self._open() as connection:
+            wanted = _hash(_key(connection), token)
+            rows = connection.execute(f"SELECT hash, {_COLUMNS} FROM tokens ORDER BY number").fetchall()
+        met = [TokenRow(*row) for held, *row in rows if hmac.compare_digest(held, wanted)]
+        return met[0] if met else None
+
+    def add(self, name: str, roles: str, token: str, at: str) -> int:
+        """Keep a token; returns its number. The file is made where there is none."""
+        with self._writing(make=True) as connection:
+            held = _hash(_key(connection), token)
+            row = (name, roles, held, at)
+            found = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
+            return int(found.lastrowid or 0)
+
+    def revoke(self, numbers: list[int], at: str) -> None:
+        """Tokens hold no longer, from now on."""
+        with self._writing() as connection:
+            rows = [(at, number) for number in numbers]
+            connection.executemany("UPDATE tokens SET revoked_at = ? WHERE number = ? AND revoked_at IS NULL", rows)
+
+    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
+        """Write an attempt that was refused into the log."""
+        with self._writing() as connection:
+            row = (at, tried, claimed, token, rule, reason)
+            connection.execute(
+                "INSERT INTO refusals(at, tried, claimed, token, rule, reason) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+
+    def refusals(self, last: int | None = None) -> list[RefusalRow]:
+        """The log in order of time; only the *last* ones where a number is given."""
+        with self._open() as connection:
+            query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
+            found = connection.execute(query, (-1 if last is None else last,)).fetchall()
+        return [RefusalRow(*row) for row in reversed(found)]
+
+    @contextmanager
+    def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+        """The file, of this ledger and as this program made it.
+
+        Raises:
+            StorageError: it is not; or others may write it, so that what it says proves nothing.
+        """
+        self._check_permissions(make=make)
+        connection = sqlite.connect(self.path)
+        try:
+            with sqlite.storage_errors(self.path, REMEDY):
+                if make:
+                    self._fill(connection)
+                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
+                for fault in faults(connection, SCHEMA):
+                    raise StorageError(str(self.path), fault)
+                found = connection.execute("SELECT ledger FROM file").fetchall()
+                if found != [(self._ledger,)]:
+                    raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
+                connection.execute("PRAGMA synchronous=FULL")
+                yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+        with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
+            yield connection
+
+    def _fill(self, connection: sqlite3.Connection) -> None:
+        """Make the tables where there are none, once."""
+        with sqlite.immediate(connection, self.path, REMEDY):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return
+            for statement in statements(SCHEMA):
+                connection.execute(statement)
+            row = (secrets.token_bytes(KEY_BYTES), self._ledger)
+            connection.execute("INSERT INTO file VALUES (1, ?, ?)", row)
+            connection.execute(f"PRAGMA application_id={sqlite.TOKENS_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
+
+    def _check_permissions(self, *, make: bool) -> None:
+        try:
+            # For its owner alone from its first byte on; so is the log that SQLite makes beside it.
+            os.close(os.open(self.path, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
+        except OSError as error:
+            message = f"{error.strerror}; only who may read and write it can use tokens here"
+            raise StorageError(str(self.path), message) from error
+        if os.name == "posix" and self.path.stat().st_mode & _WRITABLE_BY_OTHERS:
+            message = "others may write it, so that it proves nothing; look through 'token list', then 'chmod 600' it"
+            raise StorageError(str(self.path), message)
+
+
+def _key(connection: sqlite3.Connection) -> bytes:
+    return bytes(connection.execute("SELECT hash_key FROM file").fetchone()[0])
+
+
+def _hash(key: bytes, token: str) -> bytes:
+    """HMAC-SHA256 under the key of the file: without it, the hash of a token that somebody knows cannot be made."""
+    return hmac.digest(key, token.encode("utf-8", "surrogatepass"), "sha256")

@@ -1,0 +1,178 @@
+"""The audit on four eyes: entries that got past the gate against the policy then in force, and the book beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.audit.audit import audit
+from ledger.facts.changes import Change, Verb
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.public_events import PolicySet
+from ledger.journal import past_reach
+from ledger.ledger import Ledger
+from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
+from tests.kit.commands import Run
+from tests.kit.games import run_closed, tournament_closed
+from tools.commands import FALSE
+
+VOID = Change(do=Verb.ANNUL, fact="game:r1-b1", entry=4)
+
+
+def sealed(ledger: Ledger, by: str, *events: Event) -> int:
+    """Record facts as a program would that asks no gate; the position of the last."""
+    return ledger._append_judged(lambda *_: events, by)[-1].position
+
+
+def proposal(number: int, *changes: Change, proven: bool = False) -> CorrectionProposed:
+    return CorrectionProposed(
+        proposal=number, part=1, parts=1, changes=changes or (VOID,), reason="0" * 64, proven=proven
+    )
+
+
+def approval(number: int, *, proven: bool = False) -> CorrectionDecided:
+    return CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=proven)
+
+
+def policy(number: int, *, on: bool, tokens: bool = False) -> PolicySet:
+    return PolicySet(policy="four-eyes", number=number, settings={"on": on, "tokens": tokens})
+
+
+def named(path: Path) -> dict[str, str]:
+    """The falsehoods about four eyes: where, and in which words. The reasons of these proposals were never kept."""
+    found = audit(path).falsehoods
+    return {str(falsehood.position_or_key): falsehood.message for falsehood in found if falsehood.table == "four eyes"}
+
+
+def test_a_decision_of_who_proposed_is_false_from_the_policy_on(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    sealed(ledger, "eve", proposal(1), approval(1))
+    assert named(club_of_two.path) == {}
+    sealed(ledger, "admin", policy(1, on=True))
+    assert named(club_of_two.path) == {}, "what was decided before stands"
+    position = sealed(ledger, "eve", proposal(2), approval(2))
+    sealed(ledger, "eve", proposal(3))
+    sealed(ledger, "adam", approval(3))
+    assert named(club_of_two.path) == {
+        f"entry {position}": "approves proposal 2 against four eyes: 'eve' proposed it; it has no effect; propose it "
+        "anew, for somebody else to approve"
+    }
+
+
+@pytest.mark.parametrize(
+    ("tokens", "first", "second", "says"),
+    [
+        (False, ("eve", True), ("adam", False), "a token named only one of 'eve' and 'adam'"),
+        (False, ("eve", False), ("\uff25VE", False), "proposed it"),
+        (True, ("eve", False), ("adam", False), "no token named 'eve'"),
+        (True, ("eve", True), ("adam", False), "no token named 'adam'"),
+    ],
+)
+def test_what_tokens_have_to_do_with_it_is_judged_too(
+    club_of_two: ClubOfTwo, tokens: bool, first: tuple[str, bool], second: tuple[str, bool], says: str
+) -> None:
+    ledger = club_of_two.ledger
+    sealed(ledger, "admin", policy(1, on=True, tokens=tokens))
+    sealed(ledger, first[0], proposal(1, proven=first[1]))
+    position = sealed(ledger, second[0], approval(1, proven=second[1]))
+    found = named(club_of_two.path)
+    assert list(found) == [f"entry {position}"]
+    assert says in found[f"entry {position}"]
+
+
+def test_the_policy_is_not_changed_by_who_is_alone(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    off = ledger.policies.proposed("four-eyes", {"on": False})
+    number = ledger.propose([ledger.corrections.drafts.add(off)], reason="we are one", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    assert named(club_of_two.path) == {}
+    position = sealed(ledger, "eve", policy(4, on=False))
+    found = named(club_of_two.path)
+    assert list(found) == [f"entry {position}"]
+    assert found[f"entry {position}"].startswith("sets the policy that is in force, by nobody's approval; ask both")
+
+
+BACK: tuple[Event, ...] = (
+    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026"),
+    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
+    run_closed("2026-10"), run_closed("2025"), tournament_closed("2026-11-20"),
+)  # fmt: skip
+ON: tuple[Event, ...] = (
+    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-21"),
+    run_closed("2026-11-21"), tournament_closed("2026-11-21T10:00:00Z"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("event", BACK, ids=lambda event: event.key)
+def test_what_reaches_back_without_an_approval_is_false(
+    club_of_two: ClubOfTwo, event: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    monkeypatch.setattr(past_reach, "check", lambda *_: None)
+    receipt = ledger.append(event)
+    found = named(club_of_two.path)
+    assert list(found) == [f"entry {receipt.position}"]
+    assert found[f"entry {receipt.position}"].startswith("reaches back to '202")
+
+
+@pytest.mark.parametrize("event", BACK + ON, ids=lambda event: event.key)
+def test_what_was_approved_or_holds_from_today_on_is_true(club_of_two: ClubOfTwo, event: Event) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    if event in ON:
+        ledger.append(event)
+    else:
+        number = ledger.propose([ledger.corrections.drafts.add(event)], reason="late", by="eve").proposal
+        ledger.decide(number, Decision.APPROVED, by="adam")
+    assert audit(club_of_two.path).falsehoods == ()
+
+
+def test_the_command_names_it_and_ends_with_3(club_of_two: ClubOfTwo, run: Run) -> None:
+    sealed(club_of_two.ledger, "admin", policy(1, on=True))
+    position = sealed(club_of_two.ledger, "eve", proposal(1), approval(1))
+    club_of_two.ledger.level()
+    for words in ([], ["--journal-only"]):
+        done = run("audit", club_of_two.path, *words)
+        assert done.code == FALSE
+        assert f"four eyes entry {position}: approves proposal 1 against four eyes: 'eve' proposed it" in done.out
+
+
+NAMES = st.sampled_from(["eve", "Eve", "adam", "ann"])
+STEPS = st.one_of(
+    st.tuples(st.just("policy"), st.booleans(), st.booleans()),
+    st.tuples(st.just("propose"), NAMES, st.booleans()),
+    st.tuples(st.just("approve"), NAMES, st.booleans(), st.integers(0, 5)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(STEPS, min_size=2, max_size=14))
+def test_the_reader_and_the_book_find_the_same_decisions(steps: list[tuple[object, ...]]) -> None:
+    with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:
+        ledger, numbers, policies, waiting = club.ledger, 0, 0, list[int]()
+        for step in steps:
+            match step:
+                case ("policy", bool(on), bool(tokens)):
+                    policies += 1
+                    sealed(ledger, "admin", policy(policies, on=on, tokens=tokens))
+                case ("propose", str(name), bool(proven)):
+                    numbers += 1
+                    waiting.append(numbers)
+                    sealed(ledger, name, proposal(numbers, proven=proven))
+                case ("approve", str(name), bool(proven), int(which)) if waiting:
+                    number = waiting.pop(which % len(waiting))
+                    sealed(ledger, name, approval(number, proven=proven))
+                case _:
+                    pass
+        ledger.level()
+        broken = {f"entry {row['decided_position']}" for row in ledger.rows("proposals", "why_not = 'four-eyes'")}
+        assert {where for where, words in named(club.path).items() if words.startswith("approves")} == broken
+        assert club.clock.now == NOON

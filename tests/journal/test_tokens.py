@@ -1,0 +1,305 @@
+"""Tokens: who acts, what is refused and noted, and a file that nobody else may write."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ledger.errors import (
+    CorruptError,
+    LedgerError,
+    MalformedError,
+    ProposalError,
+    RejectedError,
+    StorageError,
+    UnknownNameError,
+)
+from ledger.facts.correction_events import Decision
+from ledger.journal import tokens_file
+from ledger.journal.tokens import RULES, UNNAMED, Actor, Role, Tokens
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+from tests.kit.clubs import ClubOfTwo
+from tests.kit.tampering import run_sql
+
+
+def tokens_of(club: ClubOfTwo) -> Tokens:
+    return club.ledger.tokens
+
+
+def refused(tokens: Tokens, token: str | None, claimed: str | None = None, role: Role = Role.APPROVER) -> str:
+    """The rule by which an attempt is refused; it is the last in the log."""
+    before = len(tokens.log())
+    with pytest.raises(RejectedError) as caught:
+        tokens.who(token, claimed, role, "try")
+    assert caught.value.rule in RULES
+    noted = tokens.log()[before:]
+    assert [(row.tried, row.claimed, row.rule) for row in noted] == [("try", claimed, caught.value.rule)]
+    assert noted[0].reason in str(caught.value)
+    return caught.value.rule
+
+
+# --- who acts -----------------------------------------------------------------------------------------------
+
+
+def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    for role in Role:
+        assert tokens.who(None, "eve", role, "try") == Actor("eve", proven=False)
+        assert tokens.who(None, None, role, "try") == Actor(UNNAMED, proven=False)
+    with pytest.raises(RejectedError, match=r"no tokens are set up beside 'club\.tokens\.db'"):
+        tokens.who("rlt_x", None, Role.APPROVER, "try")
+    assert (tokens.list(), tokens.log(), tokens.are_set_up()) == ((), (), False)
+    assert not tokens.path.exists()
+
+
+def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    eve, adam = tokens.add("eve", [Role.CORRECTOR]), tokens.add("adam", [Role.APPROVER, Role.CORRECTOR])
+    assert tokens.who(eve, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
+    assert tokens.who(adam, "ADAM", Role.APPROVER, "try") == Actor("adam", proven=True)
+    assert tokens.who(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True)
+    assert tokens.log() == ()
+    assert [(row.name, row.roles, row.revoked_at) for row in tokens.list()] == [
+        ("eve", "corrector", None), ("adam", "corrector approver", None),
+    ]  # fmt: skip
+
+
+def test_whoever_shows_none_or_a_wrong_one_is_refused_and_noted(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    eve = tokens.add("eve", [Role.CORRECTOR])
+    assert refused(tokens, None, "eve") == "needs-a-token"
+    assert refused(tokens, None) == "needs-a-token"
+    assert refused(tokens, eve[:-1] + ("a" if eve[-1] != "a" else "b")) == "unknown-token"
+    assert refused(tokens, eve + " ") == "unknown-token"
+    assert refused(tokens, "") == "unknown-token"
+    assert refused(tokens, eve) == "not-this-role"
+    assert refused(tokens, eve, "adam", Role.CORRECTOR) == "not-this-name"
+    tokens.revoke("eve")
+    assert refused(tokens, eve, role=Role.CORRECTOR) == "revoked-token"
+    assert [row.token for row in tokens.log()] == [None, None, None, None, None, 1, 1, 1]
+
+
+def test_bytes_that_are_no_text_are_refused_and_noted_as_escapes(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    tokens.add("eve", [Role.CORRECTOR])
+    with pytest.raises(RejectedError, match="unknown-token"):
+        tokens.who("\udcff" * 3, "\udcff", Role.CORRECTOR, "try")
+    assert [row.claimed for row in tokens.log()] == ["\\udcff"]
+
+
+def test_recording_asks_for_a_token_where_somebody_holds_the_role(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    eve = tokens.add("eve", [Role.CORRECTOR])
+    assert tokens.who(None, "desk", Role.RECORDER, "try") == Actor("desk", proven=False)
+    assert refused(tokens, eve, role=Role.RECORDER) == "not-this-role"
+    desk = tokens.add("desk", [Role.RECORDER])
+    assert refused(tokens, None, "desk", Role.RECORDER) == "needs-a-token"
+    assert tokens.who(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True)
+
+
+def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    tokens.add("eve", [Role.APPROVER])
+    with Ledger.create(club_of_two.folder / "other.db", clock=club_of_two.clock) as other:
+        foreign = other.tokens.add("eve", [Role.APPROVER])
+    assert refused(tokens, foreign) == "unknown-token"
+
+
+def test_where_all_are_revoked_nobody_acts(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    eve, again = (tokens.add("eve", [Role.APPROVER]) for _ in range(2))
+    club_of_two.clock.now += timedelta(hours=1)
+    assert [row.number for row in tokens.revoke("2")] == [2]
+    assert tokens.who(eve, None, Role.APPROVER, "try").proven
+    assert [row.number for row in tokens.revoke("eve")] == [1]
+    assert tokens.revoke("eve") == ()
+    assert {row.revoked_at for row in tokens.list()} == {"2026-11-21T13:00:00Z"}
+    assert refused(tokens, None, "eve") == "needs-a-token"
+    assert refused(tokens, again) == "revoked-token"
+    with pytest.raises(UnknownNameError, match="no token 'adam' in this ledger"):
+        tokens.revoke("adam")
+
+
+@pytest.mark.parametrize("name", ["", " eve", "e\nve", "x" * 129])
+def test_a_name_is_one_that_the_journal_takes(club_of_two: ClubOfTwo, name: str) -> None:
+    with pytest.raises(MalformedError):
+        tokens_of(club_of_two).add(name, [Role.APPROVER])
+    with pytest.raises(MalformedError, match="at least one role"):
+        tokens_of(club_of_two).add("eve", [])
+    assert not tokens_of(club_of_two).path.exists()
+
+
+# --- corrections --------------------------------------------------------------------------------------------
+
+
+def test_corrections_are_proposed_and_decided_by_who_is_proven(club_of_two: ClubOfTwo) -> None:
+    ledger, tokens = club_of_two.ledger, tokens_of(club_of_two)
+    ledger.policies.set("four-eyes", {"on": True, "tokens": True}, actor="admin")
+    eve = tokens.add("eve", [Role.CORRECTOR, Role.APPROVER])
+    adam = tokens.add("adam", [Role.APPROVER])
+    change = ledger.corrections.drafts.annul("game:r1-b1")
+    head = ledger.head()
+    for shown, by in ((None, "eve"), (adam, None)):
+        with pytest.raises(RejectedError):
+            ledger.propose([change], reason="doubled", by=by, token=shown)
+    assert ledger.head() == head
+    number = ledger.propose([change], reason="doubled", token=eve).proposal
+    head = ledger.head()
+    with pytest.raises(ProposalError, match="who proposed cannot approve"):
+        ledger.decide(number, Decision.APPROVED, token=eve)
+    with pytest.raises(RejectedError, match="needs-a-token"):
+        ledger.decide(number, Decision.APPROVED, by="adam")
+    with pytest.raises(RejectedError, match="not-this-role"):
+        ledger.decide(number, Decision.WITHDRAWN, token=adam)
+    assert ledger.head() == head
+    ledger.decide(number, Decision.APPROVED, token=adam)
+    stands = ledger.corrections.proposal(number).proposal
+    assert (stands.proposed_by, stands.proposed_proven) == ("eve", 1)
+    assert (stands.decided_by, stands.decided_proven, stands.effective) == ("adam", 1, 1)
+    assert [row.rule for row in tokens.log()] == [
+        "needs-a-token", "not-this-role", "four-eyes", "needs-a-token", "not-this-role",
+    ]  # fmt: skip
+
+
+def test_what_is_refused_for_another_cause_is_no_attempt_without_a_right(club_of_two: ClubOfTwo) -> None:
+    adam = tokens_of(club_of_two).add("adam", [Role.APPROVER])
+    with pytest.raises(ProposalError, match="there is no proposal 9"):
+        club_of_two.ledger.decide(9, Decision.APPROVED, token=adam)
+    assert tokens_of(club_of_two).log() == ()
+
+
+# --- the file -----------------------------------------------------------------------------------------------
+
+
+def test_the_file_keeps_a_keyed_hash_and_nobody_else_may_read_it(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    assert len(token) == 47
+    assert token.encode() not in tokens.path.read_bytes()
+    with closing(sqlite.connect(tokens.path)) as connection:
+        key, held = connection.execute("SELECT hash_key, hash FROM file, tokens").fetchone()
+    assert held == hmac.digest(key, token.encode(), "sha256")
+    assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
+    assert tokens.file.warning() is None
+    assert len({tokens.add("eve", [Role.APPROVER]) for _ in range(5)}) == 5
+    assert list(club_of_two.folder.glob("club.tokens.db?*")) == []
+
+
+def test_a_umask_that_lets_others_read_changes_nothing(club_of_two: ClubOfTwo) -> None:
+    before = os.umask(0)
+    try:
+        tokens_of(club_of_two).add("eve", [Role.APPROVER])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(tokens_of(club_of_two).path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604])
+def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    tokens.path.chmod(mode)
+    assert "others may read who holds tokens" in (tokens.file.warning() or "")
+    assert tokens.who(token, None, Role.APPROVER, "try").proven
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mode: int) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    tokens.path.chmod(mode)
+    for door in (lambda: tokens.who(token, None, Role.APPROVER, "try"), tokens.list, tokens.log):
+        with pytest.raises(StorageError, match="others may write it, so that it proves nothing"):
+            door()
+
+
+def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> None:
+    with Ledger.create(club_of_two.folder / "other.db", pool="rapid") as other:
+        foreign = other.tokens.add("eve", [Role.APPROVER])
+    (club_of_two.folder / "other.tokens.db").rename(tokens_of(club_of_two).path)
+    with pytest.raises(StorageError, match="holds the tokens of another ledger; move the file aside"):
+        tokens_of(club_of_two).who(foreign, None, Role.APPROVER, "try")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("CREATE TRIGGER quiet BEFORE INSERT ON refusals BEGIN SELECT raise(IGNORE); END",),
+        ("DROP TABLE refusals",),
+        ("DELETE FROM file",),
+        ("PRAGMA user_version=9",),
+        ("PRAGMA application_id=7",),
+    ],
+)
+def test_a_file_that_is_not_as_it_was_made_proves_nothing(
+    club_of_two: ClubOfTwo, statements: tuple[str, ...]
+) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    run_sql(tokens.path, *statements)
+    with pytest.raises(LedgerError):
+        tokens.who(token, None, Role.APPROVER, "try")
+
+
+def test_a_damaged_file_is_said_to_be(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    tokens.path.write_bytes(b"rlt_" * 4096)
+    with pytest.raises(CorruptError, match=r"club\.tokens\.db: is not a database"):
+        tokens.who(token, None, Role.APPROVER, "try")
+
+
+def test_a_file_that_was_never_filled_is_none_and_is_filled_by_the_first_token(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    tokens.path.touch(0o600)
+    assert tokens.who(None, "eve", Role.APPROVER, "try") == Actor("eve", proven=False)
+    assert tokens.who(tokens.add("eve", [Role.APPROVER]), None, Role.APPROVER, "try").proven
+
+
+def test_an_attempt_is_refused_though_it_cannot_be_noted(
+    club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = tokens_of(club_of_two)
+    tokens.add("eve", [Role.APPROVER])
+
+    def full(*_: object) -> None:
+        raise StorageError("club.tokens.db", "the disk is full")
+
+    monkeypatch.setattr(tokens_file.TokensFile, "note", full)
+    with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log: club.tokens.db: the"):
+        tokens.who(None, "eve", Role.APPROVER, "try")
+
+
+def test_many_at_once_each_get_a_token_and_each_refusal_is_noted(club_of_two: ClubOfTwo) -> None:
+    tokens = tokens_of(club_of_two)
+    leaf = club_of_two.ledger.journal.root_at(1)
+
+    def work(number: int) -> str:
+        own = Tokens(tokens.path, lambda: leaf, lambda: 0)
+        token = own.add(f"p{number}", [Role.APPROVER])
+        assert own.who(token, None, Role.APPROVER, "try").name == f"p{number}"
+        with pytest.raises(RejectedError):
+            own.who(None, f"p{number}", Role.APPROVER, "try")
+        return token
+
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(work, range(12)))
+    assert len(set(made)) == 12
+    assert {row.name for row in tokens.list()} == {row.claimed for row in tokens.log()}
+    assert len(tokens.log()) == 12
+
+
+def test_a_later_name_for_the_journal_is_followed(club_of_two: ClubOfTwo, tmp_path: Path) -> None:
+    """The file stands beside the journal's own file where that is reached by a link."""
+    token = tokens_of(club_of_two).add("eve", [Role.APPROVER])
+    (tmp_path / "link.db").symlink_to(club_of_two.path)
+    with Ledger.open(tmp_path / "link.db", clock=club_of_two.clock) as linked:
+        assert linked.tokens.who(token, None, Role.APPROVER, "try").proven

@@ -1,0 +1,160 @@
+"""The commands about tokens, and how the others take one: from the environment or a file, never as an argument."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
+from tests.kit.commands import Run
+from tests.kit.harmless import ALLOWED, EVERYTHING, raw_in
+from tools import cli
+from tools.commands import REFUSED, USAGE
+from tools.commands.identifying import VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def _no_token_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def token_of(run: Run, club: Path, name: str, *roles: str) -> str:
+    done = run("token", "add", club, name, *(word for role in roles for word in ("--role", role)))
+    assert done.code == 0
+    return done.out.strip()
+
+
+def proposed(run: Run, club: Path, *words: str | Path) -> tuple[int, str]:
+    game = json.loads(run("games", club, "ann", "--limit", "1").out)[0]["game"]
+    done = run("correct", club, "void", game, "--reason", "played twice", *words)
+    return done.code, done.err
+
+
+def test_a_token_is_shown_once_and_said_to_be_asked_for(sample_club: Path, run: Run) -> None:
+    done = run("token", "add", sample_club, "eve", "--role", "corrector")
+    assert (done.code, done.out.count("\n"), done.out[:4]) == (0, 1, "rlt_")
+    assert "this is the only time it shows" in done.err
+    assert "from now on corrections here ask for a token" in done.err
+    token = done.out.strip()
+    listed = run("token", "list", sample_club)
+    assert token not in listed.out + run("token", "log", sample_club).out
+    assert json.loads(listed.out)[0]["roles"] == "corrector"
+    assert run("token", "list", sample_club, "-t").out.splitlines()[0].split() == [
+        "number", "name", "roles", "added_at", "revoked_at",
+    ]  # fmt: skip
+    assert "from now on" not in run("token", "add", sample_club, "adam", "--role", "approver").err
+
+
+def test_the_environment_and_a_file_give_a_token(
+    sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve, adam = token_of(run, sample_club, "eve", "corrector"), token_of(run, sample_club, "adam", "approver")
+    (tmp_path / "eve.token").write_text(f"{eve}\n")
+    (tmp_path / "eve.token").chmod(0o600)
+    head = run("head", sample_club).out
+    code, err = proposed(run, sample_club, "--by", "eve")
+    assert (code, err.startswith("error: needs-a-token: tokens are set up for this ledger")) == (REFUSED, True)
+    assert run("head", sample_club).out == head
+    assert proposed(run, sample_club, "--token-file", tmp_path / "eve.token")[0] == 0
+    monkeypatch.setenv(VARIABLE, adam)
+    assert run("correct", sample_club, "approve", "1", "--by", "eve").err.startswith("error: not-this-name: ")
+    assert run("correct", sample_club, "approve", "1").code == 0
+    (row,) = json.loads(run("correct", sample_club, "list").out)
+    assert (row["proposed_by"], row["decided_by"]) == ("eve", "adam")
+    assert [row["rule"] for row in json.loads(run("token", "log", sample_club).out)] == [
+        "needs-a-token", "not-this-name",
+    ]  # fmt: skip
+
+
+def test_a_revoked_token_holds_no_longer(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, token_of(run, sample_club, "eve", "corrector"))
+    assert "1 token of 'eve' revoked" in run("token", "revoke", sample_club, "eve").err
+    assert "0 tokens of 'eve' revoked" in run("token", "revoke", sample_club, "eve").err
+    assert proposed(run, sample_club)[1].startswith("error: revoked-token: this token of 'eve' was revoked at 20")
+    done = run("token", "revoke", sample_club, "adam")
+    assert (done.code, "no token 'adam' in this ledger" in done.err) == (REFUSED, True)
+
+
+def test_setting_a_policy_needs_an_approver(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    eve, adam = token_of(run, sample_club, "eve", "corrector"), token_of(run, sample_club, "adam", "approver")
+    head = run("head", sample_club).out
+    monkeypatch.setenv(VARIABLE, eve)
+    assert run("policy", "set", sample_club, "four-eyes", "on=true").err.startswith("error: not-this-role: to set pol")
+    assert run("head", sample_club).out == head
+    monkeypatch.setenv(VARIABLE, adam)
+    assert run("policy", "set", sample_club, "four-eyes", "on=true").code == 0
+    (entry,) = json.loads(run("log", sample_club, "--kind", "policy-set").out)
+    assert entry["actor"] == "adam"
+    assert run("policy", "set", sample_club, "four-eyes", "on=false").code == REFUSED
+    assert [row["rule"] for row in json.loads(run("token", "log", sample_club).out)] == [
+        "not-this-role", "needs-a-proposal",
+    ]  # fmt: skip
+
+
+def test_permissions_that_tell_too_much_are_said(
+    sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "eve.token").write_text(token_of(run, sample_club, "eve", "corrector"))
+    (tmp_path / "eve.token").chmod(0o644)
+    code, err = proposed(run, sample_club, "--token-file", tmp_path / "eve.token")
+    assert (code, "others may read this token" in err) == (0, True)
+    beside(sample_club, "tokens").chmod(0o644)
+    for words in (["token", "list"], ["token", "log"]):
+        done = run(*words, sample_club)
+        assert (done.code, "run 'chmod 600' on it" in done.err) == (0, True)
+    beside(sample_club, "tokens").chmod(0o622)
+    done = run("token", "list", sample_club)
+    assert (done.code, done.out, "others may write it" in done.err) == (REFUSED, "", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["add", "eve"], USAGE, "Missing option '--role'"),
+        (["add", "eve", "--role", "king"], USAGE, "'king' is not one of"),
+        (["add", " eve", "--role", "approver"], USAGE, "without controls or outer blanks"),
+        (["revoke", "eve"], REFUSED, "no token 'eve' in this ledger; give a name or a number of 'token list'"),
+    ],
+)
+def test_what_cannot_be_makes_no_file(words: list[str], code: int, says: str, empty_club: Path, run: Run) -> None:
+    done = run("token", words[0], empty_club, *words[1:])
+    assert (done.code, done.out, says in done.err) == (code, "", True)
+    assert not beside(empty_club, "tokens").exists()
+
+
+def test_a_token_file_that_is_not_there_is_one_clear_line(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    token_of(run, sample_club, "eve", "corrector")
+    code, err = proposed(run, sample_club, "--token-file", tmp_path / "no.token")
+    assert (code, "no.token" in err, err.count("\n")) == (REFUSED, True, 1)
+
+
+def test_evil_names_come_back_harmless(sample_club: Path, run: Run) -> None:
+    token_of(run, sample_club, f"Eve {ALLOWED}", "corrector")
+    assert proposed(run, sample_club, "--by", EVERYTHING)[0] == REFUSED
+    with closing(sqlite.connect(beside(sample_club, "tokens"))) as connection:
+        connection.execute("UPDATE tokens SET roles = ?", (EVERYTHING,))
+    for words in (["list"], ["list", "-t"], ["list", "--csv"], ["log"], ["log", "-t"], ["log", "--csv"]):
+        done = run("token", words[0], sample_club, *words[1:])
+        assert (done.code, raw_in((done.out + done.err).encode())) == (0, set()), words
+
+
+def options() -> Iterator[str]:
+    waiting: list[click.Command] = [
+        command for name in cli.COMMANDS if (command := cli.cli.get_command(click.Context(cli.cli), name))
+    ]
+    while waiting:
+        command = waiting.pop()
+        if isinstance(command, click.Group):
+            waiting += list(command.commands.values())
+        yield from (option for parameter in command.params for option in parameter.opts)
+
+
+def test_no_command_takes_a_token_on_its_line() -> None:
+    named = {option for option in options() if "token" in option}
+    assert named == {"--token-file"}

@@ -1,0 +1,47 @@
+"""Who acts, for the commands that ask: the options ``--by`` and ``--token-file``, and the token of the environment.
+
+No token is ever an argument: what stands on a command line is seen by everybody on the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ledger.journal.tokens import UNNAMED
+from ledger.ledger import Ledger
+
+from .. import output
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+VARIABLE = "RATING_LEDGER_TOKEN"
+_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+def identifying(command: Command) -> Command:
+    """The options that say who acts, in the arguments *by* and *token_file*."""
+    command = click.option(
+        "--token-file", metavar="FILE", type=click.Path(dir_okay=False),
+        help=f"File with the token that proves who does this; by default that of {VARIABLE}.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--by", metavar="WHO", help=f"Who does this; by default whom the token names, without one '{UNNAMED}'."
+    )(command)
+
+
+def token_given(ledger: Ledger, token_file: str | None) -> str | None:
+    """The token of the file, or of the environment; None without. What is wrong with permissions is said."""
+    if warning := ledger.tokens.file.warning():
+        output.remark(f"warning: {warning}")
+    if token_file is None:
+        return os.environ.get(VARIABLE) or None
+    path = Path(token_file)
+    token = path.read_text("utf-8", errors="surrogateescape").strip()
+    if os.name == "posix" and path.stat().st_mode & _OTHERS:
+        output.remark(f"warning: {path}: others may read this token; run 'chmod 600' on it, better make a new one")
+    return token
