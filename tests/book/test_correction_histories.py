@@ -20,19 +20,21 @@ from hypothesis import strategies as st
 from ledger.errors import ConflictError, LedgerError, ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
 from ledger.testing import in_terms_of_facts, table_rows
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import NOW, takes_late_pasts
 from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.derived import all_rows
-from tests.kit.drawn_clubs import CAFE, clubs, games, is_first
+from tests.kit.drawn_clubs import CAFE, WHOLE_TOURNAMENTS, clubs, games, is_first
+from tests.kit.games import game_recorded
 from tests.kit.plugins import UPSETS, WIN_STREAKS
 from tests.kit.right_at_once import Account
-from tests.test_properties import NOW, WAYS, forced
+from tests.kit.ways import WAYS, forced
 
 PROJECTORS = (WIN_STREAKS, UPSETS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
@@ -239,6 +241,27 @@ def test_a_scheme_that_was_put_in_by_mistake_leaves_the_same_views_whenever_they
                 history.catch_up()
         history.follow("as it comes")
         live = history.catch_up()
+        history.ledger.rebuild()
+        assert all_rows(history.ledger) == live
+
+
+def test_a_voided_game_tells_nothing_of_the_days_of_its_tournament() -> None:
+    with new_history() as history:
+        name, given = WHOLE_TOURNAMENTS[0]
+        joined = [
+            PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
+            for number in (1, 2, 3)
+        ]
+        played = [
+            game_recorded("g2", black=2, tournament="Cup", ended_at="2020-01-28", half_moves=40),
+            game_recorded("g4", black=3, tournament="Cup", ended_at="2020-02-06", half_moves=40),
+        ]
+        history.take([SchemeAdopted(pool="standard", scheme=name, settings=given), *joined, *played])
+        number = history.propose([history.ledger.corrections.drafts.annul("game:g4")])
+        assert number is not None
+        history.decide(number, Decision.APPROVED)
+        live = history.catch_up()
+        assert in_the_end(history.ledger) == right_at_once(history.account.final())
         history.ledger.rebuild()
         assert all_rows(history.ledger) == live
 

@@ -69,9 +69,8 @@ class _Corrected:
         """Propose another result, approve it, and see all that follows rated."""
         outcome = self._outcomes[self._corrections % 2]
         self._corrections += 1
-        return cost_of(lambda: _approve(self._ledger, self._ledger.corrections.drafts.replace(self._fact, {
-            "outcome": outcome
-        })))  # fmt: skip
+        drafts = self._ledger.corrections.drafts
+        return cost_of(lambda: _approve(self._ledger, drafts.replace(self._fact, {"outcome": outcome})))
 
 
 def _approve(ledger: Ledger, change: Change) -> int:
@@ -85,7 +84,7 @@ def _corrected(
     back: int, length: int, sets: Sequence[GameSet], ledgers: Sequence[Ledger], rounds: int
 ) -> dict[str, list[Cost]]:
     corrected = [_Corrected(ledger, tail_ms(length - back)) for ledger in ledgers]
-    works = {data.name: each.correct for data, each in zip(sets, corrected, strict=True)}
+    works = {data.name: game.correct for data, game in zip(sets, corrected, strict=True)}
     in_turns(works, 1)  # to warm up
     return in_turns(works, rounds)
 
