@@ -4,7 +4,8 @@ LedgerError
 ├── MalformedError     .problems                     the input is not an event; every fault is listed
 ├── RejectedError      .rule .key                    the journal may not take it, by a named rule
 │   ├── ConflictError  .field .stored .given         the key is known with a different fact
-│   └── ProposalError  .refusals                     a correction may not be proposed, or not be decided so
+│   ├── ProposalError  .refusals                     a correction may not be proposed, or not be decided so
+│   └── PublicationError .complaints                 a list looks wrong and is not published
 ├── StorageError       .path                         the file cannot be read or written
 ├── CorruptError       .path .position               a stored byte is not what was sealed
 ├── ProjectionError    .projector                    a projector broke its contract
@@ -16,7 +17,9 @@ The text of an error says what, where, which value, and what to do about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+_NAMED = 5  # complaints that an error names; it has all of them
 
 
 def one_line(words: object) -> str:
@@ -76,6 +79,21 @@ class ConflictError(RejectedError):
             "what is recorded stays: find out which of the two is right, and where the recorded one is wrong, propose "
             "to correct it by 'correct'",
         )
+
+
+class PublicationError(RejectedError):
+    """A list looks wrong: nothing was published.
+
+    Attributes:
+        complaints: what looks wrong, each with ``what``, ``players`` and ``text``.
+    """
+
+    def __init__(self, key: str, complaints: Sequence[Any]) -> None:
+        self.complaints = tuple(complaints)
+        texts = "; ".join(map(str, complaints[:_NAMED]))
+        more = f"; and {len(complaints) - _NAMED:,} more" if len(complaints) > _NAMED else ""
+        message = f"{texts}{more}: mend it, or publish despite the complaints; nothing was recorded"
+        super().__init__("list-looks-wrong", key, message)
 
 
 class Refusal(NamedTuple):

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Self
 
 from ledger import schemes
 from ledger.book.fresh import Placed
-from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.standing_games import StandingGames
-from ledger.errors import ConflictError, StorageError, UnknownNameError
+from ledger.errors import ConflictError, StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import Event, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.house_policies import HousePolicies
-from ledger.journal import renaming, rules
+from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.finding_players import player_found
@@ -35,17 +33,16 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
+from ledger.publications import Publications
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import reading
 from ledger.raw_reads import RawReads
 from ledger.registry import Registry
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
-from ledger.runtime.nearest import choice_of
 from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -77,7 +74,7 @@ class Ledger(RawReads):
         self.views = Views(beside(path, "views"), projectors, journal)
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
-        self._standing = StandingGames(journal, lambda: self.views)
+        self._standing = StandingGames(journal, lambda: self.views, self.level)
         self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
 
     @classmethod
@@ -144,6 +141,7 @@ class Ledger(RawReads):
         people = People(beside(path, "people"), read_only=read_only)
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
+        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
         opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
         opened.views.broken = broken() if projectors is None else {}
         return opened
@@ -153,7 +151,6 @@ class Ledger(RawReads):
         self.views.close()
         if self._aside is not None:
             self._aside.cleanup()
-            self._aside = None
         self._people.close()
         self.journal.close()
 
@@ -189,8 +186,7 @@ class Ledger(RawReads):
             RejectedError: one of them may not follow what is there; ``key`` says which.
         """
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
-        registrations = [event for event in batch if isinstance(event, PlayerRegistered)]
-        if registrations:
+        if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self._names.check_registrations(registrations)
         return self._append(batch, actor)
 
@@ -251,6 +247,14 @@ class Ledger(RawReads):
         return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
 
     @property
+    def publications(self) -> Publications:
+        """The lists that were shown to the world: to publish one, to see each again as it was."""
+        return Publications(
+            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
+            self.pool, self.checkpoints.after_commit,
+        )  # fmt: skip
+
+    @property
     def policies(self) -> HousePolicies:
         """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
         return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views)
@@ -259,16 +263,9 @@ class Ledger(RawReads):
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
         return self.registry.rename(player, name, actor=actor).recorded
 
-    def erase(self, player: int) -> bool:
-        """Forget who a player is, for good: identity, name and salt. Games and ratings stay under the number.
-
-        Returns:
-            False where nothing was known of the number, or no longer.
-
-        Raises:
-            StorageError: the file refuses, another process reads it, or it still tells: nothing is promised then.
-        """
-        return self._people.erase(player)
+    def erase(self, player: int, *, actor: str = DEFAULT_ACTOR) -> bool:
+        """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
+        return self.registry.erase(player, actor=actor)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
@@ -367,31 +364,6 @@ class Ledger(RawReads):
     def head(self) -> TreeHead:
         """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
         return self.journal.head()
-
-    def first_scheme(self) -> SchemeAdopted:
-        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
-        for bodies in self.journal.read(0, 1):
-            event = codec.decode(bodies[0]).event
-            if isinstance(event, SchemeAdopted):
-                return event
-        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
-
-    def pool(self, name: str | None = None) -> Pool:
-        """A pool of the views; the ledger's first one by default.
-
-        Raises:
-            UnknownNameError: there is no such pool.
-        """
-        wanted = name or self.first_scheme().pool
-        found = {pool.name: pool for pool in self.pools()}
-        if wanted not in found:
-            raise UnknownNameError("pool", wanted, choice_of(wanted, found))
-        return found[wanted]
-
-    def pools(self) -> list[Pool]:
-        """Every pool with its timeline, in order of their first schemes."""
-        with reading(self.views.path):
-            return stored_pools(self.views.connection)
 
     def player(self, wanted: str) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.

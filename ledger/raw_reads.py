@@ -1,4 +1,4 @@
-"""The rows and entries of a ledger as they stand, as plain values: for anything that SQL or a log can ask.
+"""What is read of a ledger as it stands: its head, its pools, and rows and entries for anything that SQL or a log asks.
 
 Nothing is derived here, and nothing is brought level.
 """
@@ -6,16 +6,24 @@ Nothing is derived here, and nothing is brought level.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
+from ledger.errors import StorageError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.events import SchemeAdopted
 from ledger.journal import listing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import queries
 from ledger.ratings.views import Views
+from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
+from ledger.runtime.nearest import choice_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -24,8 +32,34 @@ if TYPE_CHECKING:
 class RawReads:
     """What is read of a ledger as it stands."""
 
+    path: Path
     journal: SqliteJournal
     views: Views
+
+    def first_scheme(self) -> SchemeAdopted:
+        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
+        for bodies in self.journal.read(0, 1):
+            event = codec.decode(bodies[0]).event
+            if isinstance(event, SchemeAdopted):
+                return event
+        raise StorageError(str(self.path), "the journal does not begin with a scheme; it was never initialised")
+
+    def pool(self, name: str | None = None) -> Pool:
+        """A pool of the views; the ledger's first one by default.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+        """
+        wanted = name or self.first_scheme().pool
+        found = {pool.name: pool for pool in self.pools()}
+        if wanted not in found:
+            raise UnknownNameError("pool", wanted, choice_of(wanted, found))
+        return found[wanted]
+
+    def pools(self) -> list[Pool]:
+        """Every pool with its timeline, in order of their first schemes."""
+        with reading(self.views.path):
+            return stored_pools(self.views.connection)
 
     def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
         """Rows of a table of the views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...

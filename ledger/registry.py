@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.book import stored_merges
 from ledger.book.timeline import Pool
 from ledger.errors import ConflictError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
-from ledger.journal import Journal, renaming, rules
+from ledger.journal import Journal, erasing, renaming, rules
 from ledger.journal.namesakes import namesakes
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
-from ledger.journal.sealings import commitment_to, registration_key
+from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
 from ledger.registry_columns import ListImport, PlayersReport
@@ -138,6 +139,28 @@ class Registry:
         if problems := name_faults(name):
             raise MalformedError(problems)
         return renaming.rename(self.journal, self.names.file, player, name, actor=actor, clock_ms=self.now_ms)
+
+    def same_person(self, player: int) -> list[int]:
+        """The numbers of the person who has this one, in their order: this one, and those merged with it."""
+        if next(self.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
+            return [player]
+        self.level()
+        return stored_merges.numbers_of(self.views().connection, player)
+
+    def erase(self, player: int, *, actor: str) -> bool:
+        """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
+
+        Games and ratings stay under the numbers; the journal says that somebody was erased, never who.
+
+        Returns:
+            False where nothing was known of the numbers, or no longer; what is recorded already is not recorded again.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal; nobody was forgotten.
+            StorageError: a file refuses, another process reads the people file, or it still tells who it is.
+        """
+        players = self.same_person(player)
+        return erasing.erase_all(self.journal, self.names.file, players, actor=actor, clock_ms=self.now_ms)
 
     def learn(
         self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,

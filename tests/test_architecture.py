@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("schemes", "imports"),
     ("journal", "book"),
     ("ratings",),
-    ("registry_columns", "registry", "correcting", "raw_reads", "house_policies"),
+    ("registry_columns", "registry", "correcting", "raw_reads", "house_policies", "publications"),
     ("ledger", "testing"),
     ("audit", "answers"),
     ("backups",),

@@ -32,6 +32,7 @@ from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
 from tests.kit.places import TESTS
+from tests.kit.reasons import changed_reason, propose
 from tests.kit.refusals import CASES, is_named, prepared
 from tests.kit.tampering import run_sql
 
@@ -253,11 +254,22 @@ def two_players_of_one_name(scene: ClubOfTwo) -> None:
     scene.ledger.player("Ann")
 
 
+def list_that_looks_wrong(scene: ClubOfTwo) -> None:
+    """A player of a name that is on the list already, and of another register."""
+    twin = scene.ledger.register("fide:1", "Ann")
+    scene.ledger.append(game_recorded("r2", white=twin, half_moves=60))
+    scene.ledger.append(game_recorded("r3", half_moves=60))
+    scene.ledger.publications.publish("2026-11-20", actor="eve")
+
+
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    "list-looks-wrong": list_that_looks_wrong,
+    "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
     "erased-player": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
     "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),
+    "malformed-reason": lambda scene: propose(scene.ledger, "two\nlines"),
     "malformed-entry": lambda _: decode(
         b'{"actor":"","facts":{"black":"2","colour":"w","ended_at":"2013-02-29","outcome":"1-0","pool":"standard",'
         b'"rated":1,"white":1},"key":"game:r1-b1","kind":"game-recorded/1","position":0,"recorded_at":"now"}'
@@ -302,6 +314,7 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-people-of-another-ledger-lost": foreign_people_are_no_loss,
     "storage-people-log-alone": log_alone,
     "storage-other-registration": other_registration,
+    "storage-other-reason": lambda scene: changed_reason(scene.ledger),
     "storage-foreign-trigger": after(
         "CREATE TRIGGER \"o'hara \"\"x\"\"\" AFTER INSERT ON journal BEGIN SELECT raise(IGNORE); END"
     ),

@@ -43,6 +43,11 @@ TASKS = {
         "token": "tokens.token",
     },
     "Correct": {"correct": "correcting.correct"},
+    "Publish lists": {
+        "publish": "publishing.publish",
+        "lists": "publishing.lists",
+        "diff": "publishing.diff",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
@@ -50,6 +55,7 @@ TASKS = {
         "checkpoint": "checkpointing.checkpoint",
         "receipt": "checkpointing.receipt",
         "verify-receipt": "checkpointing.verify_receipt_",
+        "verify-checkpoint": "checkpointing.verify_checkpoint_",
         "backup": "copying.backup",
         "restore": "copying.restore",
     },

@@ -9,6 +9,7 @@ from math import sqrt
 from typing import Any
 
 from ledger.answers.joining import joined
+from ledger.answers.publications import beside, original
 from ledger.answers.rankings import place
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.roster import Listed, Roster
@@ -41,7 +42,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
         that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
         game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
-        by default.
+        by default. ``published_list`` is the last list that was published, up to *at* where that is given,
+        ``published_rating`` the rating on it, ``revised_rating`` what the journal says now of that list.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
@@ -71,6 +73,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         "rank": rank,
         "rated_players": ranked,
         **{name: value for name, value in played.items() if name != "first"},
+        **beside(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
     }
 
 

@@ -6,24 +6,28 @@ Games that wait for a run that has not closed yet are in no list.
 
 from __future__ import annotations
 
-from heapq import nsmallest
-from typing import Any, NamedTuple
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any
 
+from ledger.answers.publications import published_at, same
 from ledger.answers.wording import day, names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
+from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings import queries
-from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.ratings.lists import rows_in_force
+from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import Rhythm
 
 FEW_PLAYERS = 1_000  # looked up one by one
 
 
 def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
-    """The rating runs of a pool, oldest first: when each closed, its games and players.
+    """The rating runs of a pool, oldest first: when each closed, its games and players, the list published of it.
 
     Args:
         ledger: a ledger whose views are level.
@@ -39,11 +43,13 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
             "rating run of pool", rated_by.name, f"scheme {rated_by.scheme.name!r} rates each game when it ends"
         )
     now = ledger.now_ms()
-    found = []
+    found: list[dict[str, Any]] = []
+    closings: list[int] = []
     for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool,)):
         era = rated_by.eras[rated_by.era_at(row["rated_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
             ms = row["rated_ms"]
+            closings.append(ms)
             found.append(
                 {
                     "as_of": None if ms == OPEN else day(ms),
@@ -54,8 +60,13 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
                     "players": row["players"],
                     "first_game": day(row["first_ms"]),
                     "last_game": day(row["last_ms"]),
+                    "published": None,
                 }
             )
+    for publication in ledger.publications.all(rated_by.name):  # of the last list, its last edition
+        run = bisect_right(closings, publication.at_ms) - 1
+        if run >= 0:
+            found[run]["published"] = publication.name
     return found if last is None else found[-last:]
 
 
@@ -76,47 +87,41 @@ def list_on(
     Returns:
         ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
         is a later one, ``next_run`` (its day), ``next_rating`` and ``change``; unrated newcomers of the next run
-        stand in its list, not in this one.
+        stand in its list, not in this one. ``published`` is the rating on the list that was published of that very
+        instant, ``revised`` whether that list says something else of the player.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     states = PlayerStates(ledger.views.connection, rated_by)
-    listed = [_Listed(-(state.in_force or 0.0), *_standing(state)) for state in states.all_at(ms)]
-    listed = sorted(listed) if limit is None else nsmallest(limit, listed)
+    listed = rows_in_force(states, ms, limit)
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
     later = {} if following is None else _following(states, following, [row.player for row in listed])
     shown = names(ledger, {row.player for row in listed})
+    published = published_at(ledger, rated_by, ms, [row.player for row in listed])
     rows = []
-    for place, row in enumerate(listed, 1):
+    for row in listed:
         entry = {
-            "place": place,
+            "place": row.rank,
             "player": row.player,
             "name": shown[row.player],
-            "rating": -row.descending,
+            "rating": row.rating,
             "games": row.games,
-            "last_game": None if row.last_ms is None else day(row.last_ms),
+            "last_game": row.last_game,
         }
         if following is not None:
             after = later.get(row.player)
-            entry |= {
-                "next_run": day(following),
-                "next_rating": after,
-                "change": None if after is None else after + row.descending,
-            }
-        rows.append(entry)
+            change = None if after is None else after - row.rating
+            entry |= {"next_run": day(following), "next_rating": after, "change": change}
+        rows.append(entry | _original(published, row))
     return rows
 
 
-class _Listed(NamedTuple):
-    """A player of a list, in its order: the rating with its sign changed, points; games; when the last one ended."""
-
-    descending: float
-    player: int
-    games: int
-    last_ms: int | None
-
-
-def _standing(state: PlayerState) -> tuple[int, int, int | None]:
-    return state.player, state.games, None if state.row is None else state.row["ended_ms"]
+def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str, Any]:
+    """What the list said that was published of that instant, and whether it was something else."""
+    original = None if published is None else published.get(row.player)
+    return {
+        "published": None if original is None else original.rating,
+        "revised": published is not None and not same(original, row),
+    }
 
 
 def _following(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:

@@ -19,7 +19,8 @@ import attrs
 
 from ledger.audit import derived, reader, versions
 from ledger.audit.derived import Standing, table_digests
-from ledger.audit.reader import Falsehood, JournalVerdict, NamesVerdict, ReasonsVerdict, Snapshot
+from ledger.audit.lists import recompute
+from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.sealed import SealedJournal
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -35,6 +36,7 @@ __all__ = ["Omission", "Verdict", "audit", "table_digests"]
 
 Result = TypeVar("Result")
 JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
+NO_LISTS = ListsVerdict((), ())
 NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 
@@ -74,6 +76,8 @@ class Verdict:
         not_compared: what was not compared, and why.
         reasons_checked: reasons of corrections compared with their commitments.
         reasons_erased: reasons that were erased and can no longer be compared.
+        lists: published lists whose heads and kept rows were checked.
+        lists_recomputed: those that were worked out once more from the entries before them.
     """
 
     head: TreeHead
@@ -87,11 +91,13 @@ class Verdict:
     not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
     reasons_checked: int = 0
     reasons_erased: int = 0
+    lists: int = attrs.field(default=0, eq=False)
+    lists_recomputed: int = attrs.field(default=0, eq=False)
 
 
 def audit(
     path: str | Path, *, since: TreeHead | None = None, journal_only: bool = False, progress: Progress = silent,
-    projectors: tuple[Projector, ...] | None = None,
+    projectors: tuple[Projector, ...] | None = None, lists: bool = False,
 ) -> Verdict:  # fmt: skip
     """Prove a ledger, or name what is false in it.
 
@@ -102,6 +108,7 @@ def audit(
         journal_only: leave out names, texts and views.
         progress: told what is being done.
         projectors: the read models that the views hold; the installed ones by default.
+        lists: work each published list out once more, from the entries that it follows from.
 
     Raises:
         StorageError: the journal is missing, locked, or may not be read.
@@ -116,7 +123,10 @@ def audit(
             work.journal(since, standing)
             work.names()
             work.texts()
+            work.lists()
             work.derived_rows(standing, available() if projectors is None else projectors)
+            if lists:
+                work.recomputed_lists()
         return work.verdict()
 
 
@@ -132,17 +142,19 @@ class _Audit:
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
         self._follows = False  # whether the entries are true, so that names and numbers can follow from them
-        self._names = NamesVerdict(0, 0, 0, 0, 0, ())
-        self._reasons = ReasonsVerdict(0, 0, 0, 0, ())
+        self._people = PeopleVerdict()
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
+        self._lists = NO_LISTS
+        self._recomputed = 0
 
     def verdict(self) -> Verdict:
         """Everything that was found."""
+        names, reasons = self._people.names, self._people.reasons
         return Verdict(
-            self._proven.head, self._proven.entries, self._names.checked, self._names.erased, self._digests,
+            self._proven.head, self._proven.entries, names.checked, names.erased, self._digests,
             tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
-            tuple(self._not_compared), self._reasons.checked, self._reasons.erased,
+            tuple(self._not_compared), reasons.checked, reasons.erased, len(self._lists.lists), self._recomputed,
         )  # fmt: skip
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -163,6 +175,7 @@ class _Audit:
         kept = self._last_checkpoint()  # first: one that is made meanwhile covers entries that the snapshot has not
         try:
             self._file = self._hold(self._path, reader.RESTORE)
+            sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
             with collector_paused():
                 self._proven = reader.verify_journal(
                     self._file, since, lambda done, total: self._progress("journal", done, total), sizes=sizes,
@@ -190,33 +203,21 @@ class _Audit:
             message = "is missing: the names stand in no other file; restore it from a copy"
             self._found["people"].append(Falsehood("people file", path.name, message))
             return
-        self._names = self._part("people", "names", lambda: self._compared_names(path)) or self._names
-        if self._names.unregistered:
-            reason = "they have no entry in the journal, as an import that was stopped leaves them"
-            self.leave_out(f"names of {self._names.unregistered:,} people", reason)
-        if self._names.waiting:
-            reason = "no entry sealed them, as a renaming that was stopped leaves them; the next command drops them"
-            self.leave_out(f"{self._names.waiting:,} names that were to be given", reason)
-        if self._names.renamed_since:
-            self.leave_out(f"names of {self._names.renamed_since:,} players", "they were renamed during this audit")
-        if self._reasons.missing:
-            self.leave_out(f"{self._reasons.missing:,} reasons of corrections", "they are not in the people file")
-        if self._reasons.waiting:
-            reason = "no entry sealed them, as a correction that was stopped leaves them; the next one drops them"
-            self.leave_out(f"{self._reasons.waiting:,} reasons that were to be given", reason)
+        self._people = self._part("people", "names", lambda: self._compared_people(path)) or self._people
+        for part, reason in self._people.left_out():
+            self.leave_out(part, reason)
 
-    def _compared_names(self, path: Path) -> NamesVerdict:
+    def _compared_people(self, path: Path) -> PeopleVerdict:
         with reader.snapshot(str(path), PEOPLE.remedy) as people:
             if self._file is None:
                 self.leave_out("names", JOURNAL_IS_FALSE)
                 self._found["people"] += file_falsehoods(people, PEOPLE)
-                return self._names
-            found = reader.verify_names(self._file, people)
-            self._reasons = reader.verify_reasons(self._file, people)
+                return self._people
+            found = reader.verify_people(self._file, people)
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
-            for falsehood in (*found.falsehoods, *self._reasons.falsehoods)
+            for falsehood in found.falsehoods
             if falsehood.table != "journal" or falsehood.position_or_key not in named
         ]
         return found
@@ -226,6 +227,27 @@ class _Audit:
         if (file := self._file) is not None:
             found = self._part("texts", "texts", lambda: reader.verify_texts(file))
             self._found["texts"] += found.falsehoods if found else ()
+
+    def lists(self) -> None:
+        """Compare the published lists with the heads that they name and the rows that are kept of them."""
+        if (file := self._file) is not None and self._follows:
+            found = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
+            self._lists = found or NO_LISTS
+            self._found["texts"] += self._lists.falsehoods
+
+    def recomputed_lists(self) -> None:
+        """Work the published lists out once more from what they follow from, where anything follows."""
+        if (file := self._file) is None or not self._digests:
+            self.leave_out("published lists", JOURNAL_IS_FALSE)
+            return
+        true = [published for published in self._lists.lists if published.head]
+        sealed = SealedJournal(file, self._proven.head)
+        found = self._part("texts", "published lists", lambda: recompute(sealed, file, true, self._progress))
+        if found is not None:
+            self._recomputed = found.compared
+            self._found["texts"] += found.falsehoods
+            for part, reason in found.left_out:
+                self.leave_out(part, reason)
 
     def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector]) -> None:
         """Compare everything derived."""

@@ -91,8 +91,7 @@ def _recompute(
         with collector_paused():
             found = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
         people = held.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
-        names, reasons = reader.verify_names(file, people), reader.verify_reasons(file, people)
-        falsehoods = (*found.falsehoods, *names.falsehoods, *reasons.falsehoods)
+        falsehoods = (*found.falsehoods, *reader.verify_people(file, people).falsehoods)
         if not falsehoods:
             journal = SealedJournal(file, found.head)
             made = held.enter_context(derived.aside(projectors, journal))

@@ -19,10 +19,12 @@ from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.journal import Stored
+from ledger.journal.finding_players import player_found
 from ledger.journal.game_keys import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.people import Person
 from ledger.journal.rules import facts_of
+from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sealings import is_sealed, sealings
 from ledger.ledger import Ledger
 
@@ -60,8 +62,9 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
 
 
 def _player_of(ledger: Ledger, entry: Stored, wanted: str) -> Person:
-    """The player that is meant, who played the game."""
-    person, facts = ledger.player(wanted), facts_of(entry)
+    """The player that is meant, who played the game; who was merged into another since is asked for as recorded."""
+    names = SealedNames(ledger.journal, ledger.people)
+    person, facts = player_found(ledger.journal, names, wanted), facts_of(entry)
     players = [facts["white"], facts["black"]]
     if person.player not in players:
         raise UnknownNameError("player", wanted, f"it was played by the players {players}", where="in this game")

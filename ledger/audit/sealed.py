@@ -8,6 +8,7 @@ from __future__ import annotations
 from ledger.audit.reader import Snapshot
 from ledger.facts.words import TreeHead
 from ledger.journal.merkle import Frontier
+from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
 from ledger.journal.people import People
 from ledger.journal.reasons import Reasons
@@ -44,7 +45,8 @@ class SealedPeople(People):
         self._connection = file.connection
         self._older = None
         self.pending = PendingNames(file.path, file.connection, self._writing)
-        self.reasons = Reasons(file.path, file.connection, self._writing, self._clean)
+        self.erasures = PendingErasures(file.path, file.connection, self._writing)
+        self.reasons = Reasons(file.path, file.connection, self._writing, self.clean_whole)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -30,6 +30,7 @@ _KINDS = "SELECT kind, count(*) FROM journal WHERE position > ? GROUP BY kind OR
 _REGISTERED = "SELECT body FROM journal WHERE key = ?"
 _ERASED = "SELECT player, joined_at FROM people WHERE identity IS NULL AND name IS NULL AND salt IS NULL"
 _KNOWN = "SELECT player, joined_at, salt FROM people WHERE salt IS NOT NULL"
+_ERASURES = "SELECT key FROM journal WHERE key >= 'erased:' AND key < 'erased;'"
 _KNOWN_REASONS = "SELECT commitment FROM reasons WHERE text IS NOT NULL"
 _ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS NULL"
 
@@ -103,33 +104,47 @@ def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
 
 
 def erased(present: Present, copy: Path) -> Erased:
-    """Who, and which reason, was erased in the people that stand there, and is known in the *copy* of the backup.
+    """Who, and which reason, was erased in the ledger that stands there, and is known in the *copy* of the backup.
+
+    Both tell of persons: the people file by a blank row, the journal by an entry (since there are such entries).
 
     Args:
         present: the files that stand there.
         copy: the journal of the copy; its people stand beside it.
     """
-    people = present["people"]
-    if people is None:
-        return Erased(unknown=True)
     with (
         closing(sqlite.connect(copy, read_only=True)) as journal,
         closing(sqlite.connect(places(copy)["people"], read_only=True)) as known,
     ):
         copied = {player: (joined_at, salt) for player, joined_at, salt in known.execute(_KNOWN)}
-        try:
-            with sqlite.storage_errors(copy):
-                gone = [row for row in people.execute(_ERASED) if row[0] in copied]
-                related = _share_a_salt(people, copied)
-                reasons = _reasons(known, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
-        except (LedgerError, TypeError, ValueError):
-            return Erased(unknown=True)
+        blank, related, reasons = dict[int, str](), False, set[str]()
+        unknown = (people := present["people"]) is None
+        if people is not None:
+            try:
+                with sqlite.storage_errors(copy):
+                    blank = dict(people.execute(_ERASED).fetchall())
+                    related = _share_a_salt(people, copied)
+                    reasons = _reasons(known, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
+            except (LedgerError, TypeError, ValueError):
+                blank, unknown = {}, True
         players = [
             player
-            for player, joined_at in gone
-            if _is_the_same(player, present["journal"], journal, by_people=related and copied[player][0] == joined_at)
+            for player in sorted(copied.keys() & {*blank, *_recorded(present["journal"])})
+            if _is_the_same(
+                player, present["journal"], journal, by_people=related and blank.get(player) == copied[player][0]
+            )
         ]
-    return Erased(tuple(sorted(players)), reasons=tuple(sorted(reasons)))
+    return Erased(tuple(players), unknown, tuple(sorted(reasons)))
+
+
+def _recorded(journal: sqlite3.Connection | None) -> set[int]:
+    """Players of whom the journal that stands there says that they were erased; nobody where it cannot be read."""
+    try:
+        with sqlite.storage_errors(""):
+            keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
+        return {int(key.partition(":")[2]) for (key,) in keys}
+    except (LedgerError, TypeError, ValueError):
+        return set()
 
 
 def _reasons(people: sqlite3.Connection, query: str) -> set[str]:

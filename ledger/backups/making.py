@@ -202,12 +202,11 @@ def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tupl
         found = reader.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
     falsehoods = found.falsehoods
     if not falsehoods:
-        names = reader.verify_names(str(copies["journal"]), str(copies["people"]))
-        reasons = reader.verify_reasons(str(copies["journal"]), str(copies["people"]))
-        falsehoods = (*names.falsehoods, *reasons.falsehoods)
+        people = reader.verify_people(str(copies["journal"]), str(copies["people"]))
+        falsehoods = people.falsehoods
     if falsehoods:
         raise CorruptError(str(source), 0, f"{falsehoods[0]}; no backup was made: run 'audit', restore an older backup")
-    return found.head, names
+    return found.head, people.names
 
 
 def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:

@@ -23,6 +23,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
 from ledger.runtime.progress import Progress, silent
 
+RESTORE = "restore"  # who has somebody erased again
 EARLIER_VIEWS = "they are not of this program's read models and schemes"
 
 
@@ -187,14 +188,13 @@ def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
     if not (gone.players or gone.reasons):
         return
     with closing(People(copy["people"])) as people:
-        for player in gone.players:
-            people.erase(player)
+        people.erasures.begin(gone.players, RESTORE)  # the next command that may write records it
+        people.clean_whole()
         if gone.reasons:
             people.reasons.forget(gone.reasons)
-    files_of_it = str(copy["journal"]), str(copy["people"])
-    falsehoods = (*reader.verify_names(*files_of_it).falsehoods, *reader.verify_reasons(*files_of_it).falsehoods)
-    if falsehoods:
-        raise CorruptError(str(copy["people"]), 0, str(falsehoods[0]))
+    found = reader.verify_people(str(copy["journal"]), str(copy["people"]))
+    if found.falsehoods:
+        raise CorruptError(str(copy["people"]), 0, str(found.falsehoods[0]))
 
 
 def _finish(copy: Mapping[str, Path]) -> None:

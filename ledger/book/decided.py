@@ -157,6 +157,11 @@ class Decided:
         """By proposal that acts no longer, the position of the decision that undid it; *further* ones are approved."""
         return undone_by([*self._undoing(), *further])
 
+    def persons(self) -> list[str]:
+        """The subjects of all merges and partings that were ever proposed."""
+        rows = self._connection.execute("SELECT DISTINCT subject FROM corrections WHERE subject GLOB 'person:*'")
+        return [subject for (subject,) in rows]
+
     def open_about(self, subjects: Sequence[str]) -> list[int]:
         """The numbers of the open proposals that concern one of these subjects."""
         return [number for (number,) in self._connection.execute(_OPEN_ABOUT, (_json(subjects),))]

@@ -94,12 +94,9 @@ class HypotheticalFacts:
 
     def merges(self) -> dict[int, int]:
         """Who would be merged into whom, directly."""
-        subjects = [f"person:{player}" for player in self.decided.merges]
-        subjects += [subject for subject in self._further if subject.startswith("person:")]
-        for undone in self._undone:
-            subjects += [numbered.change.subject for numbered in self.decided.changes([undone])]
+        further = [subject for subject in self._further if subject.startswith("person:")]
         found: dict[int, int] = {}
-        wanted = sorted({subject for subject in subjects if subject.startswith("person:")})
+        wanted = sorted({*self.decided.persons(), *further})
         acting = self.decided.acting(wanted, self._undone)
         for subject in wanted:
             known = [change for change in acting.get(subject, []) if not change.is_undone]

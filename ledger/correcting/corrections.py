@@ -206,6 +206,25 @@ class Corrections:
         self.level()
         return self.append(gate, by)
 
+    def erase_reasons(self, number: int) -> int:
+        """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
+
+        Args:
+            number: of the proposal.
+
+        Returns:
+            How many of these reasons were known.
+
+        Raises:
+            UnknownNameError: there is none of this number.
+            StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
+        """
+        self.level()
+        for proposal in Decided(self.views().connection).proposals(open_only=False, numbers=[number]):
+            sealed = filter(None, (proposal.reason, proposal.decision_reason))
+            return self.people().reasons.erase(self.journal.writing(), sealed)
+        raise UnknownNameError("proposal", str(number), "see 'correct list'")
+
     def proposal(self, number: int) -> ShownProposal:
         """A proposal as it is shown.
 

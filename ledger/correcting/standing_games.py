@@ -1,6 +1,6 @@
 """Games as they stand after their corrections, for whoever records: a game may be told again as it stands.
 
-Asked of the views as they are; nothing is brought level, for it may be asked within a transaction on the journal.
+How a game stands is asked of the views as they are, for it may be asked within a transaction on the journal.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ class StandingGames:
     Attributes:
         journal: where they stand as they were recorded.
         views: where it is known how they stand now.
+        level: brings the views level with the journal.
     """
 
     journal: Journal
     views: Callable[[], Views]
+    level: Callable[[], None]
 
     def any_corrected(self) -> bool:
         """Whether anything was proposed; else every game stands as it was recorded."""
@@ -48,8 +50,9 @@ class StandingGames:
         return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
     def person(self, player: int) -> int:
-        """The number by which a player is known after all merges that the views know."""
-        if not self.any_corrected() or not self.views().path.exists():
+        """The number by which a player is known after all merges; the views are brought level for it."""
+        if not self.any_corrected():
             return player
+        self.level()
         merges = dict(self.views().connection.execute("SELECT player, into_player FROM merges").fetchall())
         return corrections.root(merges, player)

@@ -14,18 +14,23 @@ import json
 import os
 import re
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
-from ledger.errors import CheckpointWarning, CorruptError, StorageError
+from ledger.errors import CheckpointWarning, CorruptError, StorageError, one_line
+from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
+from ledger.journal.merkle import consistency_path
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.runtime.lazy import filelock, tomllib
 from ledger.runtime.ledger_files import kept_with
+from ledger.runtime.sqlite import sync_folder
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
@@ -43,7 +48,7 @@ class CheckpointFiles:
         """Take the journal's file."""
         self._path = Path(path)
 
-    @property
+    @cached_property
     def settings_file(self) -> Path:
         """Where it is said that checkpoints or key are kept elsewhere: ``club.toml``, if there is one."""
         return kept_with(self._path, "toml")
@@ -69,17 +74,17 @@ class CheckpointFiles:
             StorageError: it cannot be read, or says something else than where files are.
         """
         path = self.settings_file
+        if not os.path.lexists(path):  # as it mostly is, and quicker told than by an error
+            return {}
         try:
             content = path.read_bytes()
-        except FileNotFoundError:
-            return {}
         except OSError as error:
             raise StorageError(str(path), f"the settings cannot be read: {error.strerror or error}") from error
         expected = "; it takes lines such as checkpoints = \"/media/stick/club.checkpoints\""
         try:
             settings = tomllib.loads(content.decode())
         except ValueError as error:  # of TOML and of UTF-8
-            raise StorageError(str(path), f"is not TOML: {error}{expected}") from error
+            raise StorageError(str(path), f"is not TOML: {one_line(error)}{expected}") from error
         for word, value in settings.items():
             if word not in SETTINGS:
                 raise StorageError(str(path), f"has no setting {word!r}, only {' and '.join(SETTINGS)}{expected}")
@@ -93,10 +98,11 @@ class CheckpointFiles:
         Raises:
             StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
         """
-        found = last_checkpoint(self.place)
-        if found is None and self._configured("checkpoints"):
+        configured = self._configured("checkpoints")
+        found = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
+        if found is None and configured is not None:
             raise StorageError(
-                str(self.place),
+                str(configured),
                 f"is missing, but {self.settings_file.name} says that the checkpoints are kept there: bring it back "
                 "(is its disk there?), or take the line away if there shall be none",
             )
@@ -186,6 +192,23 @@ class Checkpoints(CheckpointFiles):
                 self._set_place(keep_in)
             return made
 
+    def growth(self, older: TreeHead, made: Checkpoint) -> str:
+        """A checkpoint after the proof that its tree grew out of that of an *older* head (RFC 6962, 2.1.2).
+
+        The form is the request ``add-checkpoint`` of C2SP tlog-witness (https://c2sp.org/tlog-witness, as of 2026), so
+        a witness takes it as it is.
+
+        Raises:
+            StorageError: the checkpoint has fewer entries, or others.
+            CorruptError: the journal's tree is damaged.
+        """
+        size = made.head.size
+        if older.size > size or self._journal.root_at(older.size) != older.root:
+            message = f"the first {older.size} of its {size} entries do not have the head {older}: there is no proof"
+            raise StorageError(str(self._path), message)
+        path = consistency_path(older.size, size, self._journal.subtree_root) if older.size else []
+        return "\n".join([f"old {older.size}", *(b64encode(sibling).decode() for sibling in path), "", made.note])
+
     def make_if_configured(self) -> Checkpoint | None:
         """Make a checkpoint where there is a key.
 
@@ -221,6 +244,7 @@ class Checkpoints(CheckpointFiles):
                 file.flush()
                 os.fsync(file.fileno())
             making.replace(path)
+            sync_folder(path.parent)
         except UnicodeEncodeError:
             message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
             raise StorageError(str(path), message) from None
@@ -244,11 +268,13 @@ class Checkpoints(CheckpointFiles):
             lock.release()
 
 
-def refuse_another_history(path: Path, journal: SqliteJournal, people: People) -> None:
+def refuse_another_history(path: Path, journal: SqliteJournal, people: People | None = None) -> None:
     """Let nothing be written into the files of a ledger whose last checkpoint was made of another journal; warn."""
     fault = Checkpoints(path, journal).fault()
     if fault is not None:
-        journal.refusal = people.refusal = f"nothing may be written: {fault}"
+        journal.refusal = f"nothing may be written: {fault}"
+        if people is not None:
+            people.refusal = journal.refusal
         warnings.warn(f"{path}: opened for reading only: {fault}", CheckpointWarning, stacklevel=3)
 
 

@@ -51,18 +51,16 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
     Raises:
         StorageError: it cannot be read, or does not end in a whole checkpoint.
     """
+    if not os.path.lexists(path):
+        return None
     try:
         with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL_BYTES))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             tail = file.read()
-    except FileNotFoundError:
-        return None
     except OSError as error:
         raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
-    # A character that was cut at the beginning of the tail is no part of the last note.
-    match = _NOTE.search(tail.decode("utf-8", "replace" if size > TAIL_BYTES else "surrogateescape"))
-    if match is None:
+    match = _NOTE.search(tail.decode("utf-8", "replace"))  # at its beginning a character may be cut
+    if match is None or "\ufffd" in match["note"]:
         raise StorageError(
             str(path),
             "does not end in a whole checkpoint (three lines, an empty one, signatures): it was cut off or changed; "
@@ -87,16 +85,19 @@ def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
         StorageError: the file cannot be written.
     """
     content = (checkpoint.note if is_first else f"\n{checkpoint.note}").encode()
+    making = path.with_name(f"{path.name}.making") if is_first else path  # a new file appears whole, or not at all
     try:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        file = os.open(making, os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if is_first else os.O_APPEND), 0o644)
         try:
             written = os.write(file, content)  # at once: whoever reads sees all of it or nothing
             os.fsync(file)
         finally:
             os.close(file)
+        if written != len(content):
+            message = f"took {written} of {len(content)} bytes; is the disk full? Take them away again"
+            raise StorageError(str(making), message)
         if is_first:
+            making.replace(path)
             sync_folder(path.absolute().parent)
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
-    if written != len(content):
-        raise StorageError(str(path), f"took {written} of {len(content)} bytes; is the disk full? Take them away again")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledger.journal import shown_names
 from ledger.journal.people_layouts import RENAMINGS_SINCE, SALT_BYTES, layout
 from ledger.runtime import sqlite
 
@@ -25,15 +26,6 @@ _GIVE = (
     "AND EXISTS (SELECT 1 FROM renaming WHERE player = ?1 AND number = ?2 AND salt = ?4)"
 )
 _DROP = "DELETE FROM renaming WHERE player = ? AND salt = ?"
-# The people as the journal says that they are called, for a reader who cannot bring a renaming to its end. A row
-# that somebody else brings to its end meanwhile is gone from the table, and the player's own row says the same.
-_SEALED = "CREATE TEMP TABLE IF NOT EXISTS sealed_salts(salt BLOB PRIMARY KEY)"
-_SHOWN = """
-CREATE TEMP VIEW IF NOT EXISTS people AS
-SELECT p.player, p.identity, coalesce(r.name, p.name) AS name, coalesce(r.salt, p.salt) AS salt, p.joined_at
-FROM main.people AS p LEFT JOIN main.renaming AS r
-ON r.player = p.player AND p.salt IS NOT NULL AND r.salt IN (SELECT salt FROM temp.sealed_salts)
-"""
 
 
 class Pending(NamedTuple):
@@ -96,7 +88,4 @@ class PendingNames:
     def show(self, sealed: Sequence[Pending]) -> None:
         """Read the people by these names from now on: the journal sealed them."""
         with sqlite.storage_errors(self._path):
-            self._connection.execute(_SEALED)
-            salts = [(pending.salt,) for pending in sealed]
-            self._connection.executemany("INSERT OR IGNORE INTO temp.sealed_salts(salt) VALUES (?)", salts)
-            self._connection.execute(_SHOWN)
+            shown_names.show(self._connection, sealed=[pending.salt for pending in sealed])

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
+from ledger.journal import shown_names
 from ledger.journal.guard import Guard, statements
+from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
 from ledger.journal.people_layouts import LAYOUT, OLDEST_LAYOUT, SALT_BYTES, SCHEMA, bring_up
 from ledger.journal.reasons import Reasons
@@ -33,10 +35,6 @@ MISSING = (
 )
 _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
-_ERASE = (
-    "UPDATE main.people SET identity = NULL, name = NULL, salt = NULL "
-    "WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
-)
 # The same sums over the rows and over the index on identities: they differ where one is older than the other. One
 # statement, as of one moment.
 _SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM main.people {} WHERE identity IS NOT NULL"
@@ -106,7 +104,8 @@ class People:
         self._connection = _connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
         self.pending = PendingNames(self.path, self._connection, self._writing)
-        self.reasons = Reasons(self.path, self._connection, self._writing, self._clean)
+        self.erasures = PendingErasures(self.path, self._connection, self._writing)
+        self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
         self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -190,27 +189,17 @@ class People:
         with self._writing():
             self._insert([Person(player, None, None, None, joined_at) for player, joined_at in players.items()])
 
-    def erase(self, player: int) -> bool:
-        """Forget identity, name and salt of a player for good; False where nothing was known any more.
+    def hide(self, players: Iterable[int]) -> None:
+        """Read these players as erased from now on."""
+        with sqlite.storage_errors(self.path):
+            shown_names.show(self._connection, hidden=players)
 
-        The whole file is written anew and its write-ahead log emptied, so that no copy of the bytes stays in free
-        space, whoever wrote it. The number stays, and the commitment in the journal, which without the salt says
-        nothing.
+    def clean_whole(self) -> None:
+        """As ``clean``, after an erasure.
 
         Raises:
-            StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
+            StorageError: the old bytes may still be there, and what to do.
         """
-        with sqlite.storage_errors(self.path), self._writing():
-            found = self._connection.execute(_ERASE, (player,)).rowcount
-            self._connection.execute("DELETE FROM renaming WHERE player = ?", (player,))
-        self._clean()
-        left = self.by_number([player]).get(player)
-        if left is not None and not left.is_erased:
-            raise StorageError(self.path, f"still tells who player {player} is; run 'audit', then erase again")
-        return bool(found)
-
-    def _clean(self) -> None:
-        """After an erasure."""
         try:
             is_clean = self.clean()
         except LedgerError as error:
@@ -223,7 +212,7 @@ class People:
             )
 
     def clean(self) -> bool:
-        """Leave nothing in the file and its log but the rows as they are.
+        """Leave nothing in the file and its log but the rows as they are, whoever wrote it: it is written anew.
 
         Returns:
             False where another process is reading the file, so that the log keeps old bytes.

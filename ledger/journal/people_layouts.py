@@ -14,7 +14,7 @@ LAYOUT = 3
 OLDEST_LAYOUT = 1
 SALT_BYTES = 16
 RENAMINGS_SINCE = 2
-REASONS_SINCE = 3
+REASONS_SINCE = ERASURES_SINCE = 3
 PEOPLE = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
@@ -42,7 +42,7 @@ CREATE TABLE reasons(
   text TEXT
 ) STRICT;
 """
-# Players who are forgotten, while the journal does not say so yet, and who had them forgotten.
+# Players who are forgotten, until that is recorded and their old bytes are gone; and who had them forgotten.
 _ERASING = """
 CREATE TABLE erasing(
   player INTEGER PRIMARY KEY,

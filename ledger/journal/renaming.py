@@ -19,7 +19,7 @@ from ledger.journal import Journal, Stored, Writer, rules
 from ledger.journal.pending_names import Pending
 from ledger.journal.people import People, Person
 from ledger.journal.sealed_names import not_sealed
-from ledger.journal.sealings import commitment_to, is_sealed, sealings, under
+from ledger.journal.sealings import commitment_to, erasure_key, is_sealed, sealings, under
 from ledger.journal.sqlite_store import SqliteJournal
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
@@ -90,7 +90,7 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     if person is None:
         words = f"knows nothing of player {player}, whom entry {sealed[0].position} registered"
         raise StorageError(people.path, f"{words}; put the newest copy in its place, with its -wal file")
-    if person.is_erased:
+    if person.is_erased or writer.find([erasure_key(player)]):
         message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
         raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)
     if not any(is_sealed(person, entry) for entry in sealed):

@@ -17,7 +17,7 @@ from ledger.errors import ConflictError, StorageError
 from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.identities import spelt
-from ledger.journal import Journal, Stored
+from ledger.journal import Journal, Stored, erasing
 from ledger.journal.people import People, Person
 from ledger.journal.sealings import (
     Find,
@@ -168,6 +168,7 @@ class SealedNames:
         version = self.file.version()
         if version == self._version:
             return
+        erasing.forget_again(self._journal, self.file)
         self._compare_ends()
         seen, highest = self._highest, 0
         if not seen:

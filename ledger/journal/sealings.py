@@ -14,7 +14,9 @@ from ledger.journal.people import Person, commitment
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
+_FIRST_ERASURE, _LAST_ERASURE = "erased:", "erased;"
 _FIRST_RENAMING, _LAST_RENAMING = "renamed:", "renamed;"
+DECISIONS = ("decision:", "decision;")  # the keys of all decisions of corrections lie between these
 
 
 def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
@@ -59,6 +61,16 @@ def renamed_players(journal: Journal) -> set[int]:
     """The numbers of all who were ever renamed."""
     keys = journal.keys(_FIRST_RENAMING, _LAST_RENAMING)
     return {int(key[len(_FIRST_RENAMING) :].partition("@")[0]) for key in keys}
+
+
+def erased_players(journal: Journal) -> list[int]:
+    """The numbers of all of whom the journal says that they were erased."""
+    return [int(key[len(_FIRST_ERASURE) :]) for key in journal.keys(_FIRST_ERASURE, _LAST_ERASURE)]
+
+
+def erasure_key(player: int) -> str:
+    """The key of the entry that says that a player was erased."""
+    return f"{_FIRST_ERASURE}{player}"
 
 
 def registrations(journal: Journal) -> list[str]:

@@ -5,12 +5,18 @@ Small in continuous integration; ``LEDGER_ATTACKS=20`` makes twenty times as man
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.kit.attacks import Holds
+from tests.kit.harmless import Ran, RunRaw
+from tools import cli, output, running
 from tools.attack import report
 from tools.attack.families import FAMILIES, Field, Part, field, folder
 
@@ -37,3 +43,39 @@ def holds(attacked: Field) -> Holds:
         assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{told}"
 
     return holds
+
+
+@pytest.fixture
+def run_raw(monkeypatch: pytest.MonkeyPatch) -> RunRaw:
+    """Run one command; a mistake in the program is shown as the process would show it, and has the code -1."""
+    shown: list[Any] = []
+    for name in ("write", "write_one"):
+        real = getattr(output, name)
+
+        def kept(rows: Any, fmt: str | None, real: Callable[..., None] = real) -> None:
+            if rows != shown[-1:]:  # what write_one hands on to write is the same again
+                shown.append(rows)
+            real(rows, fmt)
+
+        monkeypatch.setattr(output, name, kept)
+    monkeypatch.setattr("time.thread_time", lambda: 0.0)  # compare shows it
+
+    def run_raw(*words: str | Path) -> Ran:
+        shown.clear()
+        streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2)]
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", streams[0])
+            patch.setattr(sys, "stderr", streams[1])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+            try:
+                code = cli.main([str(word) for word in words])
+            except Exception:  # noqa: BLE001  # whatever it is, it is shown
+                code = -1
+                kind, mistake, trace = sys.exc_info()
+                assert kind is not None
+                assert mistake is not None
+                running._show_mistake(kind, mistake, trace)
+        out, err = (stream.buffer.getvalue() for stream in streams)
+        return Ran(code, out, err, list(shown))
+
+    return run_raw

@@ -13,11 +13,9 @@ import json
 import os
 import re
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -39,13 +37,12 @@ from tests.kit.harmless import (
     LONE,
     UNSEEN,
     ZALGO,
-    Ran,
     RunRaw,
     assert_harmless,
     is_run,
     without_apostrophes,
 )
-from tools import cli, output, running
+from tools import cli
 from tools.visible import visible
 
 LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
@@ -78,6 +75,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     half_moves=40, ended_at=f"201{again}-03-{number:02}", tournament=CUP, round=ROUND,
                 )  # fmt: skip
                 ledger.append(game)
+        ledger.publications.publish("2010", actor=f"eve {ALLOWED}", despite_complaints=True)
         ledger.catch_up()
     return path
 
@@ -87,42 +85,6 @@ def evil_copy(evil: Path, tmp_path: Path) -> Path:
     """The evil ledger, to spoil."""
     shutil.copytree(evil.parent, tmp_path / evil.parent.name)
     return tmp_path / evil.parent.name / evil.name
-
-
-@pytest.fixture
-def run_raw(monkeypatch: pytest.MonkeyPatch) -> RunRaw:
-    """Run one command; a mistake in the program is shown as the process would show it, and has the code -1."""
-    shown: list[Any] = []
-    for name in ("write", "write_one"):
-        real = getattr(output, name)
-
-        def kept(rows: Any, fmt: str | None, real: Callable[..., None] = real) -> None:
-            if rows != shown[-1:]:  # what write_one hands on to write is the same again
-                shown.append(rows)
-            real(rows, fmt)
-
-        monkeypatch.setattr(output, name, kept)
-    monkeypatch.setattr("time.thread_time", lambda: 0.0)  # compare shows it
-
-    def run_raw(*words: str | Path) -> Ran:
-        shown.clear()
-        streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2)]
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdout", streams[0])
-            patch.setattr(sys, "stderr", streams[1])
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-            try:
-                code = cli.main([str(word) for word in words])
-            except Exception:  # noqa: BLE001  # whatever it is, it is shown
-                code = -1
-                kind, mistake, trace = sys.exc_info()
-                assert kind is not None
-                assert mistake is not None
-                running._show_mistake(kind, mistake, trace)
-        out, err = (stream.buffer.getvalue() for stream in streams)
-        return Ran(code, out, err, list(shown))
-
-    return run_raw
 
 
 # --- commands by themselves -------------------------------------------------------------------------------------
@@ -145,14 +107,15 @@ ALL = dict(commands())
 # What the parameters of a command are given where it is to succeed, by their names.
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
-    "given": "chessworld,elo", "name": "elo", "since": "2012", "on": "2013-05",
+    "given": "chessworld,elo", "name": "elo", "since": "2012", "on": "2013-05", "other": "now",
+    "published": "standard@2010",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "predict", "log", "pools", "compare", "scheme list",
-    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list",
+    "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
 }  # fmt: skip
-TELLS = {"ratings", "show", "games", "graph", "predict", "log", "explain", "close-tournament", "audit", "rebuild"}
+TELLS = ANSWERS - {"pools", "compare", "scheme list", "scheme show", "scheme eras", "head", "policy list", "diff"}
 
 
 def words_for(command: click.Command, path: Path, values: Mapping[str, str] = GOOD) -> list[str]:

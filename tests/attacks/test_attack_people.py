@@ -26,7 +26,7 @@ from ledger.facts.codec import decode
 from ledger.facts.events import ClockAccepted, GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
-from ledger.journal import people as people_module
+from ledger.journal import pending_erasures
 from ledger.journal.people import People
 from ledger.journal.sealed_names import accept_lost_names
 from ledger.journal.sqlite_store import SqliteJournal
@@ -299,7 +299,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
         with sqlite.immediate(ledger.people._connection, path):
-            ledger.people._connection.executemany(people_module._ERASE, [(number,) for number in erased])
+            ledger.people._connection.executemany(pending_erasures._ERASE, [(number,) for number in erased])
         ledger.people._connection.execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
         log = (tmp_path / f"{PEOPLE}-wal").read_bytes()

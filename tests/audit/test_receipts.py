@@ -14,6 +14,7 @@ from ledger.audit.reader import NotAProofError, VerifierKey, verify_receipt
 from ledger.audit.reader.notes import verified_checkpoint
 from ledger.audit.receipts import receipt_of
 from ledger.errors import CorruptError, StorageError, UnknownNameError
+from ledger.facts.correction_events import Decision
 from ledger.facts.words import TreeHead
 from ledger.journal.kept_checkpoints import text_of
 from ledger.journal.merkle import leaf_hash
@@ -95,6 +96,19 @@ def test_an_entry_after_the_last_checkpoint_has_no_receipt_yet(receipt_club: Clu
     ledger.checkpoints.make()
     assert verify_receipt(receipt_of(ledger, "r1-b1", name_of="Anna").encode(), [VERIFIER]).name == "Anna"
     assert verify_receipt(receipt_of(ledger, "r2").encode(), [VERIFIER]).position == 5
+
+
+def test_who_was_merged_into_another_is_proven_as_recorded(receipt_club: ClubOfTwo) -> None:
+    ledger = receipt_club.ledger
+    carl = ledger.register("name:carl", "Carl")
+    merge = ledger.corrections.drafts.merge(1, carl)
+    ledger.decide(ledger.propose([merge], reason="one person", by="eve").proposal, Decision.APPROVED, by="adam")
+    ledger.level()
+    assert ledger.player("Ann").player == carl
+    for wanted in ("Ann", "1"):
+        proven = verify_receipt(receipt_of(ledger, "r1-b1", name_of=wanted).encode(), [VERIFIER])
+        assert (proven.player, proven.name) == (1, "Ann")
+    assert proven.signed.head == ledger.head()  # the approval was followed by a checkpoint
 
 
 def test_what_no_receipt_can_prove_is_named(receipt_club: ClubOfTwo) -> None:

@@ -56,6 +56,21 @@ def opened_for_reading(path: Path, words: str) -> Ledger:
 # --- the key ------------------------------------------------------------------------------------------------
 
 
+def test_key_and_signature_are_those_of_the_example_of_go(tmp_path: Path) -> None:
+    """ExampleSign and ExampleOpen of golang.org/x/mod/sumdb/note, example_test.go, 2019."""
+    file = tmp_path / "key"
+    file.touch(mode=0o600)
+    file.write_text("PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n", "ascii")
+    key = read_key(file)
+    assert key.verifier == "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    text = (
+        "If you think cryptography is the answer to your problem,\n"
+        "then you don't know what your problem is.\n"
+    )
+    signature = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
+    assert key.sign(text) == f"{text}\n— PeterNeumann {signature}\n"
+
+
 def test_a_new_key_is_its_owners_alone_and_comes_back_as_it_was(tmp_path: Path) -> None:
     made = make_key(tmp_path / "club.key", ORIGIN)
     assert stat.S_IMODE((tmp_path / "club.key").stat().st_mode) == 0o600
@@ -285,6 +300,27 @@ def test_checkpoints_that_were_cut_off_are_named(left: int, signed_club: ClubOfT
     file.write_bytes(file.read_bytes()[:left])
     signed_club.ledger.close()
     assert_only_read(signed_club.path, "club.checkpoints: does not end in a whole checkpoint")
+
+
+@pytest.mark.parametrize("place", [0, 30, -3, -100])
+def test_a_byte_that_is_no_utf_8_is_no_part_of_a_checkpoint(place: int, signed_club: ClubOfTwo) -> None:
+    file = signed_club.folder / "club.checkpoints"
+    content = bytearray(file.read_bytes())
+    content[place] = 0xFF
+    file.write_bytes(content)
+    with pytest.raises(StorageError, match="does not end in a whole checkpoint"):
+        signed_club.ledger.checkpoints.make()
+
+
+def test_after_a_loss_for_good_another_log_begins(older_copy: Path) -> None:
+    """As the refusal says."""
+    for word in ("checkpoints", "key"):
+        (older_copy.parent / f"club.{word}").rename(older_copy.parent / f"lost.{word}")
+    with Ledger.open(older_copy, projectors=()) as ledger:
+        ledger.append(game_recorded("another"))
+        assert ledger.checkpoints.new_key("another.example").name == "another.example"
+        assert ledger.checkpoints.make().head.size == 5
+    Ledger.open(older_copy, projectors=()).close()
 
 
 def test_a_configured_file_that_is_missing_is_named(signed_club: ClubOfTwo) -> None:

@@ -81,13 +81,13 @@ def test_an_erase_that_changed_nothing_is_no_success(club_of_three: Path) -> Non
     """Whatever undid it: the row is read back."""
     with open_ledger(club_of_three) as ledger:
         file = ledger._people
-        clean = file._clean
+        clean = file.clean_whole
 
         def clean_and_undo() -> None:
             clean()
             execute(beside(club_of_three, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
 
-        file._clean = clean_and_undo  # type: ignore[method-assign]
+        file.clean_whole = clean_and_undo  # type: ignore[method-assign]
         with pytest.raises(StorageError, match="still tells who player 2 is"):
             ledger.erase(2)
 

@@ -20,6 +20,7 @@ import pytest
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
+from ledger.journal import pending_erasures
 from ledger.journal import people as people_module
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
@@ -93,7 +94,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     with Ledger.open(path) as ledger:
         file = ledger.people
         with sqlite.immediate(file._connection, file.path):
-            file._connection.executemany(people_module._ERASE, [(player,) for player in players[:-3]])
+            file._connection.executemany(pending_erasures._ERASE, [(player,) for player in players[:-3]])
         for player in players[-3:]:
             assert ledger.erase(player)
 
@@ -200,7 +201,7 @@ def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, mon
         other.register("name:new", "New")
         with Ledger.open(path) as ledger:
             with monkeypatch.context() as patch:
-                patch.setattr(people_module.People, "_clean", lambda _: None)
+                patch.setattr(people_module.People, "clean_whole", lambda _: None)
                 assert ledger.erase(1)
             assert still_told(tmp_path, everyone[:1]) != NOTHING
             assert not ledger.erase(1)

@@ -107,7 +107,7 @@ def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: People) -> N
 
 def test_a_number_is_not_given_out_again_after_its_person_was_erased(file: People) -> None:
     file.number(named("Ann", "Bob"), "2020")
-    assert file.erase(2)
+    assert file.erasures.begin([2], "ledger") == 1
     assert file.number(named("Bob"), "2021")["name:bob"].player == 3
 
 
@@ -197,8 +197,7 @@ def test_rows_without_names_are_all_kept_or_none(file: People) -> None:
 
 def test_people_with_names_come_in_order_from_either_end(file: People) -> None:
     file.number({f"name:{i}": f"{i}" for i in range(1, 101)}, "2020")
-    for player in (1, 2, 50, 100):
-        file.erase(player)
+    assert file.erasures.begin((1, 2, 50, 100), "ledger") == 4
     low = [person.player for block in file.salted() for person in block]
     high = [person.player for block in file.salted(highest_first=True) for person in block]
     assert low == high[::-1] == [i for i in range(1, 101) if i not in {1, 2, 50, 100}]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.errors import MalformedError, StorageError
+from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.facts.correction_events import Decision
 from ledger.journal.people import People
 from ledger.journal.reasons import MAX_REASON, reason_faults
 from ledger.ledger import Ledger
@@ -132,6 +133,26 @@ def test_an_erased_reason_is_in_no_byte_and_its_commitment_stays(club_of_one_rea
     with Ledger.open(club_of_one_reason) as ledger:
         propose(ledger, "the next one")
     assert [row[0] for row in kept_reasons(club_of_one_reason)] == [1, 2, 3]
+
+
+def test_the_reasons_of_a_proposal_are_erased_whatever_became_of_them(club_of_one_reason: Path) -> None:
+    """A false one, too: that is the way out where no copy is left."""
+    with Ledger.open(club_of_one_reason) as ledger:
+        ledger.decide(1, Decision.REJECTED, by="adam", reason=WHISTLE)
+        assert ledger.corrections.proposal(1).decision_reason == WHISTLE
+    execute(beside(club_of_one_reason, "people"), "UPDATE reasons SET text = 'Mallory' WHERE number = 1")
+    with Ledger.open(club_of_one_reason) as ledger:
+        with pytest.raises(StorageError, match="is not the one that was sealed"):
+            ledger.corrections.proposal(1)
+        assert ledger.corrections.erase_reasons(1) == 2
+        assert ledger.corrections.erase_reasons(1) == 0
+        shown = ledger.corrections.proposal(1)
+        assert (shown.reason, shown.decision_reason, shown.state) == (None, None, "rejected")
+        with pytest.raises(UnknownNameError):
+            ledger.corrections.erase_reasons(2)
+    held = bytes_of(club_of_one_reason.parent)
+    assert not any(text.encode() in held for text in (SCORESHEET, WHISTLE, "Mallory"))
+    assert audit(club_of_one_reason).falsehoods == ()
 
 
 def test_a_reader_who_keeps_the_old_bytes_is_told_of(club_of_one_reason: Path) -> None:

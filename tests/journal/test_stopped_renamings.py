@@ -177,7 +177,8 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 def test_erasing_forgets_the_name_that_was_to_be_given(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop(pair_club, monkeypatch, PendingNames, "give")
     with closing(People(beside(pair_club, "people"))) as people:
-        assert people.erase(1)
+        assert people.erasures.begin([1], "ledger")
+        people.clean_whole()
     assert waiting(pair_club) == []
     assert NEW_NAME.encode() not in bytes_of(pair_club)
     with Ledger.open(pair_club) as ledger:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
 from ledger.journal.recorder import Recorder
 from ledger.ledger import Ledger
@@ -61,6 +62,14 @@ def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledg
     if not path.exists() or not beside(path, "people").exists():
         return Ledger.create(path, clock=clock)
     return Ledger.open(path, clock=clock)
+
+
+def record_game(
+    ledger: Ledger, key: str, day: str, white: int = 1, black: int = 2, outcome: Outcome = Outcome.WHITE
+) -> None:
+    """Record a game that is long enough to be rated, and bring the views level."""
+    ledger.append(game_recorded(key, white=white, black=black, outcome=outcome, ended_at=day, half_moves=60))
+    ledger.level()
 
 
 def takes_late_pasts(ledger: Ledger) -> Ledger:

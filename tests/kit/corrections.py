@@ -1,14 +1,77 @@
-"""Corrections as a ledger records them: proposed by one person and approved by another."""
+"""Corrections as a ledger records them: proposed by one person and approved by another; a club to be corrected."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
-from ledger.facts.words import Receipt
+from ledger.facts.events import GameRecorded
+from ledger.facts.words import Outcome, Receipt
 from ledger.ledger import Ledger
+from tests.kit.games import game_recorded
+
+TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ANN, BOB, CLEO, DAN = range(1, 5)
+
+
+def played() -> list[GameRecorded]:
+    """The games g1 to g7, one a day from the first of November 2026; White wins all but g4, which is drawn."""
+    sides = [(ANN, BOB), (CLEO, DAN), (ANN, CLEO), (BOB, DAN), (DAN, ANN), (BOB, CLEO), (ANN, DAN)]
+    return [
+        game_recorded(
+            f"g{number}", white=white, black=black, ended_at=f"2026-11-{number:02}", half_moves=40,
+            outcome=Outcome.DRAW if number == 4 else Outcome.WHITE,
+            tournament="Open" if number in {2, 3} else None, round=str(number) if number in {2, 3} else None,
+        )
+        for number, (white, black) in enumerate(sides, 1)
+    ]  # fmt: skip
+
+
+def made(path: Path, games: list[GameRecorded] | None = None) -> Ledger:
+    """A ledger of the four with these games, open."""
+    ledger = Ledger.create(path, clock=lambda: TODAY)
+    for name in ("Ann", "Bob", "Cleo", "Dan"):
+        ledger.register(f"name:{name.lower()}", name)
+    ledger.append_many(played() if games is None else games)
+    return ledger
 
 
 def approve(ledger: Ledger, *changes: Change, reason: str = "the scoresheet") -> list[Receipt]:
     """Propose changes and approve them."""
     proposed = ledger.propose(changes, reason=reason, by="eve")
     return ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
+
+
+def ask(ledger: Ledger, verb: str, **words: str) -> Change:
+    """The change that a verb with its words means; ``from_`` stands for ``from``."""
+    return ledger.corrections.verbs.change(verb, {name.rstrip("_"): word for name, word in words.items()})
+
+
+def by_key(ledger: Ledger, wanted: Iterable[str] = ("outcome", "reason")) -> dict[str, tuple[Any, ...]]:
+    """Columns of the games as they stand, by key."""
+    ledger.level()
+    return {row["key"]: tuple(row[name] for name in wanted) for row in ledger.rows("games")}
+
+
+def ratings(ledger: Ledger) -> dict[int, tuple[int, float]]:
+    """By player the number of rated games and the rating, to the bit."""
+    ledger.level()
+    return {row["player"]: (row["n"], row["rating"]) for row in ledger.rows("current")}
+
+
+def rebuilt(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
+    """Every table of views that were built anew from the same journal."""
+    with Ledger.open(ledger.path, clock=lambda: TODAY) as other:
+        other.rebuild()
+        return tables(other)
+
+
+def tables(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
+    """Every table of the views as they stand."""
+    ledger.level()
+    names = [name for name in ledger.database().table_names() if name not in {"progress", "projections"}]
+    return {name: list(ledger.rows(name)) for name in names}

@@ -81,6 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
                     ledger.catch_up(slowly)
             elif step == "rename":
                 ledger.rename(1, "Renamed")
+            elif step == "erase":
+                ledger.erase(1, actor="officer")
             elif step == "catch-up":
                 ledger.catch_up(slowly)
             elif step == "rebuild":

@@ -56,9 +56,9 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         game = next(ledger.rows("games", "reason IS NULL ORDER BY position DESC LIMIT 1"))["key"]
         corrected = drafts.replace(f"game:{game}", {"outcome": "draw", "round": "7.1"})
         approve(ledger, corrected, drafts.merge(15, 16))
-        ledger.catch_up()
         ledger.people.reasons.erase(ledger.journal.writing(), reasons[0])
         ledger.erase(5)
+        ledger.catch_up()
     return path
 
 

@@ -13,6 +13,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from tests.kit.tampering import run_sql
 
 CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=Which.ALL, since="1980", until="1981")
 
@@ -36,6 +37,13 @@ def propose(ledger: Ledger, *texts: str) -> list[str]:
 
     ledger._append_judged(gate, "eve")
     return made
+
+
+def changed_reason(ledger: Ledger) -> None:
+    """Read a reason after somebody has changed it."""
+    (sealed,) = propose(ledger, "scoresheet")
+    run_sql(Path(ledger.people.path), "UPDATE reasons SET text = 'Mallory'")
+    ledger.people.reasons.text(sealed)
 
 
 def left_behind(path: Path, key: str, text: str) -> str:

@@ -155,6 +155,10 @@ def test_every_command_says_loudly_that_an_older_copy_was_put_back(put_back: Pat
     done = run("checkpoint", put_back)
     assert (done.code, done.out) == (REFUSED, "")
     assert "nothing was signed" in done.err
+    (put_back.parent / "club.people.db").unlink()
+    done = run("accept-lost-names", put_back, "--yes")
+    assert (done.code, done.err.startswith(line), "nothing may be written" in done.err) == (REFUSED, True, True)
+    assert not (put_back.parent / "club.people.db").exists()
 
 
 def test_the_audit_and_proven_answers_find_it_without_being_told_a_head(put_back: Path, run: Run) -> None:

@@ -132,6 +132,8 @@ def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) ->
         entry.facts.get("player", 0): entry.facts for entry in found if entry.kind == "player-renamed/1"
     }  # the newest of each
     for entry in found:
+        if entry.kind == "person-erased/1" and any(persons.get(entry.facts.get("player", 0), ())[:3]):
+            yield f"player {entry.facts.get('player')} was erased and is known all the same"
         if entry.kind != "player-registered/1":
             continue
         facts = entry.facts

@@ -6,10 +6,11 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import click
 
+from ledger.answers.publications import position_of
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
@@ -17,6 +18,7 @@ from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
+from ledger.ratings import past_views
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of
@@ -32,6 +34,9 @@ VERIFY = click.option(
 )
 POOL = click.option(
     "--pool", metavar="NAME", help="Pool; the ledger's first one by default.", shell_complete=pools_of_the_ledger
+)
+KNOWN_AT = click.option(
+    "--known-at", metavar="POSITION|LIST", help="Answer from what was known then: so many entries, or a published list."
 )
 NEW_POOL = click.option("--new-pool", is_flag=True, help="Make a pool of the given name where there is none yet.")
 
@@ -69,8 +74,10 @@ def tell_package(scheme: str) -> None:
 
 
 @contextmanager
-def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
+def level(path: str, *, verify: bool = False, known_at: str | None = None) -> Iterator[Ledger]:
     """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
+
+    With *known_at*, a number of entries or a published list, it answers from what was known then.
 
     Reads verify no row. Where a row ends a question in an error of the program, the audit says whether that row is
     false; if it finds nothing, the program is at fault, and the error shows it.
@@ -80,7 +87,8 @@ def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
     """
     with _recomputed(path) if verify else _leveled(path) as ledger:
         try:
-            yield ledger
+            with nullcontext() if known_at is None else _as_known_at(ledger, known_at, keep=not verify):
+                yield ledger
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
@@ -88,6 +96,20 @@ def level(path: str, *, verify: bool = False) -> Iterator[Ledger]:
             if found:
                 raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error
             raise
+
+
+@contextmanager
+def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
+    """Within the block the ledger answers from what was known then; names are those of now."""
+    position, present = position_of(ledger, word), ledger.views
+    with Bars() as bars, past_views.known_at(
+        ledger.path, present.projectors, ledger.journal, position, bars, keep=keep
+    ) as past:  # fmt: skip
+        ledger.views = past
+        try:
+            yield
+        finally:
+            ledger.views = present
 
 
 def _leveled(path: str) -> Ledger:

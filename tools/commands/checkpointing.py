@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ledger.audit.reader import NotAProofError, ProvenReceipt, verify_receipt
+from ledger.audit.reader import NotAProofError, ProvenReceipt, verify_checkpoint, verify_receipt
 from ledger.audit.receipts import receipt_of
 from ledger.ledger import Ledger
 
@@ -16,8 +16,13 @@ from .. import output
 from ..verifier_keys import keys_in
 from ..wording import entries
 from . import DB, FALSE
+from .proving import head_in
 
 KEY = click.option("--key", "key_file", metavar="FILE", help="The key, where it is not the ledger's own.")
+VERIFIERS = click.option(
+    "--key", "keys", metavar="VERIFIER", multiple=True, required=True,
+    help="The log's public key as 'checkpoint-key' prints it, or a file that holds it; repeatable.",
+)  # fmt: skip
 WHAT_IT_PROVES = "this proves that it was recorded so, not that no correction followed"
 
 
@@ -48,23 +53,29 @@ def checkpoint_key(db_path: str, name: str | None) -> None:
 @DB
 @KEY
 @click.option("--keep-in", metavar="FILE", help="Keep the checkpoints there from now on, best on another medium.")
-def checkpoint(db_path: str, key_file: str | None, keep_in: str | None) -> None:
+@click.option(
+    "--since", metavar="HEAD", help="Print before it the proof that it goes on from HEAD, or a file that ends in one."
+)
+def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: str | None) -> None:
     """Sign the head of the journal, keep it with the earlier ones, and print it for others to keep.
 
     The checkpoints stand in club.checkpoints beside DB, or where --keep-in said; club.toml remembers that. Whenever
     the ledger is opened, the last one is held against the journal: where it does not fit, because an older copy was
     put back or what was recorded was changed, nothing can be written any more. The format is that of the C2SP
-    (tlog-checkpoint), which witnesses and other people's tools read.
+    (tlog-checkpoint), which witnesses and other people's tools read; with --since it is the request to a witness
+    (tlog-witness, add-checkpoint).
 
     \b
     Example:
       rating-ledger checkpoint club.db
+      rating-ledger checkpoint club.db --since old.checkpoint > new.checkpoint
       rating-ledger checkpoint club.db --keep-in /media/stick/club.checkpoints
     """
+    older = None if since is None else head_in(since)
     with Ledger.open(db_path) as ledger:
         key = None if key_file is None else Path(key_file)
         made = ledger.checkpoints.make(key, keep_in=None if keep_in is None else Path(keep_in))
-        _put(made.note, "")
+        _put(made.note if older is None else ledger.checkpoints.growth(older, made), "")
         output.remark(f"{ledger.checkpoints.place}: {entries(made.head.size)} signed by {made.origin}")
 
 
@@ -106,10 +117,7 @@ def _put(text: str, advice: str) -> None:
 
 @click.command("verify-receipt")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--key", "keys", metavar="VERIFIER", multiple=True, required=True,
-    help="The log's public key as 'checkpoint-key' prints it, or a file that holds it; repeatable.",
-)  # fmt: skip
+@VERIFIERS
 def verify_receipt_(file: str, keys: Sequence[str]) -> None:
     """Check a receipt with the log's public key alone, and say what it proves. No ledger is needed.
 
@@ -131,6 +139,33 @@ def verify_receipt_(file: str, keys: Sequence[str]) -> None:
     output.verdict("TRUE", f"{file}: entry {proven.position} of {head.size} in the journal of {proven.signed.origin}")
     output.write_one(_told(proven), "table")
     output.remark(WHAT_IT_PROVES)
+
+
+@click.command("verify-checkpoint")
+@click.argument("file", metavar="FILE")
+@VERIFIERS
+@click.option("--since", metavar="HEAD", help="An earlier head, or a file that ends in one, from which it must go on.")
+def verify_checkpoint_(file: str, keys: Sequence[str], since: str | None) -> None:
+    """Check a checkpoint with the log's public key alone: who signed it and, with --since, that nothing was rewritten.
+
+    Keep the checkpoints that a ledger publishes. 'checkpoint DB --since' writes the next one with the proof that every
+    entry under your earlier one stands in it, in its place. Of a file of checkpoints the last one counts. Exit code 3:
+    it proves nothing.
+
+    \b
+    Example:
+      rating-ledger verify-checkpoint new.checkpoint --since old.checkpoint --key club.verifier
+    """
+    known = [key for word in keys for key in keys_in(word)]
+    older = None if since is None else head_in(since)
+    try:
+        signed = verify_checkpoint(Path(file).read_bytes(), known, older)
+    except NotAProofError as fault:
+        output.verdict("FALSE", f"{file} {fault}; it proves nothing: ask for the checkpoint anew", alarm=True)
+        sys.exit(FALSE)
+    grown = "" if older is None else f", the first {older.size} of them those of {since}"
+    output.verdict("TRUE", f"{file}: {entries(signed.head.size)} in the journal of {signed.origin}{grown}")
+    output.answer(f"head {signed.head}")
 
 
 def _told(proven: ProvenReceipt) -> output.Row:

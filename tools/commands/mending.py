@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import click
 
 from ledger.facts.events import ClockAccepted
+from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.rules import check_acceptance, recorded_text
 from ledger.journal.sealed_names import accept_lost_names, lost_names
 from ledger.journal.sqlite_store import SqliteJournal
@@ -34,6 +36,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
     """
     people = beside(db_path, "people")
     with closing(SqliteJournal(db_path)) as journal:
+        refuse_another_history(Path(db_path), journal)
         lost = lost_names(journal, people)
         if not lost and people.exists():
             output.remark(f"{people}: no name is lost")

@@ -30,28 +30,35 @@ from . import DB, FALSE, REFUSED, tell_falsehoods
     help="Who must have signed the checkpoint in --since; repeatable.",
 )  # fmt: skip
 @click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
+@click.option("--lists", is_flag=True, help="Work out each published list once more, and compare.")
 @click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
-def audit(db_path: str, since: str | None, keys: Sequence[str], journal_only: bool, save_head: str | None) -> None:
+def audit(
+    db_path: str, since: str | None, keys: Sequence[str], journal_only: bool, lists: bool, save_head: str | None
+) -> None:
     """Prove that the journal is what was sealed and that every published number follows from it.
 
     Prints the verdict and what was not compared, then the head (size and root) and one digest for each table. Keep the
     head somewhere else, and give it to --since later: only that finds a cut-off tail, a restored older copy, or a tail
     sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
     checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
-    ledger keeps is compared in any case. Exit code 3: something is false.
+    ledger keeps is compared in any case. Exit code 3: something is false. Of published lists
+    the kept rows are compared with their digests; --lists works each list out once more from what it followed from.
 
     \b
     Example:
       rating-ledger audit club.db --save-head club.head
       rating-ledger audit club.db --since club.head
+      rating-ledger audit club.db --lists
       rating-ledger audit club.db --since /media/stick/club.checkpoints --key club.verifier
     """
+    if lists and journal_only:
+        raise click.UsageError("--lists goes without --journal-only")
     if keys and since is None:
         raise click.UsageError("--key goes with --since FILE, which holds a checkpoint")
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
     with Bars() as bars:
-        verdict = prove(db_path, since=head, journal_only=journal_only, progress=bars)
+        verdict = prove(db_path, since=head, journal_only=journal_only, lists=lists, progress=bars)
     _tell(db_path, verdict)
     if verdict.entries:
         output.answer(f"head {verdict.head}")
@@ -86,6 +93,9 @@ def _proven(verdict: Verdict) -> str:
     ):
         if checked or erased:
             parts.append(counted(checked, word) + (f", {erased:,} erased" if erased else ""))
+    if verdict.lists:
+        recomputed = f", {verdict.lists_recomputed:,} recomputed" if verdict.lists_recomputed else ""
+        parts.append(counted(verdict.lists, "published list") + recomputed)
     if (until := verdict.rows_until) is not None:
         parts.append("every derived row" + (f" of the first {until:,}" if until < verdict.entries else ""))
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"

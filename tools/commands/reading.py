@@ -15,10 +15,11 @@ from ledger.ledger import Ledger
 
 from .. import limits, output
 from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
-from . import DB, POOL, VERIFY, level
+from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 # Rows of a table where the reader does not say how many.
 PLAYERS_IN_A_TABLE, GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 20, 50, 50
+_ORIGINAL_COLUMNS = {"published_list", "published_rating", "revised_rating", "revised"}
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
 
@@ -27,19 +28,22 @@ _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 @POOL
 @limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
 @click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@KNOWN_AT
 @VERIFY
 @output.format_options
 def ratings(
-    db_path: str, pool: str | None, limit: int | None, min_games: int, fmt: str | None, verify: bool
+    db_path: str, pool: str | None, limit: int | None, min_games: int, known_at: str | None, fmt: str | None,
+    verify: bool,
 ) -> None:  # fmt: skip
-    """The ranking of a pool now, best first.
+    """The ranking of a pool now, best first; with --known-at as it was when so many entries were known.
 
     \b
     Example:
       rating-ledger ratings club.db --limit 20 -t
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
+      rating-ledger ratings club.db --known-at 917 -t
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
         rows = rankings.ranking(ledger, pool, limit=shown_rows + 1, min_games=min_games)
         limits.write(rows, fmt, shown_rows)
@@ -70,9 +74,12 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 @click.argument("player")
 @POOL
 @click.option("--at", metavar="INSTANT", help="Show the rating in force on that day beside the present one.")
+@KNOWN_AT
 @VERIFY
 @output.format_options
-def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str | None, verify: bool) -> None:
+def show(
+    db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, fmt: str | None, verify: bool
+) -> None:  # fmt: skip
     """One player: rating then and now, results, HERA and its date, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
@@ -84,13 +91,19 @@ def show(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
     other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave it; of
     a player who came with it, the list that it comes from ("seed" where that has no name).
 
+    "published_list" is the last list published, up to --at where it is given; where it told another number than the
+    journal does now, "revised" is true and a table shows both.
+
     \b
     Example:
       rating-ledger show club.db 'jishanshaikh4'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
-    with level(db_path, verify=verify) as ledger:
-        output.write_one(players.summary(ledger, ledger.player(player), pool, _instant(at)), fmt)
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
+        summary = players.summary(ledger, ledger.player(player), pool, _instant(at))
+        if fmt == "table" and not summary["revised"]:
+            summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
+        output.write_one(summary, fmt)
 
 
 def _instant(text: str | None) -> str | None:

@@ -23,7 +23,7 @@ from .. import limits, output
 from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
-from . import DB, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
+from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
 
 E = TypeVar("E", bound=Event)
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
@@ -249,26 +249,41 @@ def _range(word: str) -> ConversionRange:
 @POOL
 @click.option("--on", metavar="INSTANT", help="Show the list in force on that day, with the next run's changes.")
 @limits.option(ROWS_IN_A_TABLE, "runs, the newest ones; with --on how many players, the best first")
+@KNOWN_AT
 @VERIFY
 @output.format_options
-def runs(db_path: str, pool: str | None, on: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
+def runs(
+    db_path: str, pool: str | None, on: str | None, limit: int | None, known_at: str | None, fmt: str | None,
+    verify: bool,
+) -> None:  # fmt: skip
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
+
+    Where the list of that day was published, "published" is the rating on it and "revised" says whether it told
+    something else of the player; a table shows them where one differs.
 
     \b
     Example:
       rating-ledger runs club.db -t
       rating-ledger runs club.db --on 2024-02-29 --limit 100 --csv
+      rating-ledger runs club.db --on 2024-02-29 --known-at standard@2024-02-29/1 -t
     """
     if on is not None:
         try:
             instant_ms(on)
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         rows = rating_lists.runs(ledger, pool) if on is None else rating_lists.list_on(ledger, on, pool, limit=asked)
-        limits.write(rows, fmt, shown_rows, newest_last=on is None)
+        limits.write(_without_originals(rows) if fmt == "table" else rows, fmt, shown_rows, newest_last=on is None)
+
+
+def _without_originals(rows: Sequence[output.Row]) -> Sequence[output.Row]:
+    """Rows for people: what was published stands beside the rest only where it tells something else."""
+    if not rows or any(row.get("revised", row["published"]) for row in rows):
+        return rows
+    return [{name: value for name, value in row.items() if name not in {"published", "revised"}} for row in rows]
 
 
 @click.command("close-run")

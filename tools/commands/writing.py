@@ -114,25 +114,31 @@ def _pair(word: str, usage: str) -> tuple[str, str]:
 @DB
 @click.argument("player")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
-def erase(db_path: str, player: str, yes: bool) -> None:
+@click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
     """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
 
-    PLAYER is a name, an identity such as lichess:ann, or a number. Copies of the people file keep the name until
-    they expire. An import of a file that names the person brings the name back, under a new number: nothing is left by
-    which the person could be recognised.
+    PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. The
+    journal says that somebody was erased, and under which number, never who; an older copy of the people file that
+    is put back is erased again by that. Copies keep the name until they expire. An import of a file that names the
+    person brings the name back, under a new number: nothing is left by which the person could be recognised.
 
     \b
     Example:
       rating-ledger erase club.db lichess:ann
-      rating-ledger erase club.db 1017 --yes
+      rating-ledger erase club.db 1017 --yes --actor admin:eve
     """
     with Ledger.open(db_path) as ledger:
         person = ledger.people_row(int(player)) if player.isdecimal() else None
         person = person or ledger.player(player)
-        if not person.is_erased:
-            confirmed(f"Erase {person.name} ({person.identity}), player {person.player}, for good?", yes=yes)
-        erased = ledger.erase(person.player)
-    outcome = f"who player {person.player} was {'is forgotten' if erased else 'was forgotten before'}"
+        numbers = ledger.registry.same_person(person.player)
+        rows = [ledger.people_row(number) for number in numbers]
+        known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
+        if known:
+            confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
+        erased = ledger.erase(person.player, actor=actor)
+    called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
+    outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
         f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
         "names the person brings the name back, under a new number"

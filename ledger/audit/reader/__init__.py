@@ -5,10 +5,14 @@ alone is whether the whole file was written anew: that takes a head kept outside
 """
 
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
+from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
 from ledger.audit.reader.four_eyes import verify_four_eyes
+from ledger.audit.reader.growth import verify_checkpoint
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
+from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
 from ledger.audit.reader.notes import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.audit.reader.people import PeopleVerdict, verify_people
 from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, verify_inclusion
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
@@ -17,23 +21,32 @@ from ledger.audit.reader.texts import TextsVerdict, verify_texts
 __all__ = [
     "FIRST_FALSEHOODS",
     "RESTORE",
+    "ErasuresVerdict",
     "Falsehood",
     "JournalVerdict",
+    "ListsVerdict",
     "NamesVerdict",
     "NotAProofError",
+    "PeopleVerdict",
     "ProvenReceipt",
+    "PublishedList",
     "ReasonsVerdict",
     "Snapshot",
     "TextsVerdict",
     "VerifierKey",
     "inclusion_proof",
+    "published_lists",
     "snapshot",
     "verified_checkpoint",
+    "verify_checkpoint",
     "verify_consistency",
+    "verify_erasures",
     "verify_four_eyes",
     "verify_inclusion",
     "verify_journal",
+    "verify_lists",
     "verify_names",
+    "verify_people",
     "verify_reasons",
     "verify_receipt",
     "verify_texts",

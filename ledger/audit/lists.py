@@ -1,0 +1,144 @@
+"""Published lists worked out once more, each from the entries that it follows from, and held against what was kept.
+
+What another version of a scheme or of the arithmetic published cannot be worked out by this one; it is said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ledger.audit.reader import Falsehood, Snapshot
+from ledger.audit.reader.lists import COLUMNS, PublishedList, kept_rows
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
+from ledger.facts.codec import decode
+from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.instants import instant_end_ms
+from ledger.facts.public_events import ListPublished
+from ledger.journal import Journal
+from ledger.journal.kept_lists import ListRow, kept_texts
+from ledger.ratings.lists import rows_in_force
+from ledger.ratings.past_views import Steps, stepping
+from ledger.ratings.player_states import PlayerStates
+from ledger.runtime import arith
+from ledger.runtime.progress import Progress
+from ledger.schemes import available
+
+REMEDY = "find out who published it and from what: the entries before it are true"
+
+
+class Recomputed:
+    """What came of working the lists out: how many were compared, what is false, and what could not be compared."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+        self.falsehoods: list[Falsehood] = []
+        self.left_out: list[tuple[str, str]] = []  # the list, and why
+
+
+def recompute(
+    journal: Journal, file: Snapshot, lists: Sequence[PublishedList], progress: Progress
+) -> Recomputed:
+    """Work the lists out, in the order of their heads, each from the entries before it alone.
+
+    Args:
+        journal: the proven journal.
+        file: the same, for the kept rows.
+        lists: those that name a true head.
+        progress: told what is being done.
+    """
+    found = Recomputed()
+    with stepping(journal) as past:
+        for published in sorted(lists, key=lambda published: published.head):
+            event = _entry(journal, published.position)
+            if not isinstance(event, ListPublished):
+                found.falsehoods.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
+                continue
+            why_not = _other_version(event)
+            if why_not:
+                found.left_out.append((str(published), why_not))
+                continue
+            rows, pool = _rows(past, event, published.head, progress)
+            falsehood = _difference(file, published, event, rows)
+            why_not = _older_scheme(journal, pool, event) if falsehood else ""
+            if falsehood and why_not:
+                found.left_out.append((str(published), why_not))
+                continue
+            found.compared += 1
+            found.falsehoods += [falsehood] if falsehood else []
+    return found
+
+
+def _entry(journal: Journal, position: int) -> Event:
+    """The event at a position."""
+    return next(decode(body).event for bodies in journal.read(position - 1, position) for body in bodies)
+
+
+def _other_version(event: ListPublished) -> str:
+    """Why this version cannot work a list out; empty where it can."""
+    scheme = available().get(event.scheme)
+    if scheme is None:
+        return f"scheme {event.scheme!r} is not installed here: install it to compare the list"
+    here = scheme.version, arith.VERSION
+    if (event.scheme_version, event.arithmetic) == here:
+        return ""
+    return _not_reproducible(event.scheme, (event.scheme_version, event.arithmetic), here)
+
+
+def _not_reproducible(scheme: str, then: tuple[int | None, int | None], here: tuple[int, int]) -> str:
+    return (
+        f"not reproducible by this version: it was made by version {then[0]} of {scheme!r} with arithmetic {then[1]}, "
+        f"this program has {here[0]} and {here[1]}; to compare it, run the release of that time"
+    )
+
+
+def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> str:
+    """Where another scheme rated the pool before: why that one may have been of another version, or nothing."""
+    for era in () if pool is None else pool.eras:
+        adopted = _entry(journal, era.position)
+        if not isinstance(adopted, SchemeAdopted) or adopted.scheme == event.scheme:
+            continue
+        then, here = (adopted.scheme_version, adopted.arithmetic), (era.scheme.version, arith.VERSION)
+        if then != here:
+            return _not_reproducible(adopted.scheme, then, here)
+    return ""
+
+
+def _rows(
+    past: Steps, event: ListPublished, head: int, progress: Progress
+) -> tuple[Mapping[int, ListRow], Pool | None]:
+    connection = past.go_to(head, progress).connection
+    pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
+    if pool is None:
+        return {}, None
+    rows = rows_in_force(PlayerStates(connection, pool), instant_end_ms(event.as_of))
+    return {row.player: row for row in rows}, pool
+
+
+def _difference(
+    file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
+) -> Falsehood | None:
+    """The first row of a list that does not follow from its entries, if any; without kept rows their digest tells."""
+    try:
+        found = next(_differences(kept_rows(file, published), rows), None)
+    except ValueError:  # named already
+        digest = kept_texts(rows.values()).digest
+        same = digest == event.digest
+        found = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
+    return None if found is None else Falsehood(str(published), found[0], f"{found[1]}; {REMEDY}")
+
+
+def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> Iterator[tuple[str, str]]:
+    """Of each row that differs, whose it is, and both values."""
+    remaining = dict(rows)
+    for row in kept:
+        player = row[0]
+        assert isinstance(player, int)
+        true = remaining.pop(player, None)
+        if true is None:
+            yield f"player {player}", f"stands there with {row[3]!r}, and is on no such list by the entries"
+        for name, value, follows in zip(COLUMNS, row, true or row, strict=True):
+            if repr(value) != repr(follows):
+                yield f"player {player}", f"{name} is {value!r}, the entries give {follows!r}"
+    for player, true in remaining.items():
+        yield f"player {player}", f"is missing, the entries give {true.rating!r}"

@@ -1,0 +1,150 @@
+"""The rows of a published list as they are kept beside the journal: their canonical bytes, and their reading.
+
+The form ``rating-list/1``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
+each the array of ``COLUMNS``; numbers are in the shortest form that reads back the same, and each line ends with a
+line feed. The *cover* is a line with form, columns and number of players, and a line for each part: its SHA-256 in
+hexadecimal, its first and its last player, and how many players it has. The digest of a list is that of its cover,
+which fixes every part. All are kept where movetext is, by their SHA-256. No name of a person stands in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+import attrs
+import orjson
+
+from ledger.errors import CorruptError
+from ledger.journal import Journal
+from ledger.runtime.lazy import zstandard
+
+FORM = "rating-list/1"
+ROWS_A_PART = 1_024  # some 50 KB: few enough to find a player quickly, many enough to be packed well
+LARGEST_TEXT = 16 << 20  # bytes of a part or a cover, as the audit reads them
+_LEVEL = 3  # of zstd
+
+
+class ListRow(NamedTuple):
+    """A player of a list.
+
+    Attributes:
+        player: the player number.
+        rank: place in the list, from 1; of equal ratings the lower number stands first.
+        shown: the rating as lists show it, to the nearest point; of halves the even one.
+        rating: the rating, points, unrounded.
+        games: rated games by then that the ledger knows.
+        last_game: day of the last of them; None without one.
+    """
+
+    player: int
+    rank: int
+    shown: int
+    rating: float
+    games: int
+    last_game: str | None
+
+
+COLUMNS = ListRow._fields
+
+
+class KeptTexts(NamedTuple):
+    """What is to be kept of a list: the digest of its cover, in hexadecimal, and the bytes of cover and parts."""
+
+    digest: str
+    texts: tuple[bytes, ...]
+
+    def frames(self) -> Iterator[tuple[bytes, bytes]]:
+        """(SHA-256, zstd frame) of each text."""
+        compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        for text in self.texts:
+            yield sha256(text).digest(), compressor.compress(text)
+
+
+def kept_texts(rows: Iterable[ListRow]) -> KeptTexts:
+    """The bytes in which rows are kept; they may come in any order."""
+    in_order = sorted(rows)
+    texts, lines = [], [_line({"columns": COLUMNS, "form": FORM, "players": len(in_order)})]
+    remaining = iter(in_order)
+    while part := list(islice(remaining, ROWS_A_PART)):
+        text = b"".join(map(_line, map(tuple, part)))
+        lines.append(_line((sha256(text).hexdigest(), part[0].player, part[-1].player, len(part))))
+        texts.append(text)
+    cover = b"".join(lines)
+    return KeptTexts(sha256(cover).hexdigest(), (cover, *texts))
+
+
+def _line(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+
+
+class _Part(NamedTuple):
+    digest: str
+    first: int
+    last: int
+    players: int
+
+
+@attrs.frozen
+class KeptList:
+    """The kept rows of one publication; what is read is compared with its digest.
+
+    Attributes:
+        journal: where they are kept.
+        path: the journal's file, as messages name it.
+        position: of the entry that published the list.
+        digest: of the cover, in hexadecimal.
+    """
+
+    journal: Journal
+    path: str
+    position: int
+    digest: str
+
+    def rows(self) -> Iterator[ListRow]:
+        """All rows, in order of the player numbers.
+
+        Raises:
+            CorruptError: they are not kept, or are not those that were published.
+        """
+        for part in self._parts():
+            yield from self._rows_of(part)
+
+    def row(self, player: int) -> ListRow | None:
+        """A player's row, found by reading one part; None for who is not on the list.
+
+        Raises:
+            CorruptError: as for ``rows``.
+        """
+        for part in self._parts():
+            if part.first <= player <= part.last:
+                return next((row for row in self._rows_of(part) if row.player == player), None)
+        return None
+
+    def _parts(self) -> list[_Part]:
+        head, *lines = self._text(self.digest).splitlines()
+        said = orjson.loads(head)
+        if said["form"] != FORM:
+            raise self._false(f"its rows are kept in the form {said['form']!r}, this program reads {FORM!r}")
+        return [_Part(*orjson.loads(line)) for line in lines]
+
+    def _rows_of(self, part: _Part) -> Sequence[ListRow]:
+        return [ListRow(*orjson.loads(line)) for line in self._text(part.digest).splitlines()]
+
+    def _text(self, digest: str) -> bytes:
+        frame = self.journal.text(bytes.fromhex(digest))
+        if frame is None:
+            raise self._false(f"{digest} of its kept rows is missing")
+        try:
+            text = zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
+        except zstandard.ZstdError:
+            raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
+        if sha256(text).hexdigest() != digest:
+            raise self._false(f"{digest} of its kept rows was changed")
+        return text
+
+    def _false(self, what: str) -> CorruptError:
+        remedy = "restore it from a copy, or work it out again by 'lists DB LIST --restore-rows'"
+        return CorruptError(self.path, self.position, f"published a list, but {what}; {remedy}")

@@ -1,0 +1,41 @@
+"""The rating list in force at an instant: who stands on it, in which order, and with which numbers.
+
+One question, asked by lists that are shown, published and proven alike. No name of a person is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import nsmallest
+
+from ledger.facts.instants import Precision, instant_text
+from ledger.journal.kept_lists import ListRow
+from ledger.ratings.player_states import PlayerState, PlayerStates
+
+
+def rows_in_force(states: PlayerStates, ms: int, limit: int | None = None) -> list[ListRow]:
+    """The list in force at an instant, best first; of equal ratings the lower player number stands first.
+
+    Args:
+        states: of the pool.
+        ms: the instant, milliseconds since 1970.
+        limit: how many, the best; all by default.
+    """
+    listed = [(-(state.in_force or 0.0), state.player, state) for state in states.all_at(ms)]
+    ordered = sorted(listed, key=_place) if limit is None else nsmallest(limit, listed, key=_place)
+    return [_row(rank, state) for rank, (_, _, state) in enumerate(ordered, 1)]
+
+
+def _place(row: tuple[float, int, PlayerState]) -> tuple[float, int]:
+    return row[:2]
+
+
+def _row(rank: int, state: PlayerState) -> ListRow:
+    rating = state.in_force or 0.0
+    last = None if state.row is None else instant_text(state.row["ended_ms"], Precision.DAY)
+    return ListRow(state.player, rank, round(rating), rating, state.games, last)
+
+
+def by_player(rows: Sequence[ListRow]) -> dict[int, ListRow]:
+    """The rows by player number."""
+    return {row.player: row for row in rows}

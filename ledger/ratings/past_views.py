@@ -1,0 +1,129 @@
+"""The views as they stood when the journal had fewer entries: built aside, kept for the next question, or in steps.
+
+What was known at an entry follows from the entries up to there alone. What is built here can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ledger.errors import LedgerError
+from ledger.journal import Journal
+from ledger.journal.until import JournalUntil
+from ledger.ratings.projector import Projector
+from ledger.ratings.views import Views
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
+from ledger.runtime.ledger_files import beside
+from ledger.runtime.progress import Progress, silent
+
+_WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
+
+
+@contextmanager
+def known_at(
+    path: Path, projectors: Sequence[Projector], journal: Journal, position: int, progress: Progress = silent,
+    *, keep: bool = True,
+) -> Iterator[Views]:  # fmt: skip
+    """The views as they stood at an entry, for the length of the block.
+
+    They are kept beside the journal, those of one entry at a time, where its folder can be written.
+
+    Args:
+        path: the journal's file.
+        projectors: the read models beside the history.
+        journal: the journal, with at least so many entries.
+        position: how many entries were known.
+        progress: told what is being done.
+        keep: whether they may be kept, and kept ones used; otherwise they are built anew in a temporary folder.
+    """
+    kept = _KnownViews(beside(path, f"{_WORD}{position}"), projectors, JournalUntil(journal, position))
+    if keep and kept.can_be_written():
+        with closing(kept):
+            kept.make(progress)
+            for other in _others(kept.path):
+                _KnownViews(other, (), journal).delete()
+            yield kept
+        return
+    with _temporary(projectors, journal, position) as views:
+        views.catch_up(progress)
+        yield views
+
+
+def _others(kept: Path) -> list[Path]:
+    """The files that earlier questions left."""
+    stem, _, rest = kept.name.rpartition(_WORD)
+    files = kept.parent.glob(f"{glob.escape(stem)}{_WORD}*{Path(rest).suffix}")
+    return [file for file in files if file != kept]
+
+
+class _KnownViews(Views):
+    """Views of one entry, which never change once they are built, so that whoever reads them reads on."""
+
+    def make(self, progress: Progress) -> None:
+        """Build them unless they stand, and open them before anybody can delete them."""
+        with self._alone():
+            if not self._stands():
+                self.close()
+                self._discard_build()
+                self._build(progress, self.journal.size())
+            assert self.connection
+
+    def _stands(self) -> bool:
+        try:
+            return self.is_level()
+        except LedgerError:  # of another journal, or damaged
+            return False
+
+    def delete(self) -> None:
+        """Delete them, unless somebody builds them; who has them open keeps them until the end."""
+        with suppress(OSError, filelock.Timeout), self._lock.acquire(timeout=0):
+            for word in ("", "-wal", "-shm", ".lock"):
+                self.path.with_name(self.path.name + word).unlink(missing_ok=True)
+
+
+@contextmanager
+def _temporary(projectors: Sequence[Projector], journal: Journal, position: int) -> Iterator[Views]:
+    with TemporaryDirectory(prefix="ledger-known-") as folder:
+        views = Views(Path(folder) / "views.db", projectors, JournalUntil(journal, position))
+        with closing(views):
+            yield views
+
+
+@contextmanager
+def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
+    """Views that are brought from entry to entry, for the length of the block, in a temporary folder.
+
+    Args:
+        journal: the journal.
+        begun: level views of an entry, to go on from a copy of them; by default from the beginning.
+    """
+    with _temporary(() if begun is None else begun.projectors, journal, 0) as views:
+        if begun is not None:
+            with (
+                sqlite.storage_errors(views.path),
+                closing(sqlite.connect(begun.path, read_only=True)) as source,
+                closing(sqlite.connect(views.path)) as target,
+            ):
+                source.backup(target)
+                target.execute("PRAGMA journal_mode=WAL")
+        yield Steps(views, journal)
+
+
+class Steps:
+    """Views that go forward through a journal."""
+
+    def __init__(self, views: Views, journal: Journal) -> None:
+        """Take views and the whole journal."""
+        self.views = views
+        self._journal = journal
+
+    def go_to(self, position: int, progress: Progress = silent) -> Views:
+        """The views as they stood at an entry, which is none before the last that was asked for."""
+        self.views.journal = JournalUntil(self._journal, position)
+        self.views.catch_up(progress)
+        return self.views

@@ -1,0 +1,140 @@
+"""How two lists differ: who was created, unchanged, changed or removed, and steps that lead from number to number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.answers import differences
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.words import Carry
+from ledger.ledger import Ledger
+from tests.kit.clubs import NAME, NOW, record_game
+from tests.kit.games import scheme_adopted
+
+NAMES = ("Ann", "Bob", "Carl", "Dora")
+
+
+@pytest.fixture(name="two_months")
+def _ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Two games of January and one of February; the lists of both months are published."""
+    with Ledger.create(tmp_path / NAME, scheme="elo", clock=lambda: NOW) as ledger:
+        for name in NAMES:
+            ledger.register(f"name:{name.lower()}", name)
+        record_game(ledger, "g1", "2021-01-10", 1, 2)
+        record_game(ledger, "g2", "2021-01-20", 1, 3)
+        ledger.publications.publish("2021-01-31", actor="eve")
+        record_game(ledger, "g3", "2021-02-10", 2, 3)
+        ledger.publications.publish("2021-02-28", actor="eve")
+        ledger.level()
+        yield ledger
+
+
+def compared(ledger: Ledger, first: str, second: str) -> dict[int, dict[str, Any]]:
+    """By player, what became of each; the steps of each lead from the one rating to the other without a gap."""
+    rows = differences.differences(ledger, *differences.two_lists(ledger, first, second))
+    for row in rows:
+        place = row["rating_before"]
+        for step in row["why"]:
+            assert step["before"] == place != step["after"]
+            place = step["after"]
+        assert place == row["rating_after"]
+    return {row["player"]: row for row in rows}
+
+
+def causes(row: dict[str, Any]) -> list[str]:
+    return [step["cause"] for step in row["why"]]
+
+
+JANUARY, FEBRUARY = "standard@2021-01-31", "standard@2021-02-28/1"
+
+
+def test_from_list_to_list_it_is_what_was_played_between(two_months: Ledger) -> None:
+    found = compared(two_months, JANUARY, FEBRUARY)
+    assert {player: row["change"] for player, row in found.items()} == {1: "unchanged", 2: "changed", 3: "changed"}
+    assert causes(found[1]) == []
+    assert causes(found[2]) == causes(found[3]) == ["played or passed between the two days"]
+    assert (found[2]["games_before"], found[2]["games_after"]) == (1, 2)
+    assert found[2]["difference"] == found[2]["rating_after"] - found[2]["rating_before"]
+
+
+def test_a_list_and_what_the_journal_says_now_of_it(two_months: Ledger) -> None:
+    assert {row["change"] for row in compared(two_months, JANUARY, "now").values()} == {"unchanged"}
+    record_game(two_months, "late", "2021-01-05", 4, 1)
+    found = compared(two_months, JANUARY, "now")
+    assert {player: row["change"] for player, row in found.items()} == {
+        1: "changed", 2: "changed", 3: "changed", 4: "created",
+    }  # fmt: skip
+    assert all(causes(row) == ["late result late"] for row in found.values())
+    assert (found[4]["rating_before"], found[4]["rank_before"], found[4]["difference"]) == (None, None, None)
+    back = compared(two_months, "now", JANUARY)
+    assert back[4]["change"] == "removed"
+    assert [(step["before"], step["after"]) for step in back[4]["why"]] == [(found[4]["rating_after"], None)]
+    assert list(back)[-1] == 4, "who is gone stands at the end"
+
+
+def test_late_results_and_a_change_of_scheme_are_told_one_by_one(two_months: Ledger) -> None:
+    record_game(two_months, "late1", "2021-01-05", 4, 1)
+    adoption = two_months.append(scheme_adopted("chessworld", effective_from="2021-01-15", carry=Carry.KEEP))
+    record_game(two_months, "late2", "2021-01-25", 4, 2)
+    found = compared(two_months, JANUARY, "standard@2021-02/now")
+    change = f"entry {adoption.position}: scheme:standard@2021-01-15"
+    assert causes(found[1]) == ["late result late1", change]
+    assert causes(found[2])[-2:] == ["late result late2", "played or passed between the two days"]
+    assert "late result late2" in causes(found[4])
+
+
+def test_results_that_follow_each_other_are_told_together_where_they_are_many(
+    two_months: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "FEW_GAMES", 2)
+    for n in range(3):
+        record_game(two_months, f"late{n}", f"2021-01-0{n + 1}", 4, 1)
+    assert causes(compared(two_months, JANUARY, "now")[4]) == ["3 late results, late0 to late2"]
+
+
+def test_beyond_the_limit_entries_are_told_together(two_months: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(differences, "MOST_STEPS", 1)
+    head = two_months.journal.size()
+    for n, scheme in enumerate(("chessworld", "elo", "chessworld"), 1):
+        two_months.append(scheme_adopted(scheme, effective_from=f"2021-01-{n:02}", carry=Carry.RESTART))
+    two_months.level()
+    told = {cause for row in compared(two_months, JANUARY, "now").values() for cause in causes(row)}
+    assert told <= {f"entry {head + 1}: scheme:standard@2021-01-01", f"entries {head + 2} to {head + 3}"}
+    assert told
+
+
+def test_what_was_published_later_is_compared_by_what_was_known(two_months: Ledger) -> None:
+    """The second edition of January is later in what was known, and of an earlier day, than the list of February."""
+    record_game(two_months, "late", "2021-01-05", 4, 1)
+    two_months.publications.publish("2021-01-31", actor="eve")
+    two_months.level()
+    found = compared(two_months, FEBRUARY, JANUARY)
+    assert found[4]["change"] == "created"
+    assert causes(found[4]) == ["late result late"]
+    assert causes(found[2]) == ["late result late", "played or passed between the two days"]
+    assert compared(two_months, "standard@2021-01-31/1", "standard@2021-01-31/2")[1]["change"] == "changed"
+
+
+def test_words_that_mean_no_list_are_refused(two_months: Ledger) -> None:
+    with pytest.raises(MalformedError, match="both lists are 'now'"):
+        differences.two_lists(two_months, "now", "now")
+    with pytest.raises(UnknownNameError, match="standard@2021-02-28/1"):
+        differences.two_lists(two_months, "standard@2021-03-31", "now")
+    with pytest.raises(UnknownNameError, match="no pool 'rapid'"):
+        differences.two_lists(two_months, JANUARY, "rapid@2021/now")
+    with pytest.raises(ValueError, match="february"):
+        differences.two_lists(two_months, JANUARY, "standard@february/now")
+    two_months.append(scheme_adopted("elo", pool="rapid"))
+    two_months.level()
+    with pytest.raises(MalformedError, match="lists of two pools"):
+        differences.two_lists(two_months, JANUARY, "rapid@2021/now")
+
+
+def test_equal_lists_need_no_views_of_the_past(two_months: Ledger) -> None:
+    compared(two_months, JANUARY, "now")
+    compared(two_months, JANUARY, FEBRUARY)
+    assert list(two_months.path.parent.glob("*known*")) == []

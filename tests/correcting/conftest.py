@@ -1,0 +1,18 @@
+"""The club of four that is corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.ledger import Ledger
+from tests.kit.corrections import made
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[Ledger]:
+    """Ann, Bob, Cleo and Dan with seven rated games, open."""
+    with made(tmp_path / "club.db") as ledger:
+        yield ledger

@@ -1,0 +1,58 @@
+"""Files of corrections: every row read, every fault at once with its line, nothing proposed where there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from ledger.correcting.batches import COLUMNS, read_batch
+from ledger.correcting.verbs import VERBS
+from ledger.facts.changes import Verb
+from ledger.ledger import Ledger
+
+
+def read(club: Ledger, text: str) -> tuple[list[Verb], list[str]]:
+    rows, faults = read_batch(club.corrections.verbs, text.encode())
+    return [row.change.do for row in rows], [f"{fault.line}: {fault.message}" for fault in faults]
+
+
+def test_each_row_is_a_change_and_blank_ones_are_passed_over(club: Ledger) -> None:
+    text = "\ufeffverb,game,to,player,which\nvoid,g1,,,\n\n,,,,\nresult,g2, 0-1 ,,\nannul,,,Ann,all\n"
+    assert read(club, text) == ([Verb.ANNUL, Verb.REPLACE, Verb.ANNUL_GAMES], [])
+
+
+def test_all_faults_are_named_at_once_with_their_lines(club: Ledger) -> None:
+    text = "verb,game,to\nvoid,g99,\nresult,g1,draw and\nvoids,g1,\nresult,g1,2-0\nvoid,g1\n"
+    changes, faults = read(club, text)
+    assert changes == []
+    assert [fault.partition(" ")[0] for fault in faults] == ["2:", "3:", "4:", "5:", "6:"]
+    assert "no game 'g99'" in faults[0]
+    assert "result 'draw and' must be 1-0" in faults[1]
+    assert "no verb 'voids'" in faults[2]
+    assert "has 2 cells, the header 3" in faults[4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1: the header has no column 'verb'"),
+        ("game,to\ng1,1-0\n", "1: the header has no column 'verb'"),
+        ("verb,gmae\nvoid,g1\n", "1: no column 'gmae'; did you mean 'game'"),
+        ("verb,game,game\nvoid,g1,g1\n", "1: column 'game' stands twice"),
+        ("verb,game\n", "1: holds no row"),
+        ('verb,game\nvoid,"g1\n', "cannot be read as CSV"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(text: str, message: str, club: Ledger) -> None:
+    changes, faults = read(club, text)
+    assert changes == []
+    assert message in faults[0]
+
+
+def test_a_file_of_other_letters_is_refused_with_its_line(club: Ledger) -> None:
+    _, faults = read_batch(club.corrections.verbs, b"verb,game\nvoid,g1\nvoid,\xff\n")
+    assert [(fault.line, fault.message) for fault in faults] == [(3, "is not UTF-8: save the file as UTF-8")]
+
+
+def test_every_word_of_a_verb_is_a_column() -> None:
+    for verb in VERBS.values():
+        assert {*verb.needed, *verb.options, *verb.allowed} <= {*COLUMNS}

@@ -1,0 +1,268 @@
+"""What may not be proposed or decided: each rule provoked, named, all faults at once, the journal untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ledger.book.proposal_rules import RULES
+from ledger.errors import LedgerError, MalformedError, ProposalError
+from ledger.facts.changes import Change, Verb, Which
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import SchemeAdopted
+from ledger.ledger import Ledger
+from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, ratings
+from tests.kit.games import game_recorded
+
+Provoke = Callable[[Ledger], object]
+DECIDED = {"approve": Decision.APPROVED, "reject": Decision.REJECTED, "withdraw": Decision.WITHDRAWN}
+
+
+def propose(*changes: Change, reason: str = "the scoresheet") -> Provoke:
+    return lambda club: club.propose(changes, reason=reason, by="eve")
+
+
+def verb(name: str, **words: str) -> Provoke:
+    return lambda club: club.propose([ask(club, name, **words)], reason="the scoresheet", by="eve")
+
+
+def decide(decision: str, by: str = "adam", number: int = 1, seen: int | None = None) -> Provoke:
+    return lambda club: club.decide(number, DECIDED[decision], by=by, seen=seen)
+
+
+def first(*provoke: Provoke) -> Provoke:
+    """One after the other: all but the last are in order."""
+
+    def run(club: Ledger) -> object:
+        for step in provoke[:-1]:
+            step(club)
+        return provoke[-1](club)
+
+    return run
+
+
+VOID_G1 = Change(do=Verb.ANNUL, fact="game:g1", entry=6)
+DRAWN = Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "white"}, facts={"outcome": "draw"})
+LOST = Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "white"}, facts={"outcome": "black"})
+
+# Rule -> what provokes it, and how its message begins.
+CASES: dict[str, list[tuple[Provoke, str]]] = {
+    "no-reason": [
+        (propose(DRAWN, reason=""), "a reason is missing"),
+        (propose(DRAWN, reason="x" * 1001), "must be 1 to 1000 characters"),
+    ],
+    "nothing-proposed": [(propose(), "nothing is proposed")],
+    "no-such-fact": [
+        (propose(Change(do=Verb.ANNUL, fact="game:g99", entry=6)), "the journal holds no 'game:g99' at entry 6"),
+        (propose(Change(do=Verb.ANNUL, fact="game:g1", entry=7)), "the journal holds no 'game:g1' at entry 7"),
+    ],
+    "no-such-player": [
+        (propose(Change(do=Verb.MERGE, player=9, into=1)), "player 9 was never registered"),
+        (propose(Change(do=Verb.MERGE, player=1, into=9)), "player 9 was never registered"),
+        (propose(Change(do=Verb.ANNUL_GAMES, player=9, which=Which.ALL)), "player 9 was never registered"),
+    ],
+    "no-such-tournament": [
+        (verb("void-tournament", tournament="Closed"), "tournament 'Closed' of pool 'standard' has no games"),
+        (verb("void-tournament", tournament="Open", pool="rapid"), "tournament 'Open' of pool 'rapid' has no games"),
+        (verb("void-tournament", tournament="Open", from_="2027"), "tournament 'Open' of pool 'standard' has no games"),
+    ],
+    "no-such-proposal": [
+        (verb("undo", proposal="7"), "there is no proposal 7"),
+        (decide("approve", number=7), "there is no proposal 7"),
+    ],
+    "not-correctable": [
+        (verb("take-back", fact="scheme:standard@start"), "'scheme:standard@start' cannot be taken back"),
+        (verb("take-back", fact="player:1"), "'player:1' cannot be taken back"),
+        (
+            verb("fact", fact="scheme:standard@start", field="effective_from", to="2026"),
+            "effective_from of 'scheme:standard@start' cannot be corrected; what can is",
+        ),
+        (verb("fact", fact="player:1", field="player", to="2"), "player of 'player:1' cannot be corrected"),
+    ],
+    "stale": [
+        (
+            propose(Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "draw"},
+                           facts={"outcome": "black"})),
+            "outcome of 'game:g1' is 'white', not 'draw'",
+        ),
+        (first(propose(DRAWN), propose(LOST), decide("approve"), decide("approve", number=2)),
+         "outcome of 'game:g1' is 'draw', not 'white'; look at it again (this was in order when it was proposed"),
+        (first(propose(VOID_G1), propose(VOID_G1), decide("approve"), decide("approve", number=2)),
+         "'game:g1' was annulled by proposal 1 already (this was in order when it was proposed"),
+        (propose(Change(do=Verb.PART, player=1, into=2)), "player 1 is not merged into 2 now"),
+    ],
+    "changes-nothing": [
+        (verb("result", game="g1", to="1-0"), "'game:g1' says so already: outcome='white'"),
+        (verb("reinstate", game="g1"), "'game:g1' stands"),
+        (first(lambda club: approve(club, VOID_G1), verb("void", game="g1")), "'game:g1' was annulled by proposal 1"),
+        (verb("annul", player="Ann", which="all", from_="2027"), "player 1 has no rated game from 2027 that stands"),
+        (verb("annul", player="Dan", which="losses", until="2026-11-04"),
+         "player 4 has no rated game that the opponent lost until 2026-11-04 that stands"),
+        (verb("reinstate-tournament", tournament="Open"), "no game of tournament 'Open' of pool 'standard' is voided"),
+    ],
+    "conflicting": [
+        (propose(DRAWN, LOST), "change 1 and change 2 both change outcome of 'game:g1'"),
+        (propose(VOID_G1, VOID_G1), "change 1 and change 2 both change itself of 'game:g1'"),
+    ],
+    "circular": [
+        (first(lambda club: approve(club, Change(do=Verb.MERGE, player=ANN, into=BOB)),
+               verb("merge", player="Bob", into="Ann")), "player 1 is merged into 2 already"),
+        (propose(Change(do=Verb.MERGE, player=ANN, into=BOB), Change(do=Verb.MERGE, player=BOB, into=ANN)),
+         "players [1, 2] would be merged into each other in a ring"),
+        (propose(Change(do=Verb.MERGE, player=ANN, into=ANN)), "player 1 is merged into 1 already"),
+    ],
+    "already-merged": [
+        (first(lambda club: approve(club, Change(do=Verb.MERGE, player=ANN, into=BOB)),
+               propose(Change(do=Verb.MERGE, player=ANN, into=CLEO))), "player 1 is merged into 2; take that"),
+    ],
+    "bad-value": [
+        (verb("game", game="g1", field="ended_at", to="2026-02-30"), "'game:g1' may not stand so: ended_at"),
+        (verb("game", game="g1", field="half_moves", to="-1"), "'game:g1' may not stand so: half_moves"),
+        (verb("fact", fact="player:1", field="standing", to="lord"), "'player:1' may not stand so: expected one of"),
+        (verb("annul", player="Ann", which="all", from_="2026-11-05", until="2026-11-01"),
+         "from 2026-11-05 until 2026-11-01 is no time at all"),
+        (propose(Change(do=Verb.ADD, fact="game:x", kind="game-recorded/1", facts={"game": "x"})),
+         "'game:x' may not be recorded so: required field missing"),
+        (propose(Change(do=Verb.ADD, fact="game:x", kind="born-anew/1", facts={"a": 1})), "'game:x' may not be recor"),
+    ],
+    "exists-already": [
+        (propose(Change(do=Verb.ADD, fact="game:g1", kind="game-recorded/1", facts={"game": "g1"})),
+         "'game:g1' was recorded at entry 6; correct that one"),
+    ],
+    "already-decided": [
+        (first(propose(DRAWN), decide("reject"), decide("approve")), "proposal 1 was rejected by 'adam' at entry"),
+        (first(propose(DRAWN), decide("approve"), decide("withdraw", by="eve")), "proposal 1 was approved by 'adam'"),
+    ],
+    "not-approved": [
+        (first(propose(DRAWN), verb("undo", proposal="1")), "proposal 1 is open"),
+        (first(propose(DRAWN), decide("reject"), verb("undo", proposal="1")), "proposal 1 was rejected"),
+        (first(propose(DRAWN), decide("approve"), lambda club: approve(club, ask(club, "undo", proposal="1")),
+               verb("undo", proposal="1")), "proposal 1 was undone already"),
+    ],
+    "not-the-proposer": [(first(propose(DRAWN), decide("withdraw")), "proposal 1 was made by 'eve', not by 'adam'")],
+    "four-eyes": [
+        (first(lambda club: club.policies.set("four-eyes", {"on": True}, actor="admin"), propose(DRAWN),
+               decide("approve", by="eve")), ""),
+    ],
+    "unseen-entries": [
+        (first(propose(DRAWN), decide("approve", seen=3)), "the impact was looked at with 3 entries, 13 are there"),
+    ],
+    # Rules of the journal that a corrected fact would break.
+    "same-player": [(verb("reassign", game="g1", player="Ann", to="Bob"), "'game:g1': White and Black are both")],
+    "ended-before-start": [
+        (first(lambda club: approve(club, ask(club, "game", game="g1", field="started_at", to="2026-11-01")),
+               verb("game", game="g1", field="ended_at", to="2026-10-31")), "'game:g1': ended at 2026-10-31"),
+    ],
+    "ended-in-the-future": [(verb("game", game="g1", field="ended_at", to="2030"), "'game:g1': ended at 2030")],
+    "unknown-pool": [(verb("game", game="g1", field="pool", to="rapid"), "'game:g1': no scheme was adopted for pool")],
+    "unknown-player": [
+        (propose(Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"white": ANN}, facts={"white": 9})),
+         "'game:g1': player 9 was never registered"),
+    ],
+    "unknown-scheme": [
+        (verb("fact", fact="scheme:standard@start", field="scheme", to="guess"), "'scheme:standard@start': no scheme"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "provoke", "message"), [(rule, *case) for rule, cases in CASES.items() for case in cases]
+)
+def test_it_is_refused_by_name_and_nothing_is_recorded(
+    rule: str, provoke: Provoke, message: str, club: Ledger
+) -> None:
+    sizes: list[int] = []
+    append = club._recorder.append_judged
+
+    def counted(*given: object) -> object:
+        sizes.append(club.journal.size())
+        return append(*given)  # type: ignore[arg-type]
+
+    club._recorder.append_judged = counted  # type: ignore[method-assign, assignment]
+    with pytest.raises(ProposalError) as caught:
+        provoke(club)
+    assert caught.value.rule == rule
+    assert caught.value.refusals[0].message.startswith(message)
+    assert str(caught.value).startswith(f"{rule}: ")
+    assert club.journal.size() == sizes[-1]
+
+
+def test_every_rule_is_provoked() -> None:
+    assert RULES.keys() <= CASES.keys()
+
+
+def test_all_faults_are_told_at_once_each_with_its_change(club: Ledger) -> None:
+    changes = [DRAWN, Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=9, into=1)]
+    with pytest.raises(ProposalError) as caught:
+        club.propose(changes, reason="x", by="eve")
+    assert [(refusal.number, refusal.rule) for refusal in caught.value.refusals] == [
+        (2, "no-such-proposal"), (3, "no-such-player"),
+    ]  # fmt: skip
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_open_proposals_about_one_fact_are_shown_to_each_other(club: Ledger) -> None:
+    assert club.propose([DRAWN], reason="x", by="eve").alike == ()
+    assert club.propose([LOST], reason="y", by="bea").alike == (1,)
+    shown = {known.proposal.proposal: known for known in club.corrections.proposals()}
+    assert (shown[1].alike, shown[2].alike) == ((2,), (1,))
+    club.decide(2, Decision.REJECTED, by="adam", reason="the first is right")
+    assert [known.state for known in club.corrections.proposals()] == ["open", "rejected"]
+    assert [known.alike for known in club.corrections.proposals(open_only=True)] == [()]
+    assert club.corrections.proposal(2).decision_reason == "the first is right"
+
+
+def test_a_proposal_of_many_changes_stands_in_parts_under_one_decision(club: Ledger) -> None:
+    late = {"white": ANN, "black": DAN, "ended_at": "2026-11-15", "half_moves": 40}
+    club.append_many([game_recorded(f"m{n}", **late) for n in range(450)])
+    changes = [club.corrections.drafts.annul(f"game:m{n}") for n in range(450)]
+    proposed = club.propose(changes, reason="a test event", by="eve")
+    assert len(proposed.receipts) == 3
+    plain = ratings(club)
+    club.decide(1, Decision.APPROVED, by="adam")
+    assert ratings(club) != plain
+    assert len(club.corrections.proposal(1).changes) == 450
+
+
+def test_an_undo_that_would_leave_what_may_not_be_is_refused(club: Ledger) -> None:
+    approve(club, ask(club, "game", game="g1", field="ended_at", to="2026-11-05"))
+    approve(club, ask(club, "game", game="g1", field="started_at", to="2026-11-04"))
+    with pytest.raises(ProposalError, match="ended-before-start"):
+        approve(club, ask(club, "undo", proposal="1"))
+    approve(club, ask(club, "undo", proposal="1"), ask(club, "undo", proposal="2"))
+
+
+def test_an_undo_that_would_close_a_ring_of_merges_is_refused(club: Ledger) -> None:
+    approve(club, ask(club, "merge", player="Ann", into="Bob"))
+    approve(club, ask(club, "undo", proposal="1"))
+    approve(club, ask(club, "merge", player="Bob", into="Ann"))
+    with pytest.raises(ProposalError, match="circular"):
+        approve(club, ask(club, "undo", proposal="2"))
+
+
+def test_a_name_that_is_none_is_refused(club: Ledger) -> None:
+    with pytest.raises(MalformedError, match="actor"):
+        club.propose([DRAWN], reason="x", by="")
+    club.propose([DRAWN], reason="x", by="eve")
+    with pytest.raises(MalformedError, match="actor"):
+        club.decide(1, Decision.APPROVED, by=" adam")
+
+
+def test_with_four_eyes_on_a_second_person_approves(club: Ledger) -> None:
+    club.policies.set("four-eyes", {"on": True}, actor="admin")
+    club.propose([DRAWN], reason="x", by="eve")
+    with pytest.raises(LedgerError, match="four-eyes"):
+        club.decide(1, Decision.APPROVED, by="Eve")
+    club.decide(1, Decision.APPROVED, by="adam")
+    assert club.corrections.proposal(1).state == "approved"
+
+
+def test_a_proposal_to_adopt_in_the_past_is_recorded_by_its_approval(club: Ledger) -> None:
+    later = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
+    decision, adopted = approve(club, club.corrections.drafts.add(later))
+    assert adopted.position == decision.position + 1
+    club.level()
+    assert [row["scheme"] for row in club.rows("eras")] == ["chessworld", "elo"]
+
+

@@ -1,0 +1,233 @@
+"""Each verb: what it makes of the facts, against a ledger in which these had been recorded right at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger.correcting.verbs import VERBS
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.words import Outcome, Standing
+from ledger.ledger import Ledger
+from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, made, played, ratings, rebuilt, tables
+from tests.kit.games import game_recorded, run_closed
+
+Right = Callable[[list[GameRecorded]], list[GameRecorded]]
+
+
+def with_game(number: int, **facts: Any) -> Right:
+    """The games, of which one is told otherwise."""
+    return lambda games: [attrs.evolve(g, **facts) if g.game == f"g{number}" else g for g in games]
+
+
+def without(*numbers: int) -> Right:
+    """The games but some."""
+    return lambda games: [g for g in games if int(g.game[1:]) not in numbers]
+
+
+# By what is asked, in words, the games that should have been recorded.
+GAMES: dict[str, tuple[str, dict[str, str], Right]] = {
+    "result": ("result", {"game": "g2", "to": "0-1"}, with_game(2, outcome=Outcome.BLACK)),
+    "result drawn": ("result", {"game": "g7", "to": "½-½"}, with_game(7, outcome=Outcome.DRAW)),
+    "no result": ("result", {"game": "g7", "to": "*"}, with_game(7, outcome=Outcome.NONE)),
+    "end": ("game", {"game": "g2", "field": "ended_at", "to": "2026-11-06"}, with_game(2, ended_at="2026-11-06")),
+    "too short": ("game", {"game": "g2", "field": "half_moves", "to": "4"}, with_game(2, half_moves=4)),
+    "casual": ("game", {"game": "g2", "field": "rated", "to": "false"}, with_game(2, rated=False)),
+    "blank round": ("game", {"game": "g3", "field": "round", "to": ""}, with_game(3, round=None)),
+    "void": ("void", {"game": "g3"}, without(3)),
+    "reassign": ("reassign", {"game": "g6", "player": "Bob", "to": "Dan"}, with_game(6, white=DAN)),
+    "annul all": ("annul", {"player": "Ann", "which": "all"}, without(1, 3, 5, 7)),
+    "annul losses": ("annul", {"player": "Ann", "which": "losses"}, without(1, 3, 7)),
+    "annul a span": ("annul", {"player": "Ann", "which": "all", "from": "2026-11-03", "until": "2026-11-05"},
+                     without(3, 5)),
+    "void tournament": ("void-tournament", {"tournament": "Open"}, without(2, 3)),
+    "void tournament from a day": ("void-tournament", {"tournament": "Open", "from": "2026-11-03"}, without(3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_ratings_are_as_if_the_right_games_had_been_recorded(name: str, club: Ledger, tmp_path: Path) -> None:
+    verb, words, right = GAMES[name]
+    before = ratings(club)
+    approve(club, ask(club, verb, **words))
+    with made(tmp_path / "right.db", right(played())) as other:
+        assert ratings(club) == ratings(other)
+        counting = {key: row for key, row in by_key(club).items() if row[1] is None}
+        assert counting == {key: row for key, row in by_key(other).items() if row[1] is None}
+    assert (ratings(club) == before) == (name == "blank round")
+    assert tables(club) == rebuilt(club)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_undoing_it_gives_back_what_was(name: str, club: Ledger) -> None:
+    verb, words, _ = GAMES[name]
+    before = tables(club)
+    approve(club, ask(club, verb, **words))
+    approve(club, ask(club, "undo", proposal="1"))
+    after = tables(club)
+    assert {table: rows for table, rows in after.items() if rows != before[table]}.keys() == {
+        "proposals", "corrections"
+    }  # fmt: skip
+    assert after == rebuilt(club)
+
+
+def test_a_voided_game_stays_in_the_book_and_can_be_reinstated(club: Ledger) -> None:
+    before = ratings(club)
+    approve(club, ask(club, "annul", player="Ann", which="all"))
+    assert by_key(club, ("reason", "voided_by"))["g3"] == ("voided", 1)
+    approve(club, ask(club, "reinstate", game="g3"))
+    assert by_key(club, ("reason", "voided_by"))["g3"] == (None, None)
+    approve(club, ask(club, "void", game="g3"), ask(club, "reinstate", game="g1"))
+    assert by_key(club, ("voided_by",))["g3"] == (3,)
+    approve(club, ask(club, "undo", proposal="1"), ask(club, "undo", proposal="3"))
+    assert ratings(club) == before
+
+
+def test_a_late_game_is_recorded_by_the_approval_in_the_same_transaction(club: Ledger, tmp_path: Path) -> None:
+    late = game_recorded("late", white=CLEO, black=BOB, ended_at="2026-11-03", half_moves=30)
+    words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03", "half_moves": "30", "key": "late"}
+    change = ask(club, "late", **words, termination="resignation")
+    decision, recorded = approve(club, change)
+    assert (recorded.key, recorded.position) == ("game:late", decision.position + 1)
+    with made(tmp_path / "right.db", [*played(), late]) as other:
+        assert ratings(club) == ratings(other)
+    approve(club, ask(club, "undo", proposal="1"))
+    assert by_key(club)["late"] == ("white", "voided")
+    assert tables(club) == rebuilt(club)
+
+
+def test_a_made_key_of_a_late_game_is_the_same_for_the_same_facts(club: Ledger) -> None:
+    words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03"}
+    first, second = (ask(club, "late", **words, half_moves=moves) for moves in ("30", "31"))
+    assert first.fact == second.fact
+    assert str(first.fact).startswith("game:late:")
+
+
+def test_merged_players_are_one_person_and_parted_ones_are_two(club: Ledger) -> None:
+    before = tables(club)
+    approve(club, ask(club, "merge", player="Ann", into="Dan"))
+    assert ANN not in ratings(club)
+    assert by_key(club, ("white", "black", "reason"))["g7"] == (DAN, DAN, "same-person")
+    assert club.player("Ann").player == DAN
+    club.append(game_recorded("g8", white=ANN, black=BOB, ended_at="2026-11-08", half_moves=40))
+    assert by_key(club, ("white", "black"))["g8"] == (DAN, BOB)
+    assert tables(club) == rebuilt(club)
+    approve(club, ask(club, "unmerge", player="Ann"))
+    assert by_key(club, ("white", "black"))["g8"] == (ANN, BOB)
+    assert club.player("Ann").player == ANN
+    after = tables(club)
+    assert after == rebuilt(club)
+    assert [row for row in after["games"] if row["key"] != "g8"] == before["games"]
+
+
+def test_merges_form_a_chain(club: Ledger) -> None:
+    approve(club, ask(club, "merge", player="Ann", into="Bob"), ask(club, "merge", player="Bob", into="Cleo"))
+    assert club.player("Ann").player == CLEO
+    assert set(ratings(club)) == {CLEO, DAN}
+    assert tables(club) == rebuilt(club)
+
+
+def test_a_closed_account_keeps_its_games(club: Ledger) -> None:
+    before = ratings(club)
+    approve(club, ask(club, "close", player="Ann", from_="2026-11-10"))
+    assert ratings(club) == before
+    (row,) = club.rows("changes")
+    assert (row["player"], row["standing"]) == (ANN, "closed")
+
+
+def test_a_fact_beside_games_is_corrected_taken_back_and_put_back(club: Ledger) -> None:
+    club.append(PlayerChanged(player=BOB, effective_at="2026-11-04", standing=Standing.GUEST))
+    before = ratings(club)
+    key = f"player:{BOB}@2026-11-04"
+    approve(club, ask(club, "fact", fact=key, field="effective_at", to="2026-11-06"))
+    assert by_key(club, ("reason",))["g4"] == (None,)
+    assert tables(club) == rebuilt(club)
+    approve(club, ask(club, "take-back", fact=key))
+    assert by_key(club, ("reason",))["g6"] == (None,)
+    approve(club, ask(club, "put-back", fact=key), ask(club, "undo", proposal="1"))
+    assert ratings(club) == before
+    assert tables(club) == rebuilt(club)
+
+
+def test_what_registration_told_can_be_corrected(club: Ledger) -> None:
+    approve(club, ask(club, "fact", fact=f"player:{BOB}", field="standing", to="guest"))
+    assert {key for key, (reason,) in by_key(club, ("reason",)).items() if reason == "guest"} == {"g1", "g4", "g6"}
+    approve(club, ask(club, "fact", fact=f"player:{BOB}", field="birth_year", to="1990"))
+    assert tables(club) == rebuilt(club)
+    assert next(club.rows("players", "player = ?", (BOB,)))["birth_year"] == 1990
+
+
+def test_a_wrong_adoption_is_moved_and_taken_back(club: Ledger, tmp_path: Path) -> None:
+    later = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
+    plain = ratings(club)
+    club.append(later)
+    approve(club, ask(club, "fact", fact="scheme:standard@2026-11-03", field="effective_from", to="2026-11-05"))
+    with made(tmp_path / "right.db") as other:
+        other.append(attrs.evolve(later, effective_from="2026-11-05"))
+        assert ratings(club) == ratings(other)
+    assert tables(club) == rebuilt(club)
+    approve(club, ask(club, "take-back", fact="scheme:standard@2026-11-03"))
+    assert ratings(club) == plain
+    assert tables(club) == rebuilt(club)
+
+
+def test_a_wrong_run_is_moved_and_taken_back(tmp_path: Path) -> None:
+    with made(tmp_path / "runs.db") as club, made(tmp_path / "right.db") as other:
+        for ledger in (club, other):
+            ledger.append(
+                SchemeAdopted(pool="standard", scheme="glicko", settings={"by_runs": True}, effective_from="2026-11-01")
+            )
+        club.append(run_closed("2026-11-03"))
+        approve(club, ask(club, "fact", fact="run:standard@2026-11-03", field="as_of", to="2026-11-05"))
+        other.append(run_closed("2026-11-05"))
+        assert ratings(club) == ratings(other)
+        assert tables(club) == rebuilt(club)
+
+
+WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
+    "no such verb": ("voids", {}, "no verb 'voids'"),
+    "a word is missing": ("result", {"game": "g1"}, "result needs to"),
+    "a word too many": ("void", {"game": "g1", "field": "round"}, "void takes no field"),
+    "no result": ("result", {"game": "g1", "to": "2-0"}, "result '2-0' must be 1-0"),
+    "no such kind of annulment": ("annul", {"player": "Ann", "which": "wins"}, "which must be one of"),
+    "no such termination": ("late", {"white": "Ann", "black": "Bob", "to": "1-0", "ended": "2026-11-01",
+                                      "termination": "boredom"}, "termination must be one of"),
+    "a number that is none": ("undo", {"proposal": "one"}, "proposal must be a whole number, got 'one'"),
+    "a flag that is none": ("game", {"game": "g1", "field": "rated", "to": "yes"}, "rated is true or false"),
+    "a field that is none": ("game", {"game": "g1", "field": "rnd", "to": "3"}, "no field 'rnd'"),
+    "half-moves that are none": ("game", {"game": "g1", "field": "half_moves", "to": "many"}, "a whole number"),
+    "no such game": ("void", {"game": "g99"}, "no game 'g99'"),
+    "no such player": ("merge", {"player": "Zoe", "into": "Ann"}, "no player 'Zoe'"),
+    "somebody who did not play": ("reassign", {"game": "g1", "player": "Dan", "to": "Cleo"}, "no player '4' in"),
+    "a merge that is none": ("unmerge", {"player": "Ann"}, "no merge of player '1'"),
+    "no such fact": ("take-back", {"fact": "run:standard@2030"}, "no fact 'run:standard@2030'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_WORDS)
+def test_words_that_mean_nothing_are_named(name: str, club: Ledger) -> None:
+    verb, words, message = WRONG_WORDS[name]
+    with pytest.raises((MalformedError, UnknownNameError)) as caught:
+        ask(club, verb, **words)
+    assert message in str(caught.value)
+
+
+def test_every_verb_is_asked_for_here() -> None:
+    source = Path(__file__).read_text("utf-8")
+    assert [verb for verb in VERBS if source.count(f'"{verb}"') == 0] == []
+
+
+def test_a_voided_tournament_can_be_reinstated(club: Ledger) -> None:
+    before = ratings(club)
+    approve(club, ask(club, "void-tournament", tournament="Open"))
+    approve(club, ask(club, "reinstate-tournament", tournament="Open", until="2026-11-02"))
+    assert by_key(club, ("reason",))["g2"] == (None,)
+    assert by_key(club, ("reason",))["g3"] == ("voided",)
+    approve(club, ask(club, "reinstate-tournament", tournament="Open"))
+    assert ratings(club) == before
+    assert tables(club) == rebuilt(club)

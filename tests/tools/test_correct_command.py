@@ -1,0 +1,138 @@
+"""The command ``correct``: every verb, files, decisions, what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.correcting.verbs import VERBS
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.corrections import made
+
+EVE = ("--reason", "the scoresheet", "--by", "eve")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The journal of the club of four."""
+    with made(tmp_path / "club.db") as ledger:
+        ledger.level()
+    return tmp_path / "club.db"
+
+
+def size(path: Path) -> int:
+    with Ledger.open(path) as ledger:
+        return ledger.journal.size()
+
+
+ASKED: dict[str, tuple[str, ...]] = {
+    "result": ("g1", "--to", "0-1"), "game": ("g1", "--field", "half_moves", "--to", "61"), "void": ("g1",),
+    "reassign": ("g1", "Ann", "--to", "Cleo"), "late": ("Ann", "Bob", "--to", "1-0", "--ended", "2026-11-03"),
+    "annul": ("Ann", "--which", "losses", "--from", "2026-11-01", "--until", "2026-11-30"),
+    "close": ("Ann", "--from", "2026-11-10"), "merge": ("Ann", "--into", "Bob"), "void-tournament": ("Open",),
+    "fact": ("player:1", "--field", "birth_year", "--to", "1990"),
+}  # fmt: skip
+AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "reinstate": (("void", "g1"), ("g1",)), "unmerge": (("merge", "Ann", "--into", "Bob"), ("Ann",)),
+    "reinstate-tournament": (("void-tournament", "Open"), ("Open",)), "undo": (("void", "g1"), ("1",)),
+    "take-back": (("close", "Ann", "--from", "2026-11-10"), ("player:1@2026-11-10",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", [*ASKED, *AFTERWARDS])
+def test_a_verb_proposes_and_its_approval_is_true(verb: str, path: Path, run: Run) -> None:
+    number = 1
+    if verb in AFTERWARDS:
+        assert run("correct", path, *AFTERWARDS[verb][0], *EVE).code == 0
+        assert run("correct", path, "approve", "1", "--by", "adam").code == 0
+        number = 2
+    done = run("correct", path, verb, *(ASKED.get(verb) or AFTERWARDS[verb][1]), *EVE)
+    assert (done.code, done.out.startswith(f"proposal {number} is open")) == (0, True)
+    before = run("ratings", path).out
+    done = run("correct", path, "approve", str(number), "--by", "adam")
+    assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
+    assert (run("ratings", path).out != before) == (verb not in {"game", "close", "fact", "take-back"})
+    assert run("audit", path).out.startswith("TRUE")
+
+
+def test_every_verb_is_a_command() -> None:
+    assert {*ASKED, *AFTERWARDS} == VERBS.keys() - {"put-back"}
+
+
+def test_a_reason_left_out_is_refused_in_one_line(path: Path, run: Run) -> None:
+    before = size(path)
+    done = run("correct", path, "void", "g1", "--by", "eve")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: no-reason: a reason is missing: say in a few words why @ $.reason\n"
+    assert size(path) == before
+
+
+def test_proposals_are_listed_shown_rejected_and_withdrawn(path: Path, run: Run) -> None:
+    for game in ("g1", "g2", "g3"):
+        assert run("correct", path, "void", game, *EVE).code == 0
+    assert run("correct", path, "reject", "1", "--by", "adam", "--reason", "no scoresheet").code == 0
+    assert run("correct", path, "withdraw", "2", "--by", "eve").code == 0
+    done = run("correct", path, "withdraw", "3", "--by", "adam")
+    assert (done.code, "not-the-proposer" in done.err) == (1, True)
+    rows = json.loads(run("correct", path, "list").out)
+    assert [(row["proposal"], row["state"], row["reason"], row["proven"]) for row in rows] == [
+        (1, "rejected", "the scoresheet", False), (2, "withdrawn", "the scoresheet", False),
+        (3, "open", "the scoresheet", False),
+    ]  # fmt: skip
+    assert [row["proposal"] for row in json.loads(run("correct", path, "list", "--open").out)] == [3]
+    shown = json.loads(run("correct", path, "show", "1").out)
+    assert (shown["decision_reason"], shown["what"]) == ("no scoresheet", ["annul game:g1"])
+    assert "annul game:g3" in run("correct", path, "list", "-t").out
+    assert run("correct", path, "list", "--csv").out.count("\n") == 4
+    assert "the scoresheet" in run("correct", path, "show", "3", "-t").out
+    done = run("correct", path, "show", "9")
+    assert (done.code, done.err) == (1, "error: no proposal '9' in this ledger; see 'correct list'\n")
+
+
+def test_proposals_about_one_game_are_shown_to_each_other(path: Path, run: Run) -> None:
+    run("correct", path, "void", "g1", *EVE)
+    done = run("correct", path, "void", "g1", *EVE)
+    assert "note: open proposals speak of the same facts: 1" in done.err
+
+
+BATCH = "verb,game,to,player,which\nvoid,g1,,,\nresult,g2,1/2-1/2,,\nannul,,,Dan,losses\n"
+
+
+def test_a_file_is_one_proposal_or_one_for_each_row(path: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "batch.csv").write_text(BATCH, "utf-8")
+    done = run("correct", path, "batch", tmp_path / "batch.csv", *EVE)
+    assert (done.code, done.out.count("\n")) == (0, 1)
+    done = run("correct", path, "batch", tmp_path / "batch.csv", "--each", *EVE)
+    assert (done.code, done.out.count("\n")) == (0, 3)
+    assert [row["changes"] for row in json.loads(run("correct", path, "list").out)] == [3, 1, 1, 1]
+    assert run("correct", path, "approve", "1", "--by", "adam").code == 0
+    done = run("correct", path, "approve", "2", "--by", "adam")
+    assert (done.code, "stale" in done.err) == (1, True)
+    assert run("audit", path).out.startswith("TRUE")
+
+
+def test_wrong_rows_are_all_named_and_nothing_is_proposed(path: Path, run: Run, tmp_path: Path) -> None:
+    before = size(path)
+    wrong = f"{BATCH}void,g99,,,\nresult,g3,1-0,,\n"
+    (tmp_path / "batch.csv").write_text(wrong, "utf-8")
+    for each in ((), ("--each",)):
+        done = run("correct", path, "batch", tmp_path / "batch.csv", *each, *EVE)
+        assert (done.code, done.out) == (1, "")
+        assert "batch.csv:5: 'void': no game 'g99'" in done.err
+        assert "batch.csv:6: changes-nothing: 'game:g3' says so already" in done.err
+        assert "2 faults; nothing was proposed" in done.err
+    assert size(path) == before
+
+
+def test_a_word_that_is_no_verb_is_wrong_usage(path: Path, run: Run) -> None:
+    done = run("correct", path, "voidd", "g1")
+    assert (done.code, "did you mean 'void'" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "batch", "list", "show", "approve", "reject", "withdraw"])
+def test_its_help_has_an_example(verb: str, path: Path, run: Run) -> None:
+    done = run("correct", path, verb, "--help")
+    assert (done.code, "rating-ledger correct club.db" in done.out.partition("Example:")[2]) == (0, True)

@@ -1,0 +1,196 @@
+"""The commands about lists that are shown to the world, and the lists of the past in the commands that read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.ledger import Ledger
+from tests.kit.commands import SAMPLE_ENTRIES, Run
+from tools.commands import REFUSED, USAGE
+
+JUNE, AUGUST = "standard@2006-06-30/1", "standard@2006-08-31/1"
+LATE = "white,black,result,ended_at,half_moves,key\nann,bob,0-1,2006-06-02,61,late1\n"
+
+
+@pytest.fixture(name="published_club")
+def _published_club(sample_club: Path, run: Run) -> Path:
+    """The sample club with two published lists."""
+    for day in ("2006-06-30", "2006-08-31"):
+        assert run("publish", sample_club, "--at", day, "--by", "eve").code == 0
+    return sample_club
+
+
+def rows_of(run: Run, *words: Any) -> Any:
+    done = run(*words)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def record_late(run: Run, published_club: Path) -> None:
+    late = published_club.with_name("late.csv")
+    late.write_text(LATE, encoding="utf-8")
+    assert run("import", published_club, late).code == 0
+
+
+def size(published_club: Path) -> int:
+    with Ledger.open(published_club) as ledger:
+        return ledger.journal.size()
+
+
+def test_a_list_is_published_once(sample_club: Path, run: Run) -> None:
+    done = run("publish", sample_club, "--at", "2006-06-30", "--by", "eve")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"{JUNE} published: 16 players; head {SAMPLE_ENTRIES + 1} ")
+    assert run("publish", sample_club, "--at", "2006-06-30").err.startswith(f"{JUNE} published already: 16 players")
+    assert size(sample_club) == SAMPLE_ENTRIES + 1
+
+
+def test_the_lists_are_listed(published_club: Path, run: Run) -> None:
+    rows = rows_of(run, "lists", published_club)
+    assert [row["list"] for row in rows] == [JUNE, AUGUST]
+    with Ledger.open(published_club) as ledger:
+        heads = [f"{n} {ledger.journal.root_at(n).hex()}" for n in (SAMPLE_ENTRIES, SAMPLE_ENTRIES + 1)]
+    assert [row["head"] for row in rows] == heads
+    assert {row["by"] for row in rows} == {"eve"}
+    assert rows_of(run, "lists", published_club, "--pool", "standard", "--limit", "1") == rows[1:]
+    table = run("lists", published_club, "-t").out.splitlines()
+    assert table[0].split() == ["list", "players", "published_at", "by", "scheme", "entry"]
+    assert run("lists", published_club, "--pool", "rapid").code == REFUSED
+
+
+def test_a_published_list_comes_out_again_whatever_became_known(published_club: Path, run: Run) -> None:
+    columns = ("rank", "player", "shown", "rating", "games", "last_game")
+    before = rows_of(run, "lists", published_club, JUNE)
+    record_late(run, published_club)
+    after = rows_of(run, "lists", published_club, "standard@2006-06")
+    assert [[row[name] for name in columns] for row in after] == [[row[name] for name in columns] for row in before]
+    assert {row["revised"] for row in before} == {False}
+    assert {row["revised"] for row in after} == {True}
+    lines = list(csv.DictReader(io.StringIO(run("lists", published_club, JUNE, "--csv").out)))
+    assert [float(line["rating"]) for line in lines] == [row["rating"] for row in before]
+
+
+def test_what_was_known_then_is_what_was_published(published_club: Path, run: Run) -> None:
+    record_late(run, published_club)
+    published = [(row["player"], row["rating"]) for row in rows_of(run, "lists", published_club, JUNE)]
+    for word in (JUNE, "standard@2006-06-30", str(SAMPLE_ENTRIES)):
+        rows = rows_of(run, "runs", published_club, "--on", "2006-06-30", "--known-at", word)
+        assert [(row["player"], row["rating"]) for row in rows] == published
+        assert {row["revised"] for row in rows} == {False}
+    now = rows_of(run, "runs", published_club, "--on", "2006-06-30")
+    assert [(row["player"], row["rating"]) for row in now] != published
+    assert {(row["player"], row["published"]) for row in now} == set(published)
+
+
+def test_ratings_and_show_answer_from_what_was_known(published_club: Path, run: Run) -> None:
+    before = rows_of(run, "ratings", published_club), rows_of(run, "show", published_club, "ann")
+    record_late(run, published_club)
+    assert rows_of(run, "ratings", published_club) != before[0]
+    known = "--known-at", str(SAMPLE_ENTRIES + 2)
+    assert rows_of(run, "ratings", published_club, *known) == before[0]
+    assert rows_of(run, "show", published_club, "ann", *known) == before[1]
+    assert rows_of(run, "ratings", published_club, *known, "--verify") == before[0]
+    assert rows_of(run, "ratings", published_club, "--known-at", "1") == []
+
+
+@pytest.mark.parametrize("word", ["0", "921", "99999999999999999999", "standard@2006-07-31", "rapid", "-1", "²"])
+def test_a_moment_that_never_was_is_refused(published_club: Path, run: Run, word: str) -> None:
+    done = run("ratings", published_club, f"--known-at={word}")
+    assert (done.code, done.out) == (REFUSED, "")
+    assert "in this ledger" in done.err
+
+
+def test_show_tells_what_was_published_where_that_differs(published_club: Path, run: Run) -> None:
+    assert "published" not in run("show", published_club, "ann", "-t").out
+    record_late(run, published_club)
+    lines = dict(line.split(None, 1) for line in run("show", published_club, "ann", "-t").out.splitlines())
+    assert (lines["published_list"], lines["revised"]) == (AUGUST, "True")
+    assert rows_of(run, "show", published_club, "ann", "--at", "2006-07")["published_list"] == JUNE
+
+
+def test_the_list_of_a_day_tells_what_was_published_where_that_differs(published_club: Path, run: Run) -> None:
+    words = ("runs", published_club, "--on", "2006-06-30")
+    assert "published" not in run(*words, "-t").out
+    assert run(*words, "--csv").out.splitlines()[0].endswith("last_game,published,revised")
+    record_late(run, published_club)
+    assert "published" in run(*words, "-t").out
+
+
+def test_the_difference_of_two_lists_is_told_with_its_reasons(published_club: Path, run: Run) -> None:
+    record_late(run, published_club)
+    rows = rows_of(run, "diff", published_club, JUNE, "now")
+    assert {row["change"] for row in rows} == {"changed"}
+    assert all(row["why"] == [{
+        "cause": "late result csv:late1", "before": row["rating_before"], "after": row["rating_after"],
+    }] for row in rows)  # fmt: skip
+    table = run("diff", published_club, JUNE, "now", "-t", "--limit", "2")
+    assert "late result csv:late1: +" in table.out
+    assert table.err.splitlines()[-1] == f"{JUNE} to now: 0 created, 0 unchanged, 16 changed, 0 removed"
+    assert len(list(csv.DictReader(io.StringIO(run("diff", published_club, JUNE, AUGUST, "--csv").out)))) == 16
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("diff", "now", "now"), USAGE, "both lists are 'now'"),
+        (("diff", JUNE, "standard@2006-09-30"), REFUSED, "no published list"),
+        (("diff", JUNE, "standard@june/now"), USAGE, "june"),
+        (("lists", "standard@june"), REFUSED, "no published list"),
+        (("lists", "--restore-rows"), USAGE, "goes with a LIST"),
+        (("publish", "--at", "june"), USAGE, "--at"),
+        (("publish", "--at", "2999"), REFUSED, "ended-in-the-future"),
+        (("publish", "--at", "2006", "--pool", "rapid"), REFUSED, "no pool 'rapid'"),
+        (("publish",), USAGE, "--at"),
+        (("audit", "--lists", "--journal-only"), USAGE, "--lists goes without"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    published_club: Path, run: Run, words: tuple[str, ...], code: int, said: str
+) -> None:
+    before = size(published_club)
+    done = run(words[0], published_club, *words[1:])
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err.splitlines()[-1]
+    assert size(published_club) == before
+
+
+def test_complaints_are_named_and_nothing_is_recorded(published_club: Path, run: Run) -> None:
+    (published_club.parent / "twin.csv").write_text(
+        "white_id,white,black,result,ended_at,half_moves\nfide:77,ANN,bob,1/2-1/2,2006-09-20,60\n", encoding="utf-8"
+    )
+    assert run("import", published_club, published_club.parent / "twin.csv").code == 0
+    before = size(published_club)
+    done = run("publish", published_club, "--at", "2006-09-30")
+    assert (done.code, done.out, size(published_club)) == (REFUSED, "", before)
+    assert done.err.splitlines() == [
+        "name-twice: ann (player 13) has the name of player 17, too",
+        "error: 1 complaint: nothing was recorded; mend what is wrong, or publish with --despite-complaints",
+    ]
+    done = run("publish", published_club, "--at", "2006-09-30", "--despite-complaints")
+    assert (done.code, size(published_club)) == (0, before + 1)
+    assert done.err.startswith("name-twice: ann")
+
+
+def test_rows_that_are_gone_are_restored(published_club: Path, run: Run) -> None:
+    before = run("lists", published_club, JUNE).out
+    with Ledger.open(published_club) as ledger:
+        connection = ledger.journal._connection
+        connection.execute("DELETE FROM texts")
+    done = run("lists", published_club, JUNE)
+    assert (done.code, "is missing" in done.err) == (REFUSED, True)
+    assert run("lists", published_club, JUNE, "--restore-rows").out == before
+    assert run("lists", published_club, JUNE).out == before
+
+
+def test_an_erased_person_stays_on_the_list_by_number(published_club: Path, run: Run) -> None:
+    before = rows_of(run, "lists", published_club, JUNE)
+    assert run("erase", published_club, "ann", "--yes").code == 0
+    after = rows_of(run, "lists", published_club, JUNE)
+    assert {row["player"]: row["rating"] for row in after} == {row["player"]: row["rating"] for row in before}
+    assert after[0]["name"] == "(erased) 13"
