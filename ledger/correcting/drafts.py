@@ -10,11 +10,12 @@ from typing import Any
 
 import attrs
 
+from ledger import schemes
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
-from ledger.errors import UnknownNameError
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import Event, PlayerChanged
+from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Standing
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
@@ -60,6 +61,8 @@ class Drafts:
         """Other values for some fields of a fact; None or the empty text blanks one."""
         fact = self.fact(key)
         given = {name: BLANK if value is None else value for name, value in fields.items()}
+        if fact.cls is SchemeAdopted and not given.keys().isdisjoint({"scheme", "settings"}):
+            given |= _in_full({**fact.facts, **given})
         expects = {name: fact.facts.get(name, BLANK) for name in given}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
 
@@ -91,7 +94,9 @@ class Drafts:
 
     @staticmethod
     def add(event: Event) -> Change:
-        """A fact that was missed: the approval records it."""
+        """A fact that was missed: the approval records it, an adoption with every setting."""
+        if isinstance(event, SchemeAdopted):
+            event = schemes.in_full(event)
         return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
 
     def close_account(self, player: int, since: str) -> Change:
@@ -132,3 +137,14 @@ class Drafts:
     def undo(proposal: int) -> Change:
         """An approved proposal acts no longer."""
         return Change(do=Verb.UNDO, proposal=proposal)
+
+
+def _in_full(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What an adoption says of the scheme when it is recorded: every setting, so that no new default changes it."""
+    try:
+        event = codec.structure_event(SchemeAdopted.KIND, {k: v for k, v in facts.items() if v != BLANK})
+    except MalformedError:
+        return {}  # the gate refuses it
+    assert isinstance(event, SchemeAdopted)
+    full = schemes.in_full(event)
+    return {"settings": dict(full.settings), "scheme_version": full.scheme_version, "arithmetic": full.arithmetic}
