@@ -143,7 +143,7 @@ def _void_lines(data: GameSet, rounds: int) -> Iterator[Line]:
 
 def _voided_again(ledger: Ledger, player: int) -> Cost:
     """Voided games stand again, which is not measured, and are voided."""
-    last = max(told.proposal.proposal for told in ledger.corrections.proposals() if told.state == "approved")
+    last = max(known.proposal.proposal for known in ledger.corrections.proposals() if known.state == "approved")
     _approve(ledger, ledger.corrections.drafts.undo(last))
     return cost_of(lambda: _approve(ledger, ledger.corrections.drafts.annul_games(player, Which.ALL)))
 
