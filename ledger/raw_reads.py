@@ -1,6 +1,6 @@
 """What is read of a ledger as it stands: its head, its pools, and rows and entries for anything that SQL or a log asks.
 
-Nothing is derived here, and nothing is brought level.
+Nothing is derived here; only for what is told of a game the views are brought level.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import orjson
 
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
+from ledger.correcting.game_log import GameLog
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import SchemeAdopted
@@ -28,6 +29,8 @@ from ledger.runtime.nearest import choice_of
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from ledger.journal.people import People
+
 
 class RawReads:
     """What is read of a ledger as it stands."""
@@ -35,6 +38,15 @@ class RawReads:
     path: Path
     journal: SqliteJournal
     views: Views
+
+    if TYPE_CHECKING:
+
+        @property
+        def people(self) -> People:
+            """Who the players are, and the reasons of corrections."""
+
+        def level(self) -> None:
+            """Bring the views level with the journal."""
 
     def first_scheme(self) -> SchemeAdopted:
         """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
@@ -79,13 +91,21 @@ class RawReads:
         """The views as a read-only sqlite-utils database, for anything that SQL can ask."""
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
 
+    @property
+    def game_log(self) -> GameLog:
+        """What was recorded, proposed and decided about single games."""
+        return GameLog(self.journal, lambda: self.people, self.level, lambda: self.views)
+
     def log(self, game: str) -> list[dict[str, Any]]:
-        """Every journal entry about one game, in order, as plain values; the game is found as ``game_found`` finds it.
+        """Every journal entry about one game, in order, as plain values: recorded, supplemented, proposed, decided.
+
+        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason as ``why``:
+        None where they were erased, or are not in the people file. Which proposals concern a game says ``GameLog``.
 
         Raises:
             UnknownNameError: no such game, or several.
         """
-        return [orjson.loads(body) for body in listing.about(self.journal, game)]
+        return self.game_log.entries(game)
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[dict[str, Any]]:
         """Entries of the journal in order, as plain values, read as they are asked for.

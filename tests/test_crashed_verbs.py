@@ -1,7 +1,8 @@
 """Every verb that writes, killed at any statement: what it acknowledged stands, and the audit says TRUE.
 
-Of each verb 20 kills are spread over its statements; LEDGER_CRASHES=200 makes it 200. The verbs are a table:
-``tests.kit.verb_driver``.
+Of each path through the program 20 kills are spread over its verbs and their statements; LEDGER_CRASHES=200 makes it
+200 of each verb. The verbs are a table:
+``tests.kit.killed_verbs``.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from random import Random
 
 import pytest
 
+from ledger.correcting.verbs import VERBS as CORRECTIONS
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, copied, take_made_up_games
 from tests.kit.crashes import CRASHES, audited, check_journal
 from tests.kit.games import source_games
+from tests.kit.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
 from tests.kit.processes import run_module
-from tests.kit.verb_driver import ACKNOWLEDGED, BEFORE, GAMES, SEVERAL_TRANSACTIONS, VERBS, words_of
+from tests.kit.verb_driver import ACKNOWLEDGED, words_of
 from tools import cli
 from tools.attack.families import folder as folder_in_memory
 
-KILLS = max(20, CRASHES)
+KILLS_OF_A_PATH = 20
 A_PROCESS = 20  # kills that one driver makes: it ends within its time
 
 
@@ -31,7 +34,10 @@ A_PROCESS = 20  # kills that one driver makes: it ends within its time
 def _played_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 80 games with its views, and a file of games more."""
     folder = take_made_up_games(tmp_path_factory.mktemp("club"), 80, 40)
-    (folder / GAMES).write_bytes(b"".join(map(jsonl.dump, source_games(20, seed=2))))
+    more = (game._replace(tournament="Cup") for game in source_games(20, seed=2))
+    (folder / GAMES).write_bytes(b"".join(map(jsonl.dump, more)))
+    for name, content in FILES.items():
+        (folder / name).write_text(content, "utf-8")
     return folder
 
 
@@ -58,6 +64,18 @@ def _killed_at(played_club: Path, in_memory: Path) -> Callable[..., None]:
     return killed_at
 
 
+def test_every_verb_of_corrections_is_killed() -> None:
+    assert {f"correct {verb}" for verb in CORRECTIONS} <= VERBS.keys()
+    assert BEFORE.keys() | SEVERAL_TRANSACTIONS | frozenset().union(*ALIKE) <= VERBS.keys()
+
+
+def kills_of(verb: str) -> int:
+    if CRASHES > KILLS_OF_A_PATH:
+        return CRASHES
+    alike = next((verbs for verbs in ALIKE if verb in verbs), {verb})
+    return -(-KILLS_OF_A_PATH // len(alike))
+
+
 def acknowledged(folder: Path) -> list[str]:
     return (folder / ACKNOWLEDGED).read_text("ascii").splitlines()
 
@@ -73,7 +91,7 @@ def test_killed_at_any_statement_a_verb_leaves_what_it_acknowledged_and_true_vie
     undisturbed = [(entry["kind"], entry["key"]) for entry in check_journal(in_memory / str(never))]
     between = {len(check_journal(in_memory / "base")), *map(int, sizes)}
     statements = range(1, int(last.split()[0]) + 1)
-    chosen = Random(verb).sample(statements, min(KILLS, len(statements)))
+    chosen = Random(verb).sample(statements, min(kills_of(verb), len(statements)))
     for begin in range(0, len(chosen), A_PROCESS):
         killed_at(verb, *chosen[begin : begin + A_PROCESS])
     for statement in chosen:

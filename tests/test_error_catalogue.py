@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from importlib.metadata import EntryPoint
 
@@ -18,12 +17,9 @@ import pytest
 from ledger import errors, schemes
 from ledger.answers import rating_lists
 from ledger.errors import LedgerError, RejectedError
+from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
-from ledger.facts.events import PlayerRegistered
-from ledger.facts.words import Standing
 from ledger.journal import rules
-from ledger.journal.sealed_names import accept_lost_names
-from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import projectors
 from ledger.ratings.history import HISTORY
@@ -31,10 +27,12 @@ from tests.kit.checkpoint_refusals import REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
+from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
 from tests.kit.reasons import changed_reason, propose
 from tests.kit.refusals import CASES, is_named, prepared
 from tests.kit.tampering import run_sql
+from tests.kit.token_refusals import TOKEN_REFUSALS
 
 FOLDER = TESTS / "errors"
 
@@ -71,12 +69,6 @@ def foreign_database(scene: ClubOfTwo) -> None:
 def later_layout(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     run_sql(scene.path, "PRAGMA user_version=9")
-    Ledger.open(scene.path)
-
-
-def no_people(scene: ClubOfTwo) -> None:
-    scene.ledger.close()
-    (scene.folder / "club.people.db").unlink()
     Ledger.open(scene.path)
 
 
@@ -122,73 +114,6 @@ def entry_gone(scene: ClubOfTwo) -> None:
 def moved(scene: ClubOfTwo) -> None:
     scene.path.rename(scene.folder / "elsewhere.db")
     scene.ledger.append(game_recorded("r2"))
-
-
-def older_people(scene: ClubOfTwo) -> None:
-    """An older copy of the people file comes back."""
-    scene.ledger.close()
-    copy = (scene.folder / "club.people.db").read_bytes()
-    with Ledger.open(scene.path, clock=scene.clock) as ledger:
-        ledger.register("name:carl", "Carl")
-        ledger.register("name:dora", "Dora")
-    (scene.folder / "club.people.db").write_bytes(copy)
-    with Ledger.open(scene.path, clock=scene.clock) as ledger:
-        ledger.register("name:eve", "Eve")
-
-
-def older_people_without_one(scene: ClubOfTwo) -> None:
-    run_sql(scene.folder / "club.people.db", "DELETE FROM people WHERE player = 2")
-    scene.ledger.register("name:eve", "Eve")
-
-
-def older_name(scene: ClubOfTwo) -> None:
-    """An older copy of the people file comes back, from before Bob was renamed."""
-    scene.ledger.close()
-    copy = (scene.folder / "club.people.db").read_bytes()
-    with Ledger.open(scene.path, clock=scene.clock) as ledger:
-        ledger.rename(2, "Bob Lund")
-    (scene.folder / "club.people.db").write_bytes(copy)
-    with Ledger.open(scene.path, clock=scene.clock) as ledger:
-        ledger.player("Bob")
-
-
-def changed_new_name(scene: ClubOfTwo) -> None:
-    scene.ledger.rename(2, "Bob Lund")
-    run_sql(scene.folder / "club.people.db", "UPDATE people SET name = 'Robert' WHERE player = 2")
-    scene.ledger.player("Robert")
-
-
-def people_of_another_ledger(scene: ClubOfTwo) -> None:
-    scene.ledger.close()
-    with Ledger.create(scene.folder / "other.db") as other:
-        other.register("name:zoe", "Zoe")
-    (scene.folder / "other.people.db").rename(scene.folder / "club.people.db")
-
-
-def foreign_people(scene: ClubOfTwo) -> None:
-    people_of_another_ledger(scene)
-    with Ledger.open(scene.path) as ledger:
-        ledger.player("Ann")
-
-
-def foreign_people_are_no_loss(scene: ClubOfTwo) -> None:
-    people_of_another_ledger(scene)
-    with closing(SqliteJournal(scene.path)) as journal:
-        accept_lost_names(journal, scene.folder / "club.people.db")
-
-
-def log_alone(scene: ClubOfTwo) -> None:
-    scene.ledger.close()
-    (scene.folder / "club.people.db").rename(scene.folder / "club.people.db-wal")
-    with closing(SqliteJournal(scene.path)) as journal:
-        accept_lost_names(journal, scene.folder / "club.people.db")
-
-
-def other_registration(scene: ClubOfTwo) -> None:
-    """A program registers a number that the people file has given to somebody already."""
-    scene.ledger.people.number({"name:eve": "Eve"}, "2026")
-    registration = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
-    scene.ledger.append(registration)
 
 
 def closed(scene: ClubOfTwo) -> None:
@@ -264,6 +189,8 @@ def list_that_looks_wrong(scene: ClubOfTwo) -> None:
 
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in rules.RULES},
+    **TOKEN_REFUSALS,
+    **PEOPLE_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
     "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
     **REFUSALS,
@@ -303,17 +230,8 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,
     "storage-later-layout": later_layout,
-    "storage-no-people": no_people,
     "storage-stray-views": stray_views,
     "storage-moved": moved,
-    "storage-lost-names": older_people,
-    "storage-lost-name": older_people_without_one,
-    "storage-older-name": older_name,
-    "storage-changed-new-name": changed_new_name,
-    "storage-people-of-another-ledger": foreign_people,
-    "storage-people-of-another-ledger-lost": foreign_people_are_no_loss,
-    "storage-people-log-alone": log_alone,
-    "storage-other-registration": other_registration,
     "storage-other-reason": lambda scene: changed_reason(scene.ledger),
     "storage-foreign-trigger": after(
         "CREATE TRIGGER \"o'hara \"\"x\"\"\" AFTER INSERT ON journal BEGIN SELECT raise(IGNORE); END"
@@ -334,6 +252,9 @@ CATALOGUE: dict[str, Provoke] = {
     "unknown-name-several": two_players_of_one_name,
     "unknown-name-table": lambda scene: (scene.ledger.catch_up(), scene.ledger.rows("gmaes")),
     "unknown-name-game": lambda scene: scene.ledger.log("r7"),
+    "proposal": lambda scene: scene.ledger.propose(
+        [Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=1, into=9)], reason="", by="eve"
+    ),
     "unknown-name-kind": lambda scene: scene.ledger.entries("clock"),
 }  # fmt: skip
 

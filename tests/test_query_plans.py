@@ -23,6 +23,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
+from tests.kit.corrections import approve
 from tests.kit.games import source_games
 from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 
@@ -59,6 +60,31 @@ HOT_PLANS = {
     "current": [BY_PLAYER.format("current")],
     "row before a batch": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "batch": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms=?)", "USE TEMP B-TREE FOR ORDER BY"],
+    "not counted": [
+        "MERGE (UNION ALL)",
+        "LEFT",
+        "SEARCH games USING INDEX games_of_white (white=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+        "RIGHT",
+        "SEARCH games USING INDEX games_of_black (black=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "corrected games": [
+        "SEARCH corrections USING COVERING INDEX corrections_by_subject (subject=?)",
+        "LIST SUBQUERY 1",
+        "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        "SEARCH proposals USING INTEGER PRIMARY KEY (rowid=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "corrected sides": [
+        BY_PLAYER.format("mine"),
+        BY_POSITION.format("games"),
+        "SEARCH corrections USING COVERING INDEX corrections_by_subject (subject=?)",
+        "SEARCH proposals USING INTEGER PRIMARY KEY (rowid=?)",
+        "USE TEMP B-TREE FOR DISTINCT",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "any proposal": ["SCAN proposals"],
 }
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
@@ -66,6 +92,7 @@ IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
+    "OPEN_PROPOSALS": ["SCAN proposals"],
     "PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
     "ROWS_BEFORE": [
         "SEARCH current USING PRIMARY KEY (pool=?)",
@@ -234,6 +261,7 @@ def everything(path: Path) -> None:
         ledger.append(SchemeAdopted(pool="standard", scheme="chessworld", settings={}, effective_from="2018"))
         ledger.catch_up()
         periods_and_events(ledger)
+        corrections(ledger)
         ledger.head()
         ledger.log("made:late")
         ledger.pool()
@@ -262,6 +290,15 @@ def periods_and_events(ledger: Ledger) -> None:
         ledger.catch_up()
 
 
+def corrections(ledger: Ledger) -> None:
+    """A game of player 1 is corrected, another one voided; what is told of one of them."""
+    first, second = [row["key"] for row in ledger.rows("games", "white = 1 AND reason IS NULL LIMIT 2")]
+    drafts = ledger.corrections.drafts
+    approve(ledger, drafts.replace(f"game:{first}", {"half_moves": 99}), drafts.annul(f"game:{second}"))
+    ledger.catch_up()
+    assert len(ledger.log(first)) == 3
+
+
 def ask(ledger: Ledger) -> None:
     """Every hot question, with an answer."""
     views = ledger.views.connection
@@ -270,12 +307,14 @@ def ask(ledger: Ledger) -> None:
     ).fetchone()
     (player,) = views.execute("SELECT player FROM current WHERE pool = 2 ORDER BY n DESC").fetchone()
     (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
+    (corrected,) = views.execute("SELECT substr(subject, 6) FROM corrections WHERE number = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
         "ranking": (1, 1, 10), "rank": (1, 0, 1), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
-        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch),
+        "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
+        "corrected games": (f'["game:{corrected}"]',), "corrected sides": (1, 1), "any proposal": (),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

@@ -17,14 +17,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
 from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import DAY_MS
-from ledger.facts.words import Carry
+from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
 from ledger.schemes.newcomers import Newcomer, Seed
 from ledger.schemes.scheme import Rhythm, brought
@@ -128,6 +128,14 @@ class Rule:
                 newcomer = self.who(player, new.since_ms)
         return state, newcomer
 
+    def is_closed(self, player: int, ms: int) -> bool:
+        """Whether no list of that instant shows the player, whatever the rating is."""
+        standing = self._declared[player]["standing"]
+        for change in self._changes:
+            if change["player"] == player and change["effective_ms"] <= ms:
+                standing = change["standing"]
+        return bool(standing == Standing.CLOSED)
+
     @property
     def members(self) -> set[int]:
         """Who has a rated game or a seed in the pool."""
@@ -195,7 +203,9 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
         assert (summary["rating_then"], summary["then"]) == (rating, at)
     whole = rating_lists.list_on(ledger, at, pool.name)
     on_the_list = {row["player"]: row["rating"] for row in whole}
-    assert on_the_list == {player: rating for player, rating in shown.items() if rating is not None}
+    assert on_the_list == {
+        player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
+    }
     assert rating_lists.list_on(ledger, at, pool.name, limit=2) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
@@ -211,8 +221,8 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     seen: dict[tuple[str, int], tuple[Any, ...]] = {}
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
-        told = players.games(ledger, person, rule.pool.name, last=1000)[::-1]
-        drawn = players.graph(ledger, person, rule.pool.name)
+        told = player_games.games(ledger, person, rule.pool.name, last=1000)[::-1]
+        drawn = player_games.graph(ledger, person, rule.pool.name)
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         for row, game in zip(rows, told, strict=True):
@@ -231,7 +241,9 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 def check_now(ledger: Ledger, rule: Rule) -> None:
     ranking = rankings.ranking(ledger, rule.pool.name, limit=1000)
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
-    shown = {player: now[player][1] for player in rule.members if now[player][1] is not None}
+    latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
+    members = [player for player in rule.members if not rule.is_closed(player, latest)]
+    shown = {player: now[player][1] for player in members if now[player][1] is not None}
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }
@@ -254,7 +266,7 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
         on_that_day = players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"])
         assert on_that_day == summary
-        drawn = [point["rating"] for point in players.graph(ledger, ledger.player(str(player)), rule.pool.name)]
+        drawn = [point["rating"] for point in player_games.graph(ledger, ledger.player(str(player)), rule.pool.name)]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]
         assert summary["mean_rating"] == (pytest.approx(sum(rated) / len(rated)) if rated else None)

@@ -5,24 +5,27 @@ The scale ends with the lowest and the highest rating of all, which a mean may n
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite, nan
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
-SCALE, CORNER, AXIS, CHANGE = "│", "└", "─", "┼"
-DRAWN = EIGHTHS + SCALE + CORNER + AXIS + CHANGE
+SCALE, CORNER, AXIS, CHANGE, CORRECTED = "│", "└", "─", "┼", "┬"
+DRAWN = EIGHTHS + SCALE + CORNER + AXIS + CHANGE + CORRECTED
 # For terminals whose encoding has no such characters.
-ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-x", strict=True))
+ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-xc", strict=True))
 
 
 def draw(
-    ratings: Sequence[float], width: int = 64, height: int = 8, changes: Sequence[int] = (), *, in_ascii: bool = False
-) -> str:
+    ratings: Sequence[float], width: int = 64, height: int = 8, changes: Sequence[int] = (), *,
+    corrected: Sequence[int] = (), in_ascii: bool = False,
+) -> str:  # fmt: skip
     """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
 
-    Each of *changes* is the place of a rating that begins another system; its column is marked on the axis. Ratings
-    that are infinite or no numbers are left out; a column of nothing else is empty.
+    Each of *changes* is the place of a rating that begins another system, each of *corrected* that of a game that was
+    corrected; their columns are marked on the axis, by the former where there are both. Ratings that are infinite or no
+    numbers are left out; a column of nothing else is empty.
     """
     columns = min(width, len(ratings))
     edges = [i * len(ratings) // columns for i in range(columns + 1)] if columns else []
@@ -38,8 +41,9 @@ def draw(
         bars = "".join(EIGHTHS[max(0, min(8, level - line * 8))] for level in levels)
         label = f"{ends[line]:6.0f}" if line in ends else " " * 6
         lines.append(f"{label} {SCALE}{bars}")
-    marked = {max(i for i in range(columns) if edges[i] <= place) for place in changes}
-    lines.append(f"{'':6} {CORNER}{''.join(CHANGE if i in marked else AXIS for i in range(columns))}")
+    marked = {bisect_right(edges, place) - 1: CORRECTED for place in corrected}
+    marked |= {bisect_right(edges, place) - 1: CHANGE for place in changes}
+    lines.append(f"{'':6} {CORNER}{''.join(marked.get(i, AXIS) for i in range(columns))}")
     last = f"game {len(ratings)}" if len(ratings) > 1 else ""
     lines.append(f"{'':8}game 1 {last:>{max(0, columns - 7)}}".rstrip())
     text = "\n".join(lines)

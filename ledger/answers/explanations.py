@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.answers import marks
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.eras import Era
 from ledger.book.timeline import Pool
@@ -42,15 +43,14 @@ class _Part(NamedTuple):
 def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
 
+    ``corrected`` are the proposals that corrected the game; ``recorded`` and ``stands`` its fields that stand otherwise
+    than they were recorded, None where none does.
+
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
     """
-    connection, (game, stored) = ledger.views.connection, game_found(ledger.journal, game)
-    row = queries.first_row(connection, queries.GAME, (stored.position,))
-    if row is None:
-        raise UnknownNameError("game", game, "the views have no row of it: run 'rebuild'")
-    if row["reason"] is not None:
-        raise UnknownNameError("rating change by game", game, f"it does not count: {row['reason']}")
+    connection, row = ledger.views.connection, _counted(ledger, game)
+    game = row["key"]
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
@@ -77,6 +77,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "after": after,
         "change": None if before is None or after is None else after - before,
         "carried_from": _carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
+        **marks.around_game(ledger, pool, side_row, game),
         "rule": explanation.rule,
         "terms": [term._asdict() for term in explanation.terms],
         "unrounded": explanation.unrounded,
@@ -87,6 +88,19 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     }
+
+
+def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
+    """The row of a game that counts."""
+    key, stored = game_found(ledger.journal, game)
+    row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
+    if row is None:
+        raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
+    if row["reason"] is not None:
+        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
+        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
+        raise UnknownNameError("rating change by game", key, f"it does not count: {words}")
+    return row
 
 
 def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One player, as plain dictionaries: rating then and now, results, highest rating, games and graph.
+"""One player, as plain dictionaries: rating then and now, results, highest rating. Games are in ``player_games``.
 
 Every number comes from the views. Nothing is written or formatted.
 """
@@ -9,14 +9,13 @@ from math import sqrt
 from typing import Any
 
 from ledger.answers.joining import joined
+from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import beside, original
 from ledger.answers.rankings import place
-from ledger.answers.wording import RESULT, day, names, shown
+from ledger.answers.wording import day, shown
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
-from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -50,7 +49,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    last = _last_row(ledger, person, rated_by)
+    last = last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
     in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
     rank, ranked = place(ledger, rated_by, now)
@@ -130,13 +129,8 @@ def _then(states: PlayerStates, player: int, then: str) -> dict[str, Any]:
     if state.era.scheme.rhythm is not Rhythm.GAME:
         closing = states.waiting_until(state, ms)
         after = None if closing is None else states.after_period(player, closing).in_force
-        found |= {"rating_after_period": after, "period_closes": _in_force_from(closing)}
+        found |= {"rating_after_period": after, "period_closes": in_force_from(closing)}
     return found
-
-
-def _in_force_from(rated_ms: int | None) -> str | None:
-    """The day on which a value comes into force; None where nothing has closed its period yet."""
-    return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
 def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
@@ -145,7 +139,7 @@ def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
     if reached is not None and reached["hera_n"]:
         row = _row(ledger, pool, in_force.player, reached["hera_n"])
         scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
-        return {"hera": reached["hera"], "hera_date": _in_force_from(row["rated_ms"]), "hera_scheme": scheme}
+        return {"hera": reached["hera"], "hera_date": in_force_from(row["rated_ms"]), "hera_scheme": scheme}
     first = _row(ledger, pool, in_force.player, 1)
     return _hera_of(Roster(ledger.views.connection).seed_at(pool.pool, in_force.player, first["ended_ms"]))
 
@@ -164,78 +158,3 @@ def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
     row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
     assert row is not None
     return row
-
-
-def _last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
-    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
-    row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))
-    if row is None and not Roster(ledger.views.connection).seeds(pool.pool, person.player):
-        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
-    return row
-
-
-def games(ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50) -> list[dict[str, Any]]:
-    """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
-
-    ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
-    period or event, after the period or event that the game was rated with, in force from ``in_force`` on (None while
-    that has not closed). ``rating_now`` is that of ``summary``. A rating is None where the scheme listed no such
-    player.
-    """
-    rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
-    _last_row(ledger, person, rated_by)
-    arguments = (rated_by.pool, person.player, last)
-    rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
-    opposite_rows = [
-        {**opposite_row, "rated_ms": row["rated_ms"]}
-        for row, opposite_row in zip(
-            rows, queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments), strict=True
-        )
-    ]
-    opponents = names(ledger, {row["opponent"] for row in rows})
-    today = ledger.now_ms()
-    now = {player: states.now(player, today).in_force for player in (person.player, *opponents)}
-    return [
-        {
-            "n": row["n"],
-            "game": row["key"],
-            "ended_at": row["ended_at"],
-            "colour": "black" if row["colour"] else "white",
-            "result": RESULT[row["half_points"]],
-            "termination": row["termination"],
-            "rating_before": states.rating_before_game(row),
-            "rating": states.after_game(row).rating,
-            "rating_now": now[person.player],
-            "opponent": opponents[row["opponent"]],
-            "opponent_rating_before": states.rating_before_game(opposite_row),
-            "opponent_rating": states.after_game(opposite_row).rating,
-            "opponent_rating_now": now[row["opponent"]],
-            "in_force": _in_force_from(row["rated_ms"]),
-            "tournament": row["tournament"],
-        }
-        for row, opposite_row in zip(rows, opposite_rows, strict=True)
-    ]
-
-
-def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[dict[str, Any]]:
-    """A player's rating after each rated game or its period, oldest first, and since when each was in force.
-
-    A rating is None where the scheme listed no such player, ``in_force`` where the period has not closed.
-    """
-    rated_by = ledger.pool(pool)
-    states = PlayerStates(ledger.views.connection, rated_by)
-    _last_row(ledger, person, rated_by)
-    rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))
-    points: list[tuple[dict[str, Any], PlayerState]] = [(row, states.after_game(row)) for row in rows]
-    return [
-        {
-            "n": row["n"],
-            "ended": day(row["ended_ms"]),
-            "in_force": _in_force_from(row["rated_ms"]),
-            "rating": state.rating,
-            "result": RESULT[row["half_points"]],
-            "scheme": state.era.scheme.name,
-        }
-        for row, state in points
-    ]

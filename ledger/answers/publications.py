@@ -128,7 +128,7 @@ def originals(ledger: Ledger, pool: Pool, player: int) -> list[Original]:
 
 def _of(ledger: Ledger, pool: Pool, player: int, publication: Publication) -> Original:
     row = ledger.publications.row(publication, player)
-    now = PlayerStates(ledger.views.connection, pool).at(player, publication.at_ms).in_force
+    now = PlayerStates(ledger.views.connection, pool).listed_at(player, publication.at_ms)
     return Original(publication, None if row is None else row.rating, now)
 
 

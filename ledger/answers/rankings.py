@@ -5,6 +5,7 @@ Numbers come from the views; nothing is written.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ledger.answers.wording import day, names
@@ -12,6 +13,7 @@ from ledger.book.eras import BEGINNING
 from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
 EVERYBODY = 2**31
@@ -19,6 +21,8 @@ EVERYBODY = 2**31
 
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
+
+    Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
 
     A player without a game since the last change of scheme stands there with the rating that the change gave them;
     if the change let everybody begin anew, they are left out until their next game.
@@ -51,22 +55,27 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
 def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
     connection = ledger.views.connection
     states = PlayerStates(connection, pool)
-    since = states.stands_since_ms
-    query, arguments = queries.RANKING, [pool.pool, min_games, limit]
+    since, closed = states.stands_since_ms, states.closed_now(ledger.now_ms())
+    query, arguments = queries.RANKING, [pool.pool, min_games, limit + len(closed)]
     if since > BEGINNING:
         query, arguments = queries.RANKING_SINCE, [*arguments, since]
-    rows = list(queries.dictionaries(connection, query, arguments))
+    rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
     if since > BEGINNING:
         moved = [{**(state.row or {}), "rating": state.in_force} for state in states.moved_since()]
-        rows += [row for row in moved if row["n"] >= min_games]
+        rows += [row for row in moved if row["n"] >= min_games and row["player"] not in closed]
         rows.sort(key=_best_first)
     return rows[:limit]
 
 
 def _unplayed(ledger: Ledger, pool: Pool, limit: int) -> list[dict[str, Any]]:
     """The rows of those who have no rated game."""
-    states = PlayerStates(ledger.views.connection, pool).unplayed(ledger.now_ms(), limit)
-    return [{"player": state.player, "rating": state.in_force, "n": 0, "ended_ms": None} for state in states]
+    today_ms, states = ledger.now_ms(), PlayerStates(ledger.views.connection, pool)
+    closed = states.closed_now(today_ms)
+    return [
+        {"player": state.player, "rating": state.in_force, "n": 0, "ended_ms": None}
+        for state in states.unplayed(today_ms, limit + len(closed))
+        if state.player not in closed
+    ]
 
 
 def _best_first(row: dict[str, Any]) -> tuple[float, int]:
@@ -78,14 +87,19 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> tuple[int | None, i
 
     The place is None for who is not in it, as nobody is without a rated game.
     """
-    connection, since = ledger.views.connection, PlayerStates(ledger.views.connection, pool).stands_since_ms
+    connection = ledger.views.connection
+    states = PlayerStates(connection, pool)
     rating, player = None if state.row is None else state.in_force, state.player
-    if since == BEGINNING:
-        ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
-        better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))
-        return (None if rating is None else better + 1), ranked
-    order = [row["player"] for row in _ranked(ledger, pool, EVERYBODY, 0)]
-    return (order.index(player) + 1 if player in order else None), len(order)
+    if states.stands_since_ms > BEGINNING:
+        order = [row["player"] for row in _ranked(ledger, pool, EVERYBODY, 0)]
+        return (order.index(player) + 1 if player in order else None), len(order)
+    ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
+    better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))
+    if closed := states.closed_now(ledger.now_ms()):
+        arguments = (pool.pool, json.dumps(sorted(closed)), rating, player)
+        among = queries.first_row(connection, CLOSED_AMONG, arguments) or {}
+        ranked, better = ranked - among["listed"], better - among["better"]
+    return (None if rating is None or player in closed else better + 1), ranked
 
 
 def _counted(row: dict[str, Any] | None) -> int:

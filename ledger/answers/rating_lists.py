@@ -127,7 +127,8 @@ def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str
 def _following(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:
     """The ratings in force at an instant of these players, who are few or all."""
     if len(players) <= FEW_PLAYERS:
-        return {player: states.at(player, ms).in_force for player in players}
+        closed = states.closed_at(ms)
+        return {player: states.at(player, ms).in_force for player in players if player not in closed}
     return {state.player: state.in_force for state in states.all_at(ms)}
 
 

@@ -146,11 +146,13 @@ class ProposalGate:
         given = dict(change.facts or {})
         for name in given.keys() - set(allowed):
             yield "not-correctable", f"{name} of {change.fact!r} cannot be corrected; what can is {allowed}"
+        is_stale = False
         for name, expected in (change.expects or {}).items():
             now = fact.facts.get(name, BLANK)
             if _plain(now) != _plain(expected):
+                is_stale = True
                 yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
-        if all(_plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in given.items()):
+        if not is_stale and all(_plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in given.items()):
             yield "changes-nothing", f"{change.fact!r} says so already: {_fields(given)}"
 
     @staticmethod

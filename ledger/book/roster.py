@@ -18,12 +18,16 @@ from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Standing
-from ledger.schemes.scheme import STANDING_FULL, Newcomer, Seed
+from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Seed
 
 if TYPE_CHECKING:
     import sqlite3
 
-STANDING_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Standing)}
+# As kernels take them: the games of an account that is closed count as those of a full member.
+STANDING_CODE: Mapping[str, int] = {
+    Standing.FULL: STANDING_FULL, Standing.GUEST: STANDING_GUEST, Standing.WELCOMER: STANDING_WELCOMER,
+    Standing.CLOSED: STANDING_FULL,
+}  # fmt: skip
 FROM_THE_BEGINNING = -(2**62)  # the instant of a seed without one, milliseconds
 
 _SPECIAL = "SELECT player, standing FROM players WHERE standing <> 'full'"

@@ -95,6 +95,7 @@ INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
+    "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",

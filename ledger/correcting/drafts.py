@@ -12,7 +12,7 @@ import attrs
 
 from ledger import schemes
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
-from ledger.errors import MalformedError, UnknownNameError
+from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
@@ -61,8 +61,8 @@ class Drafts:
         """Other values for some fields of a fact; None or the empty text blanks one."""
         fact = self.fact(key)
         given = {name: BLANK if value is None else value for name, value in fields.items()}
-        if fact.cls is SchemeAdopted and not given.keys().isdisjoint({"scheme", "settings"}):
-            given |= _in_full({**fact.facts, **given})
+        if fact.cls is SchemeAdopted:
+            given |= _settings_in_full(fact, given)
         expects = {name: fact.facts.get(name, BLANK) for name in given}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
 
@@ -139,12 +139,11 @@ class Drafts:
         return Change(do=Verb.UNDO, proposal=proposal)
 
 
-def _in_full(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What an adoption says of the scheme when it is recorded: every setting, so that no new default changes it."""
-    try:
-        event = codec.structure_event(SchemeAdopted.KIND, {k: v for k, v in facts.items() if v != BLANK})
-    except MalformedError:
-        return {}  # the gate refuses it
-    assert isinstance(event, SchemeAdopted)
-    full = schemes.in_full(event)
-    return {"settings": dict(full.settings), "scheme_version": full.scheme_version, "arithmetic": full.arithmetic}
+def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of an adoption that goes to another scheme or has others now: a new default never rates it anew."""
+    scheme = given.get("scheme", fact.facts["scheme"])
+    if given.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
+        return {}  # of a scheme that is none the gate speaks
+    settings = given.get("settings", {})
+    adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
+    return {"settings": dict(schemes.in_full(adoption).settings)}

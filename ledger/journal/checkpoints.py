@@ -23,14 +23,13 @@ from pathlib import Path
 from ledger.errors import CheckpointWarning, CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
-from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
+from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, replace_file, text_of
 from ledger.journal.merkle import consistency_path
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.runtime.lazy import filelock, tomllib
 from ledger.runtime.ledger_files import kept_with
-from ledger.runtime.sqlite import sync_folder
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept
@@ -237,14 +236,8 @@ class Checkpoints(CheckpointFiles):
         line = f"checkpoints = {quoted}\n"
         lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
         others = [other for other in lines if not _PLACE_LINE.match(other)]
-        making = path.with_name(f"{path.name}.making")
         try:
-            with making.open("w", encoding="utf-8") as file:
-                file.write("".join([line, *others]))
-                file.flush()
-                os.fsync(file.fileno())
-            making.replace(path)
-            sync_folder(path.parent)
+            replace_file(path, "".join([line, *others]).encode())
         except UnicodeEncodeError:
             message = f"cannot hold the name {place.name!r}, which is no UTF-8: choose another"
             raise StorageError(str(path), message) from None

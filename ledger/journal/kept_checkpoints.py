@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import attrs
@@ -74,7 +75,7 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
-    """Add a checkpoint at the end, durably.
+    """Add a checkpoint at the end, durably: after a power cut the file is found with it or without it, never torn.
 
     Args:
         path: of the file; a missing one is made.
@@ -84,20 +85,35 @@ def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    content = (checkpoint.note if is_first else f"\n{checkpoint.note}").encode()
-    making = path.with_name(f"{path.name}.making") if is_first else path  # a new file appears whole, or not at all
     try:
-        file = os.open(making, os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if is_first else os.O_APPEND), 0o644)
-        try:
-            written = os.write(file, content)  # at once: whoever reads sees all of it or nothing
-            os.fsync(file)
-        finally:
-            os.close(file)
-        if written != len(content):
-            message = f"took {written} of {len(content)} bytes; is the disk full? Take them away again"
-            raise StorageError(str(making), message)
-        if is_first:
-            making.replace(path)
-            sync_folder(path.absolute().parent)
+        before = b"" if is_first else path.read_bytes() + b"\n"
+        replace_file(path, before + checkpoint.note.encode())
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put *content* in the place of a file, durably.
+
+    Whoever reads, and whoever looks after a power cut, sees all of it or what was there before. A missing file is made;
+    one that stands there keeps its permissions.
+
+    Raises:
+        OSError: it cannot be written; what was there stands.
+    """
+    target = path.resolve()
+    making = target.with_name(f"{target.name}.making")
+    with target.open("ab") if target.exists() else nullcontext():  # one that may not be written is not replaced
+        pass
+    try:
+        with making.open("wb") as file:
+            if target.exists():
+                making.chmod(target.stat().st_mode & 0o777)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        making.replace(target)
+    except OSError:
+        making.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)

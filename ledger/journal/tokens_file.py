@@ -11,7 +11,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -108,11 +108,21 @@ class TokensFile:
         self._ledger = ledger
 
     def exists(self) -> bool:
-        """Whether somebody has made tokens; a file that was never filled is none."""
+        """Whether somebody has made tokens; a file that was never filled is none.
+
+        Raises:
+            StorageError: what a process that was stopped has left in it cannot be taken back.
+        """
+        if self._size() and Path(f"{self.path}-journal").exists():  # somebody writes it, or was stopped while doing so
+            with sqlite.storage_errors(self.path, REMEDY), closing(sqlite.connect(self.path)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes back what was not committed
+        return self._size() > 0
+
+    def _size(self) -> int:
         try:
-            return self.path.stat().st_size > 0
+            return self.path.stat().st_size
         except FileNotFoundError:
-            return False
+            return 0
 
     def warning(self) -> str | None:
         """What is to be said of its permissions: whoever can read it learns who works here, but no token."""
@@ -174,6 +184,9 @@ class TokensFile:
         connection = sqlite.connect(self.path)
         try:
             with sqlite.storage_errors(self.path, REMEDY):
+                # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
+                # token that was revoked.
+                connection.execute("PRAGMA synchronous=EXTRA")
                 if make:
                     self._fill(connection)
                 sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
@@ -182,7 +195,6 @@ class TokensFile:
                 found = connection.execute("SELECT ledger FROM file").fetchall()
                 if found != [(self._ledger,)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
-                connection.execute("PRAGMA synchronous=FULL")
                 yield connection
         finally:
             connection.close()

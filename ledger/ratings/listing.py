@@ -1,6 +1,7 @@
-"""Who a rating list shows: the scheme's own answer, for one state or for many. No other place decides it.
+"""Who a rating list shows: what the scheme says, for one state or for many, and whose account is not closed then.
 
-The answer for each player's last state is stored with the current ratings, so that a ranking is one look at an index.
+No other place decides it. The scheme's answer for each player's last state is stored with the current ratings, so that
+a ranking is one look at an index; who is closed depends on the instant of the list, is nearly nobody, and is asked for.
 What time or a later scheme makes of a state is the business of ``player_states``.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ledger.book.eras import Era
 from ledger.book.timeline import Pool
@@ -18,9 +19,38 @@ from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Scheme, always
 
+if TYPE_CHECKING:
+    import sqlite3
+
 # Names that ``scheme_loop`` gives to the loop below, each time to something else.
 FIELDS = 0
 listed: Callable[..., bool]
+
+# Those whose standing at an instant, ?1, is closed.
+CLOSED_AT = """
+SELECT player FROM (
+  SELECT player FROM players WHERE standing <> 'full' AND standing = 'closed'
+  UNION SELECT player FROM changes WHERE standing = 'closed') AS met
+WHERE 'closed' = coalesce((
+  SELECT standing FROM changes WHERE changes.player = met.player AND effective_ms <= ?1
+  ORDER BY effective_ms DESC, effective_at DESC, position DESC LIMIT 1),
+  (SELECT standing FROM players WHERE players.player = met.player))
+"""
+# Of these players, ?2, of a pool, ?1: how many the scheme lists, and how many before a rating and player, ?3 and ?4.
+CLOSED_AMONG = """
+SELECT count(*) AS listed, coalesce(sum(rating > ?3 OR (rating = ?3 AND player < ?4)), 0) AS better
+FROM current WHERE pool = ?1 AND listed = 1 AND player IN (SELECT value FROM json_each(?2))
+"""
+
+
+def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
+    """The players whose accounts are closed at an instant: no list shows them, and their games count as ever.
+
+    Args:
+        connection: the views.
+        ms: the instant, milliseconds since 1970.
+    """
+    return frozenset(player for (player,) in connection.execute(CLOSED_AT, (ms,)))
 
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:

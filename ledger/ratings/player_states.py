@@ -2,7 +2,8 @@
 
 What is asked is always (player, pool, instant, before or after the games of that instant). A value is in force from the
 moment on when the game, or the period or event that it was rated with, takes its place in rating order. What a later
-instant or scheme makes of a state, the timeline says; whether there is a rating to show, the scheme's ``listed``.
+instant or scheme makes of a state, the timeline says; whether there is a rating to show, the scheme's ``listed``; whom
+no list shows, for the account is closed, ``listing``.
 Nothing is rated or written here, and no name of a person is looked up.
 """
 
@@ -18,7 +19,7 @@ from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
 from ledger.book.timeline import ALONE, Held, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.ratings.listing import is_listed
+from ledger.ratings.listing import closed_at, is_listed
 from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
 
 if TYPE_CHECKING:
@@ -85,6 +86,18 @@ class PlayerStates:
     def standing_code(self, player: int, ms: int) -> int:
         """The standing of a player at an instant, as kernels see it."""
         return self._roster.standing_at(player, ms)
+
+    def closed_at(self, ms: int) -> frozenset[int]:
+        """The players whose accounts are closed at an instant: they have a rating, and no list shows it."""
+        return closed_at(self._connection, ms)
+
+    def listed_at(self, player: int, ms: int) -> float | None:
+        """The rating that the list of an instant shows of a player; None for who is not on it."""
+        return None if player in self.closed_at(ms) else self.at(player, ms).in_force
+
+    def closed_now(self, today_ms: int) -> frozenset[int]:
+        """The same for a ranking: today or, where games were recorded from later days, after the last of them."""
+        return self.closed_at(today_ms if self.latest_ms is None else max(self.latest_ms, today_ms))
 
     @cached_property
     def latest_ms(self) -> int | None:
@@ -190,10 +203,15 @@ class PlayerStates:
         return self._pool.taken_along(self.held(row), era, partial(self._roster.anew, self._pool, row["player"]))
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
-        """``at`` of every player of the pool who has a rating in force at an instant, in no order.
+        """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.
 
         A pool's players are those with a rated game in it, be it a later one, and those with a seed from its day on.
         """
+        closed = self.closed_at(ms)
+        return (state for state in self._rated_at(ms) if state.player not in closed)
+
+    def _rated_at(self, ms: int) -> Iterator[PlayerState]:
+        """The same with those whose accounts are closed."""
         from_shown = self._pool.eras[self._pool.era_at(ms)].from_shown
         without_row = set(self._roster.with_past(self._pool.pool))
         if without_row or from_shown:

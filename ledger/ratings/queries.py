@@ -48,7 +48,8 @@ WAITING = (
 )
 GRAPH = _rows("player = ?2 ORDER BY n")
 GAMES_OF = """
-SELECT mine.*, games.key, games.ended_at, games.termination, games.tournament, games.rated_ms
+SELECT mine.*, games.key, games.ended_at, games.termination, games.tournament, games.rated_ms, games.batch,
+  games.round_order
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT ?3
 """
@@ -56,6 +57,23 @@ OPPOSITE_SIDES = """
 SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
+"""
+NOT_COUNTED = f"""
+SELECT * FROM (
+  SELECT * FROM games WHERE white = ?1 AND pool = ?2 AND reason IS NOT NULL
+  UNION ALL SELECT * FROM games WHERE black = ?1 AND white <> ?1 AND pool = ?2 AND reason IS NOT NULL)
+ORDER BY {", ".join(f"{name} DESC" for name in book_tables.RATING_ORDER)} LIMIT ?3
+"""
+ANY_PROPOSAL = "SELECT 1 AS found FROM proposals LIMIT 1"
+CORRECTED_GAMES = """
+SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
+WHERE subject IN (SELECT value FROM json_each(?1)) AND effective ORDER BY proposal
+"""
+CORRECTED_SIDES = """
+SELECT DISTINCT mine.n, corrections.proposal FROM history AS mine
+CROSS JOIN games ON games.position = mine.game CROSS JOIN corrections ON corrections.subject = 'game:' || games.key
+CROSS JOIN proposals ON proposals.proposal = corrections.proposal
+WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corrections.proposal
 """
 OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
 SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
@@ -102,7 +120,8 @@ HOT = {
     "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
     "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
-    "row before a batch": ROW_BEFORE, "batch": BATCH,
+    "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
+    "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import players, predictions, rankings, rating_lists
+from ledger.answers import player_games, players, predictions, rankings, rating_lists
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
 from ledger.ledger import Ledger
@@ -47,7 +47,7 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, None, 2, None)
     assert (summary["hera"], summary["hera_date"], summary["hera_scheme"]) == (1812.0, LIST_DAY, "June list")
     assert (summary["mean_rating"], summary["rating_sd"]) == (None, None)
-    assert players.graph(listed_club, cleo) == players.games(listed_club, cleo) == []
+    assert player_games.graph(listed_club, cleo) == player_games.games(listed_club, cleo) == []
     assert listed(listed_club, LIST_DAY)["Cleo"] == 1750.5
     everybody = rankings.ranking(listed_club, min_games=0)
     assert [(row["rank"], row["name"], row["games"], row["last_game"]) for row in everybody] == [

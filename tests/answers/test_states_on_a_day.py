@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import explanations, players, predictions, rankings, rating_lists
+from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
 from ledger.answers.wording import day
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Carry, Outcome, Standing
@@ -69,7 +69,7 @@ def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make:
     assert told == predictions.predict(ended, *both(ended), at="2018-12-20")
     assert told["scheme"] == "chessworld"
     assert told["rating"] == players.summary(full, both(full)[0], at="2018-12-20")["rating_then"]
-    assert told["rating"] == players.games(ended, both(ended)[0])[0]["rating"]
+    assert told["rating"] == player_games.games(ended, both(ended)[0])[0]["rating"]
     assert told["win"]["change"] > 0 > told["loss"]["change"]
     later = predictions.predict(full, *both(full), at="2019-01-31")
     assert later["scheme"] == "glicko2"
@@ -106,16 +106,16 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
     assert {row["name"]: row["rating"] for row in rating_lists.list_on(ledger, "2019-01-31")} == {
         "Ann": 2645, "Bob": 2500
     }  # fmt: skip
-    for game in players.games(ledger, ann):
+    for game in player_games.games(ledger, ann):
         assert (game["rating_before"], game["rating"], game["in_force"]) == (2645, after["Ann"], "2019-02-15")
         assert (game["opponent_rating_before"], game["opponent_rating"]) == (2500, after["Bob"])
-    assert {point["in_force"] for point in players.graph(ledger, bob)} == {"2019-02-15"}
+    assert {point["in_force"] for point in player_games.graph(ledger, bob)} == {"2019-02-15"}
 
 
 def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first_closing(make: Made) -> None:
     ledger = make("glicko2")
     play(ledger, "2020-03-02", "2020-03-20", "2020-04-02")
-    newest, second, first = players.games(ledger, both(ledger)[0])
+    newest, second, first = player_games.games(ledger, both(ledger)[0])
     assert (first["rating_before"], second["rating_before"]) == (None, None)
     assert first["rating"] == second["rating"] == newest["rating_before"]
     assert players.summary(ledger, both(ledger)[0], at="2020-03-20")["rating_then"] is None
@@ -129,7 +129,7 @@ def test_games_of_a_run_that_is_open_wait_without_a_day(make: Made) -> None:
     summary = players.summary(ledger, both(ledger)[0])
     assert (summary["rating_then"], summary["period_closes"]) == (None, None)
     assert summary["rating_after_period"] == summary["rating_now"] > 1500.0
-    assert players.games(ledger, both(ledger)[0])[0]["in_force"] is None
+    assert player_games.games(ledger, both(ledger)[0])[0]["in_force"] is None
 
 
 def test_a_hera_dates_from_the_day_on_which_it_came_into_force(make: Made) -> None:
@@ -200,7 +200,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     on_the_list = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, closing)}
     summary = players.summary(ledger, ann)
     told = predictions.predict(ledger, *both(ledger))
-    graph = [point["rating"] for point in players.graph(ledger, ann)]
+    graph = [point["rating"] for point in player_games.graph(ledger, ann)]
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
@@ -210,7 +210,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     if in_force is not None:
         assert told["rating"] == in_force
     assert graph == [row["rating"] if shown else None for row, shown in zip(rows, listed, strict=True)]
-    assert [game["rating"] for game in players.games(ledger, ann)] == graph[::-1]
+    assert [game["rating"] for game in player_games.games(ledger, ann)] == graph[::-1]
     rated = [rating for rating in graph if rating is not None]  # a game that left a player unrated is no 0
     assert summary["mean_rating"] == (pytest.approx(fmean(rated)) if rated else None)
     assert summary["rating_sd"] == (pytest.approx(pstdev(rated), abs=1e-4) if rated else None)

@@ -18,7 +18,8 @@ from tests.kit.places import ROOT
 from tools.attack import power_loss, recording
 from tools.attack.disk import SECTOR, Disk, Loss
 from tools.attack.families import Field
-from tools.attack.power_loss import Command, Image, findings, recorded
+from tools.attack.power_commands import COMMANDS, INIT, Command
+from tools.attack.power_loss import Image, findings, recorded
 from tools.attack.recording import Kind, Record, Recording, RecordingError
 
 pytestmark = pytest.mark.skipif(bool(recording.obstacle()), reason=recording.obstacle() or "none")
@@ -32,13 +33,13 @@ def test_no_power_cut_loses_what_was_acknowledged(holds: Holds) -> None:
 
 def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked: Field) -> None:
     made = power_loss.recordings(attacked.history.last.db, attacked.judge.scratch / "power")
-    assert [under.command for under in made] == [power_loss.INIT, *power_loss.COMMANDS]
+    assert [under.command for under in made] == [INIT, *COMMANDS]
     for under in made:
         kinds = [done.kind for done in under.recording.records]
         assert {Kind.WRITTEN, Kind.FLUSHED, Kind.SAID} <= set(kinds), under.command.name
     grown = {under.command.name: len(under.last.journal) - len(under.first.journal) for under in made}
     assert {name: grown[name] for name in ("init", "player rename", "erase", "rebuild", "restore")} == {
-        "init": 1, "player rename": 1, "erase": 0, "rebuild": 0, "restore": -10,
+        "init": 1, "player rename": 1, "erase": 1, "rebuild": 0, "restore": -10,
     }  # fmt: skip
     assert grown["games one by one"] > 120
 
@@ -69,9 +70,14 @@ MUTANTS = {
         "ledger/ratings/views_file.py", '"PRAGMA synchronous=NORMAL"', '"PRAGMA synchronous=OFF"',
         "games one by one", "FALSE views",
     ),
+    "synchronous=FULL of the tokens, which keep a rollback journal": (
+        "ledger/journal/tokens_file.py", '"PRAGMA synchronous=EXTRA"', '"PRAGMA synchronous=FULL"', "a token revoked",
+        "('tokens', 1) is",
+    ),
     "a backup that is not flushed": ("ledger/backups/files.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),
 }  # fmt: skip
 CUTS = 14
+BEFORE = {"erase": "player add", "a token revoked": "the first token"}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
@@ -83,9 +89,9 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field
     assert stands in source.read_text("utf-8")
     source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")
     shutil.copytree(attacked.history.last.db.parent, tmp_path / "club")
-    command = next(command for command in power_loss.COMMANDS if command.name == name)
-    if name == "erase":
-        recorded(next(first for first in power_loss.COMMANDS if first.name == "player add"), tmp_path / "club")
+    command = next(command for command in COMMANDS if command.name == name)
+    if name in BEFORE:
+        recorded(next(first for first in COMMANDS if first.name == BEFORE[name]), tmp_path / "club")
     command = attrs.evolve(command, words=tuple("16" if word == "120" else word for word in command.words))
     under = recorded(command, tmp_path / "club", tmp_path)
     every, losses = len(under.recording.records), (Loss.EVERYTHING, Loss.SECTORS)

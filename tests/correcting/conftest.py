@@ -12,7 +12,7 @@ from tests.kit.corrections import made
 
 
 @pytest.fixture
-def club(tmp_path: Path) -> Iterator[Ledger]:
+def four(tmp_path: Path) -> Iterator[Ledger]:
     """Ann, Bob, Cleo and Dan with seven rated games, open."""
-    with made(tmp_path / "club.db") as ledger:
+    with made(tmp_path / "four.db") as ledger:
         yield ledger

@@ -10,19 +10,19 @@ from ledger.facts.changes import Verb
 from ledger.ledger import Ledger
 
 
-def read(club: Ledger, text: str) -> tuple[list[Verb], list[str]]:
-    rows, faults = read_batch(club.corrections.verbs, text.encode())
+def read(four: Ledger, text: str) -> tuple[list[Verb], list[str]]:
+    rows, faults = read_batch(four.corrections.verbs, text.encode())
     return [row.change.do for row in rows], [f"{fault.line}: {fault.message}" for fault in faults]
 
 
-def test_each_row_is_a_change_and_blank_ones_are_passed_over(club: Ledger) -> None:
+def test_each_row_is_a_change_and_blank_ones_are_passed_over(four: Ledger) -> None:
     text = "\ufeffverb,game,to,player,which\nvoid,g1,,,\n\n,,,,\nresult,g2, 0-1 ,,\nannul,,,Ann,all\n"
-    assert read(club, text) == ([Verb.ANNUL, Verb.REPLACE, Verb.ANNUL_GAMES], [])
+    assert read(four, text) == ([Verb.ANNUL, Verb.REPLACE, Verb.ANNUL_GAMES], [])
 
 
-def test_all_faults_are_named_at_once_with_their_lines(club: Ledger) -> None:
+def test_all_faults_are_named_at_once_with_their_lines(four: Ledger) -> None:
     text = "verb,game,to\nvoid,g99,\nresult,g1,draw and\nvoids,g1,\nresult,g1,2-0\nvoid,g1\n"
-    changes, faults = read(club, text)
+    changes, faults = read(four, text)
     assert changes == []
     assert [fault.partition(" ")[0] for fault in faults] == ["2:", "3:", "4:", "5:", "6:"]
     assert "no game 'g99'" in faults[0]
@@ -42,14 +42,14 @@ def test_all_faults_are_named_at_once_with_their_lines(club: Ledger) -> None:
         ('verb,game\nvoid,"g1\n', "cannot be read as CSV"),
     ],
 )
-def test_a_file_that_is_none_is_refused(text: str, message: str, club: Ledger) -> None:
-    changes, faults = read(club, text)
+def test_a_file_that_is_none_is_refused(text: str, message: str, four: Ledger) -> None:
+    changes, faults = read(four, text)
     assert changes == []
     assert message in faults[0]
 
 
-def test_a_file_of_other_letters_is_refused_with_its_line(club: Ledger) -> None:
-    _, faults = read_batch(club.corrections.verbs, b"verb,game\nvoid,g1\nvoid,\xff\n")
+def test_a_file_of_other_letters_is_refused_with_its_line(four: Ledger) -> None:
+    _, faults = read_batch(four.corrections.verbs, b"verb,game\nvoid,g1\nvoid,\xff\n")
     assert [(fault.line, fault.message) for fault in faults] == [(3, "is not UTF-8: save the file as UTF-8")]
 
 

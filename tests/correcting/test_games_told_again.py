@@ -18,10 +18,10 @@ DRAWN = attrs.evolve(G1, outcome=Outcome.DRAW)
 
 
 @pytest.fixture
-def corrected(club: Ledger) -> Ledger:
-    """The club, in which g1 was corrected to a draw."""
-    approve(club, ask(club, "result", game="g1", to="1/2-1/2"))
-    return club
+def corrected(four: Ledger) -> Ledger:
+    """The four, in which g1 was corrected to a draw."""
+    approve(four, ask(four, "result", game="g1", to="1/2-1/2"))
+    return four
 
 
 def test_as_recorded_and_as_corrected_it_is_a_repeat(corrected: Ledger) -> None:
@@ -38,10 +38,10 @@ def test_otherwise_it_is_a_conflict(corrected: Ledger) -> None:
         corrected.append(attrs.evolve(DRAWN, black=CLEO))
 
 
-def test_before_the_approval_it_is_a_conflict(club: Ledger) -> None:
-    club.propose([ask(club, "result", game="g1", to="1/2-1/2")], reason="x", by="eve")
+def test_before_the_approval_it_is_a_conflict(four: Ledger) -> None:
+    four.propose([ask(four, "result", game="g1", to="1/2-1/2")], reason="x", by="eve")
     with pytest.raises(ConflictError):
-        club.append(DRAWN)
+        four.append(DRAWN)
 
 
 def test_told_as_corrected_with_more_it_is_supplemented(corrected: Ledger) -> None:
@@ -53,37 +53,37 @@ def test_told_as_corrected_with_more_it_is_supplemented(corrected: Ledger) -> No
     assert tables(corrected) == rebuilt(corrected)
 
 
-def test_what_a_supplement_tells_of_a_corrected_field_changes_nothing(club: Ledger) -> None:
-    approve(club, ask(club, "game", game="g1", field="round", to="2"))
-    club.append(attrs.evolve(G1, round="1"))
-    assert by_key(club, ("round",))["g1"] == ("2",)
-    approve(club, ask(club, "undo", proposal="1"))
-    assert by_key(club, ("round",))["g1"] == ("1",)
-    assert tables(club) == rebuilt(club)
+def test_what_a_supplement_tells_of_a_corrected_field_changes_nothing(four: Ledger) -> None:
+    approve(four, ask(four, "game", game="g1", field="round", to="2"))
+    four.append(attrs.evolve(G1, round="1"))
+    assert by_key(four, ("round",))["g1"] == ("2",)
+    approve(four, ask(four, "undo", proposal="1"))
+    assert by_key(four, ("round",))["g1"] == ("1",)
+    assert tables(four) == rebuilt(four)
 
 
-def test_a_voided_game_told_again_stays_voided(club: Ledger) -> None:
-    approve(club, ask(club, "void", game="g1"))
-    assert club.append(G1).duplicate
-    assert by_key(club)["g1"] == ("white", "voided")
+def test_a_voided_game_told_again_stays_voided(four: Ledger) -> None:
+    approve(four, ask(four, "void", game="g1"))
+    assert four.append(G1).duplicate
+    assert by_key(four)["g1"] == ("white", "voided")
 
 
-def test_a_game_told_with_the_number_that_stays_after_a_merge_is_a_repeat(club: Ledger) -> None:
-    approve(club, ask(club, "merge", player="Bob", into="Cleo"))
-    assert club.append(attrs.evolve(G1, black=CLEO)).duplicate
-    assert club.append(G1).duplicate
-    assert by_key(club, ("white", "black"))["g1"] == (ANN, CLEO)
+def test_a_game_told_with_the_number_that_stays_after_a_merge_is_a_repeat(four: Ledger) -> None:
+    approve(four, ask(four, "merge", player="Bob", into="Cleo"))
+    assert four.append(attrs.evolve(G1, black=CLEO)).duplicate
+    assert four.append(G1).duplicate
+    assert by_key(four, ("white", "black"))["g1"] == (ANN, CLEO)
 
 
-def test_an_import_takes_a_corrected_game_as_known(club: Ledger, tmp_path: Path, run: Run) -> None:
-    club.append(attrs.evolve(G1, game="site:1", ended_at="2026-11-09"))
-    approve(club, ask(club, "result", game="site:1", to="1/2-1/2"))
+def test_an_import_takes_a_corrected_game_as_known(four: Ledger, tmp_path: Path, run: Run) -> None:
+    four.append(attrs.evolve(G1, game="site:1", ended_at="2026-11-09"))
+    approve(four, ask(four, "result", game="site:1", to="1/2-1/2"))
     with (tmp_path / "again.csv").open("w", encoding="utf-8") as file:
-        file.write("id,white,black,result,termination,half_moves,ended_at\n")
+        file.write("id,white,black,result,half_moves,ended_at\n")
         for result in ("1/2-1/2", "1-0", "0-1"):
-            file.write(f"site:1,Ann,Bob,{result},resignation,40,2026-11-09\n")
-    size = club.journal.size()
-    done = run("import", club.path, tmp_path / "again.csv")
+            file.write(f"site:1,Ann,Bob,{result},40,2026-11-09\n")
+    size = four.journal.size()
+    done = run("import", four.path, tmp_path / "again.csv")
     assert "2 known already" in done.err
     assert "again.csv:4: exists-with-different-outcome" in done.err
-    assert club.journal.size() == size
+    assert four.journal.size() == size

@@ -20,24 +20,24 @@ DECIDED = {"approve": Decision.APPROVED, "reject": Decision.REJECTED, "withdraw"
 
 
 def propose(*changes: Change, reason: str = "the scoresheet") -> Provoke:
-    return lambda club: club.propose(changes, reason=reason, by="eve")
+    return lambda four: four.propose(changes, reason=reason, by="eve")
 
 
 def verb(name: str, **words: str) -> Provoke:
-    return lambda club: club.propose([ask(club, name, **words)], reason="the scoresheet", by="eve")
+    return lambda four: four.propose([ask(four, name, **words)], reason="the scoresheet", by="eve")
 
 
 def decide(decision: str, by: str = "adam", number: int = 1, seen: int | None = None) -> Provoke:
-    return lambda club: club.decide(number, DECIDED[decision], by=by, seen=seen)
+    return lambda four: four.decide(number, DECIDED[decision], by=by, seen=seen)
 
 
 def first(*provoke: Provoke) -> Provoke:
     """One after the other: all but the last are in order."""
 
-    def run(club: Ledger) -> object:
+    def run(four: Ledger) -> object:
         for step in provoke[:-1]:
-            step(club)
-        return provoke[-1](club)
+            step(four)
+        return provoke[-1](four)
 
     return run
 
@@ -95,7 +95,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     "changes-nothing": [
         (verb("result", game="g1", to="1-0"), "'game:g1' says so already: outcome='white'"),
         (verb("reinstate", game="g1"), "'game:g1' stands"),
-        (first(lambda club: approve(club, VOID_G1), verb("void", game="g1")), "'game:g1' was annulled by proposal 1"),
+        (first(lambda four: approve(four, VOID_G1), verb("void", game="g1")), "'game:g1' was annulled by proposal 1"),
         (verb("annul", player="Ann", which="all", from_="2027"), "player 1 has no rated game from 2027 that stands"),
         (verb("annul", player="Dan", which="losses", until="2026-11-04"),
          "player 4 has no rated game that the opponent lost until 2026-11-04 that stands"),
@@ -106,14 +106,14 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
         (propose(VOID_G1, VOID_G1), "change 1 and change 2 both change itself of 'game:g1'"),
     ],
     "circular": [
-        (first(lambda club: approve(club, Change(do=Verb.MERGE, player=ANN, into=BOB)),
+        (first(lambda four: approve(four, Change(do=Verb.MERGE, player=ANN, into=BOB)),
                verb("merge", player="Bob", into="Ann")), "player 1 is merged into 2 already"),
         (propose(Change(do=Verb.MERGE, player=ANN, into=BOB), Change(do=Verb.MERGE, player=BOB, into=ANN)),
          "players [1, 2] would be merged into each other in a ring"),
         (propose(Change(do=Verb.MERGE, player=ANN, into=ANN)), "player 1 is merged into 1 already"),
     ],
     "already-merged": [
-        (first(lambda club: approve(club, Change(do=Verb.MERGE, player=ANN, into=BOB)),
+        (first(lambda four: approve(four, Change(do=Verb.MERGE, player=ANN, into=BOB)),
                propose(Change(do=Verb.MERGE, player=ANN, into=CLEO))), "player 1 is merged into 2; take that"),
     ],
     "bad-value": [
@@ -137,12 +137,12 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     "not-approved": [
         (first(propose(DRAWN), verb("undo", proposal="1")), "proposal 1 is open"),
         (first(propose(DRAWN), decide("reject"), verb("undo", proposal="1")), "proposal 1 was rejected"),
-        (first(propose(DRAWN), decide("approve"), lambda club: approve(club, ask(club, "undo", proposal="1")),
+        (first(propose(DRAWN), decide("approve"), lambda four: approve(four, ask(four, "undo", proposal="1")),
                verb("undo", proposal="1")), "proposal 1 was undone already"),
     ],
     "not-the-proposer": [(first(propose(DRAWN), decide("withdraw")), "proposal 1 was made by 'eve', not by 'adam'")],
     "four-eyes": [
-        (first(lambda club: club.policies.set("four-eyes", {"on": True}, actor="admin"), propose(DRAWN),
+        (first(lambda four: four.policies.set("four-eyes", {"on": True}, actor="admin"), propose(DRAWN),
                decide("approve", by="eve")), ""),
     ],
     "unseen-entries": [
@@ -151,7 +151,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     # Rules of the journal that a corrected fact would break.
     "same-player": [(verb("reassign", game="g1", player="Ann", to="Bob"), "'game:g1': White and Black are both")],
     "ended-before-start": [
-        (first(lambda club: approve(club, ask(club, "game", game="g1", field="started_at", to="2026-11-01")),
+        (first(lambda four: approve(four, ask(four, "game", game="g1", field="started_at", to="2026-11-01")),
                verb("game", game="g1", field="ended_at", to="2026-10-31")), "'game:g1': ended at 2026-10-31"),
     ],
     "ended-in-the-future": [(verb("game", game="g1", field="ended_at", to="2030"), "'game:g1': ended at 2030")],
@@ -170,99 +170,99 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     ("rule", "provoke", "message"), [(rule, *case) for rule, cases in CASES.items() for case in cases]
 )
 def test_it_is_refused_by_name_and_nothing_is_recorded(
-    rule: str, provoke: Provoke, message: str, club: Ledger
+    rule: str, provoke: Provoke, message: str, four: Ledger
 ) -> None:
     sizes: list[int] = []
-    append = club._recorder.append_judged
+    append = four._recorder.append_judged
 
     def counted(*given: object) -> object:
-        sizes.append(club.journal.size())
+        sizes.append(four.journal.size())
         return append(*given)  # type: ignore[arg-type]
 
-    club._recorder.append_judged = counted  # type: ignore[method-assign, assignment]
+    four._recorder.append_judged = counted  # type: ignore[method-assign, assignment]
     with pytest.raises(ProposalError) as caught:
-        provoke(club)
+        provoke(four)
     assert caught.value.rule == rule
     assert caught.value.refusals[0].message.startswith(message)
     assert str(caught.value).startswith(f"{rule}: ")
-    assert club.journal.size() == sizes[-1]
+    assert four.journal.size() == sizes[-1]
 
 
 def test_every_rule_is_provoked() -> None:
     assert RULES.keys() <= CASES.keys()
 
 
-def test_all_faults_are_told_at_once_each_with_its_change(club: Ledger) -> None:
+def test_all_faults_are_told_at_once_each_with_its_change(four: Ledger) -> None:
     changes = [DRAWN, Change(do=Verb.UNDO, proposal=7), Change(do=Verb.MERGE, player=9, into=1)]
     with pytest.raises(ProposalError) as caught:
-        club.propose(changes, reason="x", by="eve")
+        four.propose(changes, reason="x", by="eve")
     assert [(refusal.number, refusal.rule) for refusal in caught.value.refusals] == [
         (2, "no-such-proposal"), (3, "no-such-player"),
     ]  # fmt: skip
     assert len(str(caught.value).splitlines()) == 2
 
 
-def test_open_proposals_about_one_fact_are_shown_to_each_other(club: Ledger) -> None:
-    assert club.propose([DRAWN], reason="x", by="eve").alike == ()
-    assert club.propose([LOST], reason="y", by="bea").alike == (1,)
-    shown = {known.proposal.proposal: known for known in club.corrections.proposals()}
+def test_open_proposals_about_one_fact_are_shown_to_each_other(four: Ledger) -> None:
+    assert four.propose([DRAWN], reason="x", by="eve").alike == ()
+    assert four.propose([LOST], reason="y", by="bea").alike == (1,)
+    shown = {known.proposal.proposal: known for known in four.corrections.proposals()}
     assert (shown[1].alike, shown[2].alike) == ((2,), (1,))
-    club.decide(2, Decision.REJECTED, by="adam", reason="the first is right")
-    assert [known.state for known in club.corrections.proposals()] == ["open", "rejected"]
-    assert [known.alike for known in club.corrections.proposals(open_only=True)] == [()]
-    assert club.corrections.proposal(2).decision_reason == "the first is right"
+    four.decide(2, Decision.REJECTED, by="adam", reason="the first is right")
+    assert [known.state for known in four.corrections.proposals()] == ["open", "rejected"]
+    assert [known.alike for known in four.corrections.proposals(open_only=True)] == [()]
+    assert four.corrections.proposal(2).decision_reason == "the first is right"
 
 
-def test_a_proposal_of_many_changes_stands_in_parts_under_one_decision(club: Ledger) -> None:
+def test_a_proposal_of_many_changes_stands_in_parts_under_one_decision(four: Ledger) -> None:
     late = {"white": ANN, "black": DAN, "ended_at": "2026-11-15", "half_moves": 40}
-    club.append_many([game_recorded(f"m{n}", **late) for n in range(450)])
-    changes = [club.corrections.drafts.annul(f"game:m{n}") for n in range(450)]
-    proposed = club.propose(changes, reason="a test event", by="eve")
+    four.append_many([game_recorded(f"m{n}", **late) for n in range(450)])
+    changes = [four.corrections.drafts.annul(f"game:m{n}") for n in range(450)]
+    proposed = four.propose(changes, reason="a test event", by="eve")
     assert len(proposed.receipts) == 3
-    plain = ratings(club)
-    club.decide(1, Decision.APPROVED, by="adam")
-    assert ratings(club) != plain
-    assert len(club.corrections.proposal(1).changes) == 450
+    plain = ratings(four)
+    four.decide(1, Decision.APPROVED, by="adam")
+    assert ratings(four) != plain
+    assert len(four.corrections.proposal(1).changes) == 450
 
 
-def test_an_undo_that_would_leave_what_may_not_be_is_refused(club: Ledger) -> None:
-    approve(club, ask(club, "game", game="g1", field="ended_at", to="2026-11-05"))
-    approve(club, ask(club, "game", game="g1", field="started_at", to="2026-11-04"))
+def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> None:
+    approve(four, ask(four, "game", game="g1", field="ended_at", to="2026-11-05"))
+    approve(four, ask(four, "game", game="g1", field="started_at", to="2026-11-04"))
     with pytest.raises(ProposalError, match="ended-before-start"):
-        approve(club, ask(club, "undo", proposal="1"))
-    approve(club, ask(club, "undo", proposal="1"), ask(club, "undo", proposal="2"))
+        approve(four, ask(four, "undo", proposal="1"))
+    approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
 
 
-def test_an_undo_that_would_close_a_ring_of_merges_is_refused(club: Ledger) -> None:
-    approve(club, ask(club, "merge", player="Ann", into="Bob"))
-    approve(club, ask(club, "undo", proposal="1"))
-    approve(club, ask(club, "merge", player="Bob", into="Ann"))
+def test_an_undo_that_would_close_a_ring_of_merges_is_refused(four: Ledger) -> None:
+    approve(four, ask(four, "merge", player="Ann", into="Bob"))
+    approve(four, ask(four, "undo", proposal="1"))
+    approve(four, ask(four, "merge", player="Bob", into="Ann"))
     with pytest.raises(ProposalError, match="circular"):
-        approve(club, ask(club, "undo", proposal="2"))
+        approve(four, ask(four, "undo", proposal="2"))
 
 
-def test_a_name_that_is_none_is_refused(club: Ledger) -> None:
+def test_a_name_that_is_none_is_refused(four: Ledger) -> None:
     with pytest.raises(MalformedError, match="actor"):
-        club.propose([DRAWN], reason="x", by="")
-    club.propose([DRAWN], reason="x", by="eve")
+        four.propose([DRAWN], reason="x", by=" eve")
+    four.propose([DRAWN], reason="x", by="eve")
     with pytest.raises(MalformedError, match="actor"):
-        club.decide(1, Decision.APPROVED, by=" adam")
+        four.decide(1, Decision.APPROVED, by=" adam")
 
 
-def test_with_four_eyes_on_a_second_person_approves(club: Ledger) -> None:
-    club.policies.set("four-eyes", {"on": True}, actor="admin")
-    club.propose([DRAWN], reason="x", by="eve")
+def test_with_four_eyes_on_a_second_person_approves(four: Ledger) -> None:
+    four.policies.set("four-eyes", {"on": True}, actor="admin")
+    four.propose([DRAWN], reason="x", by="eve")
     with pytest.raises(LedgerError, match="four-eyes"):
-        club.decide(1, Decision.APPROVED, by="Eve")
-    club.decide(1, Decision.APPROVED, by="adam")
-    assert club.corrections.proposal(1).state == "approved"
+        four.decide(1, Decision.APPROVED, by="Eve")
+    four.decide(1, Decision.APPROVED, by="adam")
+    assert four.corrections.proposal(1).state == "approved"
 
 
-def test_a_proposal_to_adopt_in_the_past_is_recorded_by_its_approval(club: Ledger) -> None:
+def test_a_proposal_to_adopt_in_the_past_is_recorded_by_its_approval(four: Ledger) -> None:
     later = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
-    decision, adopted = approve(club, club.corrections.drafts.add(later))
+    decision, adopted = approve(four, four.corrections.drafts.add(later))
     assert adopted.position == decision.position + 1
-    club.level()
-    assert [row["scheme"] for row in club.rows("eras")] == ["chessworld", "elo"]
+    four.level()
+    assert [row["scheme"] for row in four.rows("eras")] == ["chessworld", "elo"]
 
 

@@ -25,4 +25,3 @@ def test_a_corrected_or_late_adoption_is_recorded_with_every_setting(tmp_path: P
         for key in ("scheme:standard@start", partial.key):
             fact = drafts.fact(key).facts
             assert fact["settings"] == whole.settings
-            assert (fact["scheme_version"], fact["arithmetic"]) == (whole.scheme_version, whole.arithmetic)

@@ -14,7 +14,21 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
-from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, made, played, ratings, rebuilt, tables
+from tests.kit.corrections import (
+    ANN,
+    BOB,
+    CLEO,
+    DAN,
+    TODAY,
+    approve,
+    ask,
+    by_key,
+    made,
+    played,
+    ratings,
+    rebuilt,
+    tables,
+)
 from tests.kit.games import game_recorded, run_closed
 
 Right = Callable[[list[GameRecorded]], list[GameRecorded]]
@@ -51,142 +65,157 @@ GAMES: dict[str, tuple[str, dict[str, str], Right]] = {
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_ratings_are_as_if_the_right_games_had_been_recorded(name: str, club: Ledger, tmp_path: Path) -> None:
+def test_ratings_are_as_if_the_right_games_had_been_recorded(name: str, four: Ledger, tmp_path: Path) -> None:
     verb, words, right = GAMES[name]
-    before = ratings(club)
-    approve(club, ask(club, verb, **words))
+    before = ratings(four)
+    approve(four, ask(four, verb, **words))
     with made(tmp_path / "right.db", right(played())) as other:
-        assert ratings(club) == ratings(other)
-        counting = {key: row for key, row in by_key(club).items() if row[1] is None}
+        assert ratings(four) == ratings(other)
+        counting = {key: row for key, row in by_key(four).items() if row[1] is None}
         assert counting == {key: row for key, row in by_key(other).items() if row[1] is None}
-    assert (ratings(club) == before) == (name == "blank round")
-    assert tables(club) == rebuilt(club)
+    assert (ratings(four) == before) == (name == "blank round")
+    assert tables(four) == rebuilt(four)
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_undoing_it_gives_back_what_was(name: str, club: Ledger) -> None:
+def test_undoing_it_gives_back_what_was(name: str, four: Ledger) -> None:
     verb, words, _ = GAMES[name]
-    before = tables(club)
-    approve(club, ask(club, verb, **words))
-    approve(club, ask(club, "undo", proposal="1"))
-    after = tables(club)
+    before = tables(four)
+    approve(four, ask(four, verb, **words))
+    approve(four, ask(four, "undo", proposal="1"))
+    after = tables(four)
     assert {table: rows for table, rows in after.items() if rows != before[table]}.keys() == {
         "proposals", "corrections"
     }  # fmt: skip
-    assert after == rebuilt(club)
+    assert after == rebuilt(four)
 
 
-def test_a_voided_game_stays_in_the_book_and_can_be_reinstated(club: Ledger) -> None:
-    before = ratings(club)
-    approve(club, ask(club, "annul", player="Ann", which="all"))
-    assert by_key(club, ("reason", "voided_by"))["g3"] == ("voided", 1)
-    approve(club, ask(club, "reinstate", game="g3"))
-    assert by_key(club, ("reason", "voided_by"))["g3"] == (None, None)
-    approve(club, ask(club, "void", game="g3"), ask(club, "reinstate", game="g1"))
-    assert by_key(club, ("voided_by",))["g3"] == (3,)
-    approve(club, ask(club, "undo", proposal="1"), ask(club, "undo", proposal="3"))
-    assert ratings(club) == before
+def test_a_voided_game_stays_in_the_book_and_can_be_reinstated(four: Ledger) -> None:
+    before = ratings(four)
+    approve(four, ask(four, "annul", player="Ann", which="all"))
+    assert by_key(four, ("reason", "voided_by"))["g3"] == ("voided", 1)
+    approve(four, ask(four, "reinstate", game="g3"))
+    assert by_key(four, ("reason", "voided_by"))["g3"] == (None, None)
+    approve(four, ask(four, "void", game="g3"), ask(four, "reinstate", game="g1"))
+    assert by_key(four, ("voided_by",))["g3"] == (3,)
+    approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="3"))
+    assert ratings(four) == before
 
 
-def test_a_late_game_is_recorded_by_the_approval_in_the_same_transaction(club: Ledger, tmp_path: Path) -> None:
+def test_a_late_game_is_recorded_by_the_approval_in_the_same_transaction(four: Ledger, tmp_path: Path) -> None:
     late = game_recorded("late", white=CLEO, black=BOB, ended_at="2026-11-03", half_moves=30)
     words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03", "half_moves": "30", "key": "late"}
-    change = ask(club, "late", **words, termination="resignation")
-    decision, recorded = approve(club, change)
+    change = ask(four, "late", **words, termination="resignation")
+    decision, recorded = approve(four, change)
     assert (recorded.key, recorded.position) == ("game:late", decision.position + 1)
     with made(tmp_path / "right.db", [*played(), late]) as other:
-        assert ratings(club) == ratings(other)
-    approve(club, ask(club, "undo", proposal="1"))
-    assert by_key(club)["late"] == ("white", "voided")
-    assert tables(club) == rebuilt(club)
+        assert ratings(four) == ratings(other)
+    approve(four, ask(four, "undo", proposal="1"))
+    assert by_key(four)["late"] == ("white", "voided")
+    assert tables(four) == rebuilt(four)
 
 
-def test_a_made_key_of_a_late_game_is_the_same_for_the_same_facts(club: Ledger) -> None:
+def test_a_made_key_of_a_late_game_is_the_same_for_the_same_facts(four: Ledger) -> None:
     words = {"white": "Cleo", "black": "Bob", "to": "1-0", "ended": "2026-11-03"}
-    first, second = (ask(club, "late", **words, half_moves=moves) for moves in ("30", "31"))
+    first, second = (ask(four, "late", **words, half_moves=moves) for moves in ("30", "31"))
     assert first.fact == second.fact
     assert str(first.fact).startswith("game:late:")
 
 
-def test_merged_players_are_one_person_and_parted_ones_are_two(club: Ledger) -> None:
-    before = tables(club)
-    approve(club, ask(club, "merge", player="Ann", into="Dan"))
-    assert ANN not in ratings(club)
-    assert by_key(club, ("white", "black", "reason"))["g7"] == (DAN, DAN, "same-person")
-    assert club.player("Ann").player == DAN
-    club.append(game_recorded("g8", white=ANN, black=BOB, ended_at="2026-11-08", half_moves=40))
-    assert by_key(club, ("white", "black"))["g8"] == (DAN, BOB)
-    assert tables(club) == rebuilt(club)
-    approve(club, ask(club, "unmerge", player="Ann"))
-    assert by_key(club, ("white", "black"))["g8"] == (ANN, BOB)
-    assert club.player("Ann").player == ANN
-    after = tables(club)
-    assert after == rebuilt(club)
+def test_merged_players_are_one_person_and_parted_ones_are_two(four: Ledger) -> None:
+    before = tables(four)
+    approve(four, ask(four, "merge", player="Ann", into="Dan"))
+    assert ANN not in ratings(four)
+    assert by_key(four, ("white", "black", "reason"))["g7"] == (DAN, DAN, "same-person")
+    assert four.player("Ann").player == DAN
+    four.append(game_recorded("g8", white=ANN, black=BOB, ended_at="2026-11-08", half_moves=40))
+    assert by_key(four, ("white", "black"))["g8"] == (DAN, BOB)
+    assert tables(four) == rebuilt(four)
+    approve(four, ask(four, "unmerge", player="Ann"))
+    assert by_key(four, ("white", "black"))["g8"] == (ANN, BOB)
+    assert four.player("Ann").player == ANN
+    after = tables(four)
+    assert after == rebuilt(four)
     assert [row for row in after["games"] if row["key"] != "g8"] == before["games"]
 
 
-def test_merges_form_a_chain(club: Ledger) -> None:
-    approve(club, ask(club, "merge", player="Ann", into="Bob"), ask(club, "merge", player="Bob", into="Cleo"))
-    assert club.player("Ann").player == CLEO
-    assert set(ratings(club)) == {CLEO, DAN}
-    assert tables(club) == rebuilt(club)
+def test_merges_form_a_chain(four: Ledger) -> None:
+    approve(four, ask(four, "merge", player="Ann", into="Bob"), ask(four, "merge", player="Bob", into="Cleo"))
+    assert four.player("Ann").player == CLEO
+    assert set(ratings(four)) == {CLEO, DAN}
+    assert tables(four) == rebuilt(four)
 
 
-def test_a_closed_account_keeps_its_games(club: Ledger) -> None:
-    before = ratings(club)
-    approve(club, ask(club, "close", player="Ann", from_="2026-11-10"))
-    assert ratings(club) == before
-    (row,) = club.rows("changes")
+def test_a_closed_account_keeps_its_games(four: Ledger) -> None:
+    before = ratings(four)
+    approve(four, ask(four, "close", player="Ann", from_="2026-11-10"))
+    assert ratings(four) == before
+    (row,) = four.rows("changes")
     assert (row["player"], row["standing"]) == (ANN, "closed")
 
 
-def test_a_fact_beside_games_is_corrected_taken_back_and_put_back(club: Ledger) -> None:
-    club.append(PlayerChanged(player=BOB, effective_at="2026-11-04", standing=Standing.GUEST))
-    before = ratings(club)
+def test_a_fact_beside_games_is_corrected_taken_back_and_put_back(four: Ledger) -> None:
+    four.append(PlayerChanged(player=BOB, effective_at="2026-11-04", standing=Standing.GUEST))
+    before = ratings(four)
     key = f"player:{BOB}@2026-11-04"
-    approve(club, ask(club, "fact", fact=key, field="effective_at", to="2026-11-06"))
-    assert by_key(club, ("reason",))["g4"] == (None,)
-    assert tables(club) == rebuilt(club)
-    approve(club, ask(club, "take-back", fact=key))
-    assert by_key(club, ("reason",))["g6"] == (None,)
-    approve(club, ask(club, "put-back", fact=key), ask(club, "undo", proposal="1"))
-    assert ratings(club) == before
-    assert tables(club) == rebuilt(club)
+    approve(four, ask(four, "fact", fact=key, field="effective_at", to="2026-11-06"))
+    assert by_key(four, ("reason",))["g4"] == (None,)
+    assert tables(four) == rebuilt(four)
+    approve(four, ask(four, "take-back", fact=key))
+    assert by_key(four, ("reason",))["g6"] == (None,)
+    approve(four, ask(four, "put-back", fact=key), ask(four, "undo", proposal="1"))
+    assert ratings(four) == before
+    assert tables(four) == rebuilt(four)
 
 
-def test_what_registration_told_can_be_corrected(club: Ledger) -> None:
-    approve(club, ask(club, "fact", fact=f"player:{BOB}", field="standing", to="guest"))
-    assert {key for key, (reason,) in by_key(club, ("reason",)).items() if reason == "guest"} == {"g1", "g4", "g6"}
-    approve(club, ask(club, "fact", fact=f"player:{BOB}", field="birth_year", to="1990"))
-    assert tables(club) == rebuilt(club)
-    assert next(club.rows("players", "player = ?", (BOB,)))["birth_year"] == 1990
+def test_what_registration_told_can_be_corrected(four: Ledger) -> None:
+    approve(four, ask(four, "fact", fact=f"player:{BOB}", field="standing", to="guest"))
+    assert {key for key, (reason,) in by_key(four, ("reason",)).items() if reason == "guest"} == {"g1", "g4", "g6"}
+    approve(four, ask(four, "fact", fact=f"player:{BOB}", field="birth_year", to="1990"))
+    assert tables(four) == rebuilt(four)
+    assert next(four.rows("players", "player = ?", (BOB,)))["birth_year"] == 1990
 
 
-def test_a_wrong_adoption_is_moved_and_taken_back(club: Ledger, tmp_path: Path) -> None:
+def test_a_wrong_adoption_is_moved_and_taken_back(four: Ledger, tmp_path: Path) -> None:
     later = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
-    plain = ratings(club)
-    club.append(later)
-    approve(club, ask(club, "fact", fact="scheme:standard@2026-11-03", field="effective_from", to="2026-11-05"))
+    plain = ratings(four)
+    four.append(later)
+    approve(four, ask(four, "fact", fact="scheme:standard@2026-11-03", field="effective_from", to="2026-11-05"))
     with made(tmp_path / "right.db") as other:
         other.append(attrs.evolve(later, effective_from="2026-11-05"))
-        assert ratings(club) == ratings(other)
-    assert tables(club) == rebuilt(club)
-    approve(club, ask(club, "take-back", fact="scheme:standard@2026-11-03"))
-    assert ratings(club) == plain
-    assert tables(club) == rebuilt(club)
+        assert ratings(four) == ratings(other)
+    assert tables(four) == rebuilt(four)
+    approve(four, ask(four, "take-back", fact="scheme:standard@2026-11-03"))
+    assert ratings(four) == plain
+    assert tables(four) == rebuilt(four)
+
+
+def test_a_pool_that_began_with_the_wrong_scheme_is_rated_by_the_right_one(four: Ledger, tmp_path: Path) -> None:
+    approve(four, ask(four, "fact", fact="scheme:standard@start", field="scheme", to="elo"))
+    approve(four, ask(four, "fact", fact="scheme:standard@start", field="settings", to='{"initial": 1600}'))
+    four.level()
+    settings = next(four.rows("eras"))["settings"]
+    assert '"initial":1600' in settings
+    assert '"k"' in settings  # those that were not named stand there, too
+    with Ledger.create(tmp_path / "right.db", scheme="elo", settings={"initial": 1600}, clock=lambda: TODAY) as other:
+        for name in ("Ann", "Bob", "Cleo", "Dan"):
+            other.register(f"name:{name.lower()}", name)
+        other.append_many(played())
+        assert ratings(four) == ratings(other)
+    assert tables(four) == rebuilt(four)
 
 
 def test_a_wrong_run_is_moved_and_taken_back(tmp_path: Path) -> None:
-    with made(tmp_path / "runs.db") as club, made(tmp_path / "right.db") as other:
-        for ledger in (club, other):
+    with made(tmp_path / "runs.db") as four, made(tmp_path / "right.db") as other:
+        for ledger in (four, other):
             ledger.append(
                 SchemeAdopted(pool="standard", scheme="glicko", settings={"by_runs": True}, effective_from="2026-11-01")
             )
-        club.append(run_closed("2026-11-03"))
-        approve(club, ask(club, "fact", fact="run:standard@2026-11-03", field="as_of", to="2026-11-05"))
+        four.append(run_closed("2026-11-03"))
+        approve(four, ask(four, "fact", fact="run:standard@2026-11-03", field="as_of", to="2026-11-05"))
         other.append(run_closed("2026-11-05"))
-        assert ratings(club) == ratings(other)
-        assert tables(club) == rebuilt(club)
+        assert ratings(four) == ratings(other)
+        assert tables(four) == rebuilt(four)
 
 
 WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
@@ -210,10 +239,10 @@ WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG_WORDS)
-def test_words_that_mean_nothing_are_named(name: str, club: Ledger) -> None:
+def test_words_that_mean_nothing_are_named(name: str, four: Ledger) -> None:
     verb, words, message = WRONG_WORDS[name]
     with pytest.raises((MalformedError, UnknownNameError)) as caught:
-        ask(club, verb, **words)
+        ask(four, verb, **words)
     assert message in str(caught.value)
 
 
@@ -222,12 +251,12 @@ def test_every_verb_is_asked_for_here() -> None:
     assert [verb for verb in VERBS if source.count(f'"{verb}"') == 0] == []
 
 
-def test_a_voided_tournament_can_be_reinstated(club: Ledger) -> None:
-    before = ratings(club)
-    approve(club, ask(club, "void-tournament", tournament="Open"))
-    approve(club, ask(club, "reinstate-tournament", tournament="Open", until="2026-11-02"))
-    assert by_key(club, ("reason",))["g2"] == (None,)
-    assert by_key(club, ("reason",))["g3"] == ("voided",)
-    approve(club, ask(club, "reinstate-tournament", tournament="Open"))
-    assert ratings(club) == before
-    assert tables(club) == rebuilt(club)
+def test_a_voided_tournament_can_be_reinstated(four: Ledger) -> None:
+    before = ratings(four)
+    approve(four, ask(four, "void-tournament", tournament="Open"))
+    approve(four, ask(four, "reinstate-tournament", tournament="Open", until="2026-11-02"))
+    assert by_key(four, ("reason",))["g2"] == (None,)
+    assert by_key(four, ("reason",))["g3"] == ("voided",)
+    approve(four, ask(four, "reinstate-tournament", tournament="Open"))
+    assert ratings(four) == before
+    assert tables(four) == rebuilt(four)

@@ -366,3 +366,25 @@ def test_what_goes_wrong_in_making_is_an_error_of_the_ledger(signed_club: ClubOf
     (signed_club.folder / "club.checkpoints").mkdir()
     with pytest.raises(LedgerError, match=r"club\.checkpoints"):
         signed_club.ledger.checkpoints.make()
+
+
+def test_a_failure_while_a_checkpoint_is_written_leaves_those_before_it(
+    signed_club: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = signed_club.folder / "club.checkpoints"
+    place.chmod(0o640)
+    before = place.read_bytes()
+    signed_club.ledger.append(game_recorded("r2"))
+
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StorageError, match="takes no checkpoint: Input/output error"):
+            signed_club.ledger.checkpoints.make()
+    assert place.read_bytes() == before
+    assert sorted(path.name for path in signed_club.folder.glob("club.checkpoints.*")) == ["club.checkpoints.lock"]
+    signed_club.ledger.checkpoints.make()
+    assert place.read_bytes().startswith(before)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640

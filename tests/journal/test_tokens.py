@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import os
+import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -26,6 +27,7 @@ from ledger.journal import tokens_file
 from ledger.journal.tokens import RULES, UNNAMED, Actor, Role, Tokens
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
 
@@ -303,3 +305,21 @@ def test_a_later_name_for_the_journal_is_followed(club_of_two: ClubOfTwo, tmp_pa
     (tmp_path / "link.db").symlink_to(club_of_two.path)
     with Ledger.open(tmp_path / "link.db", clock=club_of_two.clock) as linked:
         assert linked.tokens.who(token, None, Role.APPROVER, "try").proven
+
+
+def test_a_file_whose_making_was_stopped_is_none_yet(club_of_two: ClubOfTwo) -> None:
+    """What a process leaves that is killed while the pages of its first transaction are being written."""
+    place = beside(club_of_two.path, "tokens")
+    making = club_of_two.folder / "making"
+    with closing(sqlite.connect(making)) as connection:
+        connection.execute("PRAGMA cache_size=1")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE file(content BLOB)")
+        connection.execute("INSERT INTO file VALUES (zeroblob(100000))")  # more than the cache holds
+        for word in ("", "-journal"):
+            shutil.copyfile(f"{making}{word}", f"{place}{word}")
+    place.chmod(0o600)
+    assert place.stat().st_size
+    assert not club_of_two.ledger.tokens.are_set_up()
+    club_of_two.ledger.tokens.add("eve", [Role.CORRECTOR])
+    assert [row.name for row in club_of_two.ledger.tokens.list()] == ["eve"]

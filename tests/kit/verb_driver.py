@@ -14,39 +14,17 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.runtime.lazy import np, pl
 from tests.kit.clubs import NAME
 from tests.kit.crash_driver import die_at
+from tests.kit.killed_verbs import VERBS
 from tools import cli, commands
 
-Steps = tuple[tuple[str, ...], ...]
 ACKNOWLEDGED = "acknowledged"
-GAMES = "games.jsonl"  # beside the ledger: a few games that it does not know
-
-# Verb -> its commands one after the other; ``{club}`` is the journal, ``{folder}`` its folder. A verb that is added
-# here is killed by tests/test_crashed_verbs.py; what it needs in the ledger, ``BEFORE`` makes.
-VERBS: Mapping[str, Steps] = {
-    "import": (("import", "{club}", f"{{folder}}/{GAMES}"),),
-    "import --strict": (("import", "--strict", "{club}", f"{{folder}}/{GAMES}"),),
-    "player add": (("player", "add", "{club}", "club:new", "New Comer", "--rating", "1800", "--games", "30"),),
-    "player set": (("player", "set", "{club}", "made:p3", "--standing", "guest", "--since", "2015-01-01"),),
-    "player rename": (
-        ("player", "rename", "{club}", "made:p3", "Renamed"), ("player", "rename", "{club}", "made:p3", "Again"),
-    ),
-    "erase": (("erase", "{club}", "made:p3", "--yes"),),
-    "scheme adopt": (("scheme", "adopt", "{club}", "--scheme", "elo", "--from", "2015-01-01"),),
-    "tournaments": (
-        ("open-tournament", "{club}", "Cup", "--start", "2016-01-01", "--end", "2016-01-09"),
-        ("close-tournament", "{club}", "Cup", "--ended", "2016-01-09"),
-    ),
-    "rebuild": (("rebuild", "{club}"),),
-}  # fmt: skip
-SEVERAL_TRANSACTIONS = {"player add"}  # verbs with a command that commits to the journal more than once
-BEFORE: Mapping[str, Steps] = {}  # verb -> commands that are run on its base once, and are never killed
 
 
 def words_of(step: Sequence[str], folder: Path) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import players, pools, rankings
+from ledger.answers import player_games, players, pools, rankings
 from ledger.audit.audit import audit, table_digests
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_ms
@@ -136,7 +136,7 @@ def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable
 
 def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Callable[..., Ledger]) -> None:
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
-    told = {row["scheme"] for row in players.graph(ledger, ledger.player("emma"))}
+    told = {row["scheme"] for row in player_games.graph(ledger, ledger.player("emma"))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
         summary = players.summary(ledger, person)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from pathlib import Path
@@ -236,6 +237,17 @@ def test_a_head_is_not_saved_over_checkpoints(sample_club: Path, run: Run) -> No
     content = kept.read_bytes()
     assert run("audit", sample_club, "--journal-only", "--save-head", kept).code == USAGE
     assert kept.read_bytes() == content
+
+
+def test_a_checkpoint_follows_a_published_list_where_there_is_a_key(sample_club: Path, run: Run) -> None:
+    kept = sample_club.parent / "club.checkpoints"
+    assert run("publish", sample_club, "--at", "2006-06-30", "--by", "eve").code == 0
+    assert not kept.exists()
+    give_key(sample_club)
+    assert run("publish", sample_club, "--at", "2006-08-31", "--by", "eve").code == 0
+    size, root = run("head", sample_club).out.split()
+    note = kept.read_text("utf-8").split("\n")
+    assert (note[1], base64.b64decode(note[2]).hex()) == (size, root)
 
 
 def test_a_checkpoint_that_cannot_be_made_after_an_approval_is_told_and_the_approval_stands(

@@ -16,7 +16,7 @@ EVE = ("--reason", "the scoresheet", "--by", "eve")
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def journal_of_four(tmp_path: Path) -> Path:
     """The journal of the club of four."""
     with made(tmp_path / "club.db") as ledger:
         ledger.level()
@@ -43,96 +43,96 @@ AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("verb", [*ASKED, *AFTERWARDS])
-def test_a_verb_proposes_and_its_approval_is_true(verb: str, path: Path, run: Run) -> None:
+def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Path, run: Run) -> None:
     number = 1
     if verb in AFTERWARDS:
-        assert run("correct", path, *AFTERWARDS[verb][0], *EVE).code == 0
-        assert run("correct", path, "approve", "1", "--by", "adam").code == 0
+        assert run("correct", journal_of_four, *AFTERWARDS[verb][0], *EVE).code == 0
+        assert run("correct", journal_of_four, "approve", "1", "--by", "adam").code == 0
         number = 2
-    done = run("correct", path, verb, *(ASKED.get(verb) or AFTERWARDS[verb][1]), *EVE)
+    done = run("correct", journal_of_four, verb, *(ASKED.get(verb) or AFTERWARDS[verb][1]), *EVE)
     assert (done.code, done.out.startswith(f"proposal {number} is open")) == (0, True)
-    before = run("ratings", path).out
-    done = run("correct", path, "approve", str(number), "--by", "adam")
+    before = run("ratings", journal_of_four).out
+    done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
-    assert (run("ratings", path).out != before) == (verb not in {"game", "close", "fact", "take-back"})
-    assert run("audit", path).out.startswith("TRUE")
+    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact"})
+    assert run("audit", journal_of_four).out.startswith("TRUE")
 
 
 def test_every_verb_is_a_command() -> None:
     assert {*ASKED, *AFTERWARDS} == VERBS.keys() - {"put-back"}
 
 
-def test_a_reason_left_out_is_refused_in_one_line(path: Path, run: Run) -> None:
-    before = size(path)
-    done = run("correct", path, "void", "g1", "--by", "eve")
+def test_a_reason_left_out_is_refused_in_one_line(journal_of_four: Path, run: Run) -> None:
+    before = size(journal_of_four)
+    done = run("correct", journal_of_four, "void", "g1", "--by", "eve")
     assert (done.code, done.out) == (1, "")
     assert done.err == "error: no-reason: a reason is missing: say in a few words why @ $.reason\n"
-    assert size(path) == before
+    assert size(journal_of_four) == before
 
 
-def test_proposals_are_listed_shown_rejected_and_withdrawn(path: Path, run: Run) -> None:
+def test_proposals_are_listed_shown_rejected_and_withdrawn(journal_of_four: Path, run: Run) -> None:
     for game in ("g1", "g2", "g3"):
-        assert run("correct", path, "void", game, *EVE).code == 0
-    assert run("correct", path, "reject", "1", "--by", "adam", "--reason", "no scoresheet").code == 0
-    assert run("correct", path, "withdraw", "2", "--by", "eve").code == 0
-    done = run("correct", path, "withdraw", "3", "--by", "adam")
+        assert run("correct", journal_of_four, "void", game, *EVE).code == 0
+    assert run("correct", journal_of_four, "reject", "1", "--by", "adam", "--reason", "no scoresheet").code == 0
+    assert run("correct", journal_of_four, "withdraw", "2", "--by", "eve").code == 0
+    done = run("correct", journal_of_four, "withdraw", "3", "--by", "adam")
     assert (done.code, "not-the-proposer" in done.err) == (1, True)
-    rows = json.loads(run("correct", path, "list").out)
+    rows = json.loads(run("correct", journal_of_four, "list").out)
     assert [(row["proposal"], row["state"], row["reason"], row["proven"]) for row in rows] == [
         (1, "rejected", "the scoresheet", False), (2, "withdrawn", "the scoresheet", False),
         (3, "open", "the scoresheet", False),
     ]  # fmt: skip
-    assert [row["proposal"] for row in json.loads(run("correct", path, "list", "--open").out)] == [3]
-    shown = json.loads(run("correct", path, "show", "1").out)
+    assert [row["proposal"] for row in json.loads(run("correct", journal_of_four, "list", "--open").out)] == [3]
+    shown = json.loads(run("correct", journal_of_four, "show", "1").out)
     assert (shown["decision_reason"], shown["what"]) == ("no scoresheet", ["annul game:g1"])
-    assert "annul game:g3" in run("correct", path, "list", "-t").out
-    assert run("correct", path, "list", "--csv").out.count("\n") == 4
-    assert "the scoresheet" in run("correct", path, "show", "3", "-t").out
-    done = run("correct", path, "show", "9")
+    assert "annul game:g3" in run("correct", journal_of_four, "list", "-t").out
+    assert run("correct", journal_of_four, "list", "--csv").out.count("\n") == 4
+    assert "the scoresheet" in run("correct", journal_of_four, "show", "3", "-t").out
+    done = run("correct", journal_of_four, "show", "9")
     assert (done.code, done.err) == (1, "error: no proposal '9' in this ledger; see 'correct list'\n")
 
 
-def test_proposals_about_one_game_are_shown_to_each_other(path: Path, run: Run) -> None:
-    run("correct", path, "void", "g1", *EVE)
-    done = run("correct", path, "void", "g1", *EVE)
+def test_proposals_about_one_game_are_shown_to_each_other(journal_of_four: Path, run: Run) -> None:
+    run("correct", journal_of_four, "void", "g1", *EVE)
+    done = run("correct", journal_of_four, "void", "g1", *EVE)
     assert "note: open proposals speak of the same facts: 1" in done.err
 
 
 BATCH = "verb,game,to,player,which\nvoid,g1,,,\nresult,g2,1/2-1/2,,\nannul,,,Dan,losses\n"
 
 
-def test_a_file_is_one_proposal_or_one_for_each_row(path: Path, run: Run, tmp_path: Path) -> None:
+def test_a_file_is_one_proposal_or_one_for_each_row(journal_of_four: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "batch.csv").write_text(BATCH, "utf-8")
-    done = run("correct", path, "batch", tmp_path / "batch.csv", *EVE)
+    done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", *EVE)
     assert (done.code, done.out.count("\n")) == (0, 1)
-    done = run("correct", path, "batch", tmp_path / "batch.csv", "--each", *EVE)
+    done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", "--each", *EVE)
     assert (done.code, done.out.count("\n")) == (0, 3)
-    assert [row["changes"] for row in json.loads(run("correct", path, "list").out)] == [3, 1, 1, 1]
-    assert run("correct", path, "approve", "1", "--by", "adam").code == 0
-    done = run("correct", path, "approve", "2", "--by", "adam")
+    assert [row["changes"] for row in json.loads(run("correct", journal_of_four, "list").out)] == [3, 1, 1, 1]
+    assert run("correct", journal_of_four, "approve", "1", "--by", "adam").code == 0
+    done = run("correct", journal_of_four, "approve", "2", "--by", "adam")
     assert (done.code, "stale" in done.err) == (1, True)
-    assert run("audit", path).out.startswith("TRUE")
+    assert run("audit", journal_of_four).out.startswith("TRUE")
 
 
-def test_wrong_rows_are_all_named_and_nothing_is_proposed(path: Path, run: Run, tmp_path: Path) -> None:
-    before = size(path)
+def test_wrong_rows_are_all_named_and_nothing_is_proposed(journal_of_four: Path, run: Run, tmp_path: Path) -> None:
+    before = size(journal_of_four)
     wrong = f"{BATCH}void,g99,,,\nresult,g3,1-0,,\n"
     (tmp_path / "batch.csv").write_text(wrong, "utf-8")
     for each in ((), ("--each",)):
-        done = run("correct", path, "batch", tmp_path / "batch.csv", *each, *EVE)
+        done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", *each, *EVE)
         assert (done.code, done.out) == (1, "")
         assert "batch.csv:5: 'void': no game 'g99'" in done.err
         assert "batch.csv:6: changes-nothing: 'game:g3' says so already" in done.err
         assert "2 faults; nothing was proposed" in done.err
-    assert size(path) == before
+    assert size(journal_of_four) == before
 
 
-def test_a_word_that_is_no_verb_is_wrong_usage(path: Path, run: Run) -> None:
-    done = run("correct", path, "voidd", "g1")
+def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:
+    done = run("correct", journal_of_four, "voidd", "g1")
     assert (done.code, "did you mean 'void'" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "batch", "list", "show", "approve", "reject", "withdraw"])
-def test_its_help_has_an_example(verb: str, path: Path, run: Run) -> None:
-    done = run("correct", path, verb, "--help")
+def test_its_help_has_an_example(verb: str, journal_of_four: Path, run: Run) -> None:
+    done = run("correct", journal_of_four, verb, "--help")
     assert (done.code, "rating-ledger correct club.db" in done.out.partition("Example:")[2]) == (0, True)

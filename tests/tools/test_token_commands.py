@@ -66,10 +66,19 @@ def test_the_environment_and_a_file_give_a_token(
     assert run("correct", sample_club, "approve", "1", "--by", "eve").err.startswith("error: not-this-name: ")
     assert run("correct", sample_club, "approve", "1").code == 0
     (row,) = json.loads(run("correct", sample_club, "list").out)
-    assert (row["proposed_by"], row["decided_by"]) == ("eve", "adam")
+    assert (row["proposed_by"], row["proven"], row["decided_by"], row["decided_proven"]) == ("eve", True, "adam", True)
+    assert "(unproven)" not in run("correct", sample_club, "list", "-t").out
     assert [row["rule"] for row in json.loads(run("token", "log", sample_club).out)] == [
         "needs-a-token", "not-this-name",
     ]  # fmt: skip
+
+
+def test_without_tokens_a_table_says_that_nobody_proved_who_it_was(sample_club: Path, run: Run) -> None:
+    assert proposed(run, sample_club, "--by", "eve")[0] == 0
+    table = run("correct", sample_club, "list", "-t").out.splitlines()
+    assert table[-1].split()[-3:] == ["eve", "(unproven)", "-"]
+    (row,) = json.loads(run("correct", sample_club, "list").out)
+    assert (row["proposed_by"], row["proven"]) == ("eve", False)
 
 
 def test_a_revoked_token_holds_no_longer(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +120,19 @@ def test_permissions_that_tell_too_much_are_said(
     beside(sample_club, "tokens").chmod(0o622)
     done = run("token", "list", sample_club)
     assert (done.code, done.out, "others may write it" in done.err) == (REFUSED, "", True)
+
+
+def test_no_backup_has_tokens_and_a_restore_leaves_them(
+    sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("backup", sample_club, tmp_path / "copy").code == 0
+    token = token_of(run, sample_club, "eve", "corrector")
+    assert run("backup", sample_club, tmp_path / "copy-2").code == 0
+    assert list((tmp_path / "copy-2").glob("*tokens*")) == []
+    assert run("restore", tmp_path / "copy", sample_club, "--replace", "--yes").code == 0
+    assert proposed(run, sample_club, "--by", "eve")[0] == REFUSED
+    monkeypatch.setenv(VARIABLE, token)
+    assert proposed(run, sample_club)[0] == 0
 
 
 @pytest.mark.parametrize(

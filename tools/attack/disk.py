@@ -203,11 +203,12 @@ def _rename(names: dict[str, _File | None], old: str, new: str) -> None:
 
 
 def put_down(found: dict[str, bytes | None], folder: Path) -> None:
-    """Write what was found into an empty *folder*."""
+    """Write what was found into an empty *folder*, for nobody else to read: there may be a key among it."""
     for path, content in found.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if content is None:
             target.mkdir(exist_ok=True)
         else:
+            target.touch(0o600)
             target.write_bytes(content)

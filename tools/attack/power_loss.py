@@ -14,7 +14,9 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -23,70 +25,23 @@ from random import Random
 import attrs
 
 from ledger.audit.audit import audit
-from ledger.errors import CorruptError, LedgerError
+from ledger.errors import CheckpointWarning, CorruptError, LedgerError, StorageError
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
 
 from .. import cli
 from .disk import Disk, Loss, put_down
-from .files import copied
-from .histories import game, written
+from .files import copied, raw
+from .power_commands import COMMANDS, INIT, Command, write_files
 from .recording import Kind, Recording, RecordingError, obstacle, record
 from .truth import Entry, Truth, entries, people
 from .verdicts import TRUE, Finding, Judge
 
 CHECKOUT = Path(__file__).parents[2]
-_LIVE = f"{__package__}.live_program"
 _LOSSES = (*Loss, Loss.SECTORS, Loss.END, Loss.BEGINNING)  # those that may tear come twice
 _LEAST = 8  # bytes of a name that can be looked for among all the others
 
 People = dict[int, tuple[object, ...]]
-
-
-@attrs.frozen
-class Command:
-    """A command to record.
-
-    Attributes:
-        name: what it is called.
-        words: its arguments; ``{club}`` is the journal, ``{folder}`` its folder, ``{files}`` where imported files are.
-        module: what is run.
-        is_whole: it records all that it records in one transaction.
-        forgets: it must leave nothing of the names that it takes away.
-        makes: a folder below that of the ledger whose files are whole once the command has said its last word.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    module: str = cli.__name__
-    is_whole: bool = True
-    forgets: bool = False
-    makes: str = ""
-
-
-# One after the other, each on the files as the one before left them.
-COMMANDS: tuple[Command, ...] = (
-    Command("an import with movetext", ("import", "{club}", "{files}/first.jsonl")),
-    Command("games one by one", ("{club}", "120"), _LIVE, is_whole=False),
-    Command("player add", ("player", "add", "{club}", "club:77", "Nora Attacks", "--rating", "1800"), is_whole=False),
-    Command("player set", ("player", "set", "{club}", "club:77", "--born", "1990")),
-    Command("player rename", ("player", "rename", "{club}", "club:77", "Nora Renamed Attacks"), forgets=True),
-    Command("players import", ("players", "import", "{club}", "{files}/list.csv", "--since", "2019-01-01")),
-    Command(
-        "a strict import of two files", ("import", "--strict", "{club}", "{files}/second.jsonl", "{files}/third.jsonl"),
-        is_whole=False,
-    ),
-    Command("erase", ("erase", "{club}", "club:77", "--yes"), forgets=True),
-    Command("scheme adopt", ("scheme", "adopt", "{club}", "--scheme", "fide", "--from", "2021-01-01")),
-    Command(
-        "open-tournament", ("open-tournament", "{club}", "Attack cup", "--start", "2020-04-01", "--end", "2020-04-09")
-    ),
-    Command("rebuild", ("rebuild", "{club}")),
-    Command("backup", ("backup", "{club}", "{folder}/kept"), makes="kept"),
-    Command("an import after it", ("import", "{club}", "{files}/fourth.jsonl")),
-    Command("restore", ("restore", "{folder}/kept", "{club}", "--replace", "--yes")),
-)
-INIT = Command("init", ("init", "{club}"))
 
 
 @attrs.frozen
@@ -96,10 +51,12 @@ class State:
     Attributes:
         journal: its entries.
         people: rows by player number.
+        others: rows of what else is promised, by table and number: reasons of corrections, tokens, refusals.
     """
 
     journal: list[Entry]
     people: People
+    others: dict[tuple[str, int], tuple[object, ...]]
 
 
 class Recorded:
@@ -171,7 +128,11 @@ def power_cuts(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding
     if obstacle():
         judge.impossible += count
         return
-    recorded = recordings(judge.history.last.db, judge.scratch / "power")
+    try:
+        recorded = recordings(judge.history.last.db, judge.scratch / "power")
+    except RecordingError as error:  # another ledger may not take what the commands are to record
+        yield Finding("power cuts", (), str(error))
+        return
     yield from findings(images(recorded, range(beginning, beginning + count)), judge.truth)
 
 
@@ -185,7 +146,7 @@ def recordings(club: Path, scratch: Path) -> tuple[Recorded, ...]:
     folder = scratch / "club"
     shutil.rmtree(scratch, ignore_errors=True)
     folder.mkdir(parents=True)
-    _write_files(scratch)
+    write_files(scratch)
     made = [recorded(INIT, folder)]
     for path in copied(club, scratch / "copy").parent.iterdir():
         shutil.copy(path, folder / path.name.replace(club.stem, "club", 1))
@@ -214,26 +175,6 @@ def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> Recor
 def _words(command: Command, folder: Path) -> list[str]:
     places = {"club": str(folder / "club.db"), "folder": str(folder), "files": str(folder.parent)}
     return [word.format(**places) for word in command.words]
-
-
-def _write_files(folder: Path) -> None:
-    """The files that the commands import."""
-    names = [f"Player {letter}" for letter in "ABCDEFGHIJ"]
-
-    def games(first: int, count: int) -> list[object]:
-        return [
-            game(
-                f"power-{i}", names[i % 10], names[(i * 3 + 1) % 10 if i * 2 % 10 != 9 else i % 9],
-                ("white", "black", "draw")[i % 3], 50 + i, text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup",
-            )
-            for i in range(first, first + count)
-            if i % 10 != (i * 3 + 1) % 10
-        ]  # fmt: skip
-
-    for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
-        written(folder / f"{name}.jsonl", *games(first, count))  # type: ignore[arg-type]
-    rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
-    (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")
 
 
 def images(recorded: Sequence[Recorded], numbers: Sequence[int]) -> list[Image]:
@@ -281,13 +222,13 @@ def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) ->
 
 
 def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterator[str]:
-    """What of a folder that the command has made is not there."""
-    folder = image.recorded.command.makes
-    if folder and image.cut >= image.recorded.has_spoken:
+    """What of the files that the command has made is not there."""
+    names = image.recorded.command.makes
+    if names and image.cut >= image.recorded.has_spoken:
         whole = disk.after_power_cut(Loss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
         yield from (
             f"{path} is {'damaged' if path in found else 'gone'}, though the command has spoken"
-            for path, content in whole.items() if path.startswith(f"{folder}/") and found.get(path) != content
+            for path, content in whole.items() if path.startswith(names) and found.get(path) != content
         )  # fmt: skip
 
 
@@ -322,8 +263,19 @@ def _run_again(image: Image) -> Iterator[str]:
 
 
 def _bring_level(club: Path) -> None:
-    """Open a ledger and bring its views level; where it says that they are damaged, rebuild them."""
-    with Ledger.open(club) as ledger:
+    """Open a ledger and bring its views level; where it says that they are damaged, rebuild them.
+
+    Raises:
+        LedgerError: it cannot be opened, or for reading only.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CheckpointWarning)  # it says what is asked for below
+        opened = Ledger.open(club)
+    with opened as ledger:
+        if fault := ledger.checkpoints.fault():
+            raise StorageError(str(club), fault)
+        if ledger.tokens.are_set_up():
+            ledger.tokens.list()
         try:
             ledger.catch_up()
         except CorruptError as error:
@@ -349,6 +301,9 @@ def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
     for player, row in then.people.items():
         if now.people.get(player) not in {row, under.last.people.get(player)}:
             yield f"player {player} is {now.people.get(player)}, and was {row} when the command spoke"
+    for place, row in then.others.items():
+        if now.others.get(place) not in {row, under.last.others.get(place)}:
+            yield f"{place} is {now.others.get(place)}, and was {row} when the command spoke"
 
 
 def _put(found: dict[str, bytes | None], folder: Path) -> None:
@@ -360,10 +315,17 @@ def _put(found: dict[str, bytes | None], folder: Path) -> None:
 def _state(club: Path) -> State:
     """What a ledger holds once the program has opened it; nothing where there is none."""
     if not club.exists():
-        return State([], {})
+        return State([], {}, {})
     Ledger.open(club).close()
     return _raw_state(club)
 
 
 def _raw_state(club: Path) -> State:
-    return State(entries(club) or [], people(club) or {})
+    others = {}
+    for file, tables in ((beside(club, "people"), ("reasons",)), (beside(club, "tokens"), ("tokens", "refusals"))):
+        if file.exists() and file.stat().st_size:  # an empty one is none
+            with closing(raw(file)) as connection:
+                others.update({
+                    (table, row[0]): row[1:] for table in tables for row in connection.execute(f"SELECT * FROM {table}")
+                })  # fmt: skip
+    return State(entries(club) or [], people(club) or {}, others)

@@ -227,10 +227,11 @@ class _Play:
         grown = None if before is None or self._journal is None else _grown(before, self._journal)
         if before is not None and grown is None:
             yield "rows of the journal that were there are not there any more"
+        grown = [entry for entry in grown or [] if not self._is_erasure(entry)]  # any command completes a stopped one
         if words[0] == "audit":
             yield from self._audit(done)
         elif words[0] in {"import", "register", "erase", "rebuild"}:
-            yield from self._writing(words, done, grown or [])
+            yield from self._writing(words, done, grown)
             self._faults = self._judge.truth.faults(self._db)
         else:
             yield from self._reading(words, done)
@@ -276,6 +277,14 @@ class _Play:
         persons = self._judge.people(self._db) or {}
         if said is not None and persons.get(int(said[1]), (None, None, None))[:3] != (None, None, None):
             yield f"says that player {said[1]} is forgotten; the row holds {persons[int(said[1])][:2]}"
+        keys = {entry.key for entry in self._journal or []}
+        if said is not None and f"player:{said[1]}" in keys and f"erased:{said[1]}" not in keys:
+            yield f"says that player {said[1]} is forgotten; the journal does not"
+
+    def _is_erasure(self, entry: Entry) -> bool:
+        """True for the entry that somebody was erased of whom the people file knows nothing more."""
+        persons = self._judge.people(self._db) or {}
+        return entry.kind == "person-erased/1" and not any(persons.get(entry.facts.get("player", 0), ())[:3])
 
     def _identities(self, games: list[Entry]) -> Iterator[str]:
         """Games sealed under a number that is not their player's."""

@@ -17,11 +17,12 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
 from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
 
 from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
-from . import DB, REFUSED, level
+from . import DB, REFUSED, confirmed, level
 from .identifying import identifying, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -151,7 +152,7 @@ def _tell_faults(name: str, faults: list[Fault]) -> None:
 def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
     """Proposals: what they change, who made and decided them, and why.
 
-    A name with "proven": true was named by a token; any other is what was typed.
+    A name with "proven": true was named by a token; any other is what was typed, which a table says beside it.
 
     \b
     Example:
@@ -162,10 +163,18 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
         rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
-            rows = [{name: row[name] for name in columns} for row in rows]
+            rows = [{**{name: row[name] for name in columns}, **_signed(row)} for row in rows]
         elif fmt is not None:
             rows = [{**row, "alike": " ".join(map(str, row["alike"]))} for row in rows]
         limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=True)
+
+
+def _signed(row: output.Row) -> output.Row:
+    """Who proposed and who decided, with a word where no token named them."""
+    return {
+        name: row[name] if row[name] is None or row[proven] else f"{row[name]} (unproven)"
+        for name, proven in (("proposed_by", "proven"), ("decided_by", "decided_proven"))
+    }
 
 
 @correct.command()
@@ -186,6 +195,27 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
             row.pop("recorded")
             row = {**row, "what": "; ".join(what), "alike": " ".join(map(str, row["alike"]))}
         output.write_one(row, fmt)
+
+
+@correct.command("erase-reason")
+@NUMBER
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.pass_obj
+def erase_reason(db_path: str, number: int, *, yes: bool) -> None:
+    """Forget why a proposal was made and why it was decided so, for good; what was proposed and decided stays.
+
+    Reasons may name people. They stand in the people file, of which copies keep them until they expire.
+
+    \b
+    Example:
+      rating-ledger correct club.db erase-reason 12
+      rating-ledger correct club.db erase-reason 12 --yes
+    """
+    with Ledger.open(db_path) as ledger:
+        confirmed(f"Erase the reasons of proposal {number} for good?", yes=yes)
+        erased = ledger.corrections.erase_reasons(number)
+    outcome = counted(erased, "reason") + " erased" if erased else "no reason was known any more"
+    output.remark(f"{beside(db_path, 'people')}: proposal {number}: {outcome}; copies of this file may still tell")
 
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:

@@ -62,7 +62,7 @@ def _tell(explanation: dict[str, Any], limit: int) -> None:
     """The explanation upright, below it the terms, and the games where several were rated together."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
     fields = output.in_columns(explanation)
-    output.write_one({name: _exact(value) for name, value in fields.items() if value is not None}, "table")
+    output.write_one({name: _exact(value) for name, value in fields.items() if value not in (None, [])}, "table")
     output.answer()
     chosen = _largest(terms, limit)
     output.write([{**term, "value": _exact(term["value"])} for term in chosen], "table")

@@ -7,18 +7,19 @@ from math import nan
 
 import click
 
-from ledger.answers import players, predictions, rankings
+from ledger.answers import game_logs, marks, player_games, players, predictions, rankings
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.wording import shown
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from ..terminal_graph import ASCII, CHANGE, DRAWN, draw
+from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 # Rows of a table where the reader does not say how many.
 PLAYERS_IN_A_TABLE, GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 20, 50, 50
+MARKS_BELOW_A_GRAPH = 20
 _ORIGINAL_COLUMNS = {"published_list", "published_rating", "revised_rating", "revised"}
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
@@ -120,10 +121,16 @@ def _instant(text: str | None) -> str | None:
 @click.argument("player")
 @POOL
 @limits.option(GAMES_IN_A_TABLE, "games, the newest first")
+@click.option("--all", "everything", is_flag=True, help="Games that do not count, too, each with the reason.")
 @VERIFY
 @output.format_options
-def games(db_path: str, player: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool) -> None:
+def games(
+    db_path: str, player: str, pool: str | None, limit: int | None, everything: bool, fmt: str | None, verify: bool
+) -> None:  # fmt: skip
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
+
+    "corrected" are the numbers of the proposals that corrected a game; 'log --game' tells of them. With --all there are
+    the games that do not count as well, each with its reason: of a voided one by which proposal, and why.
 
     Where the scheme rates by period or event, "before" was in force when the game was played, "after" is what its
     period or event led to, and the current rating is the "rating_now" of 'show'.
@@ -131,11 +138,32 @@ def games(db_path: str, player: str, pool: str | None, limit: int | None, fmt: s
     \b
     Example:
       rating-ledger games club.db ann --limit 10 -t
+      rating-ledger games club.db ann --all --csv
     """
     with level(db_path, verify=verify) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
-        rows = players.games(ledger, ledger.player(player), pool, last=shown_rows + 1)
-        limits.write([_with_brackets(row) for row in rows] if fmt == "table" else rows, fmt, shown_rows)
+        person = ledger.player(player)
+        rows = player_games.games(ledger, person, pool, last=shown_rows + 1, everything=everything)
+        limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
+
+
+def _for_people(rows: list[output.Row]) -> list[output.Row]:
+    """Rows of games as people read them; what marks a game has a column where there is such a game."""
+    corrected = any(row["corrected"] for row in rows)
+    published = any(row["published_list"] for row in rows)
+    found = []
+    for row in rows:
+        shown_row = _with_brackets(row)
+        if corrected:
+            shown_row["corrected by"] = ", ".join(map(str, row["corrected"])) or None
+        if published:
+            shown_row["list said (would say)"] = _both_numbers(row)
+        if row.get("reason"):
+            shown_row["does not count"] = marks.why_not(row["reason"], row["voided_by"], row["why"])
+        elif "reason" in row:
+            shown_row["does not count"] = None
+        found.append(shown_row)
+    return found
 
 
 def _with_brackets(row: output.Row) -> output.Row:
@@ -144,7 +172,7 @@ def _with_brackets(row: output.Row) -> output.Row:
         "n": row["n"],
         "ended": row["ended_at"][:10],
         "colour": row["colour"],
-        "result": row["result"] + (" on time" if row["termination"] == "time" and row["result"] != "draw" else ""),
+        "result": _result(row),
         "before": _points(row["rating_before"]),
         "after": f"{_points(row['rating'])} ({_points(row['rating_now'])})",
         "opponent": row["opponent"],
@@ -152,6 +180,17 @@ def _with_brackets(row: output.Row) -> output.Row:
         "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
         "game": row["game"],
     }
+
+
+def _both_numbers(row: output.Row) -> str | None:
+    if row["published_list"] is None:
+        return None
+    return f"{row['published_list']}: {_points(row['published_rating'])} ({_points(row['revised_rating'])})"
+
+
+def _result(row: output.Row) -> str | None:
+    lost_on_time = row["termination"] == "time" and row["result"] not in {None, "draw"}
+    return f"{row['result']} on time" if lost_on_time else row["result"]
 
 
 def _points(rating: float | None) -> str:
@@ -166,25 +205,39 @@ def _points(rating: float | None) -> str:
 def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
     """A player's rating graph, drawn in the terminal.
 
+    Below the line stands where another scheme begins, and which games were corrected by which proposals.
+
     \b
     Example:
       rating-ledger graph club.db ann
     """
     with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
-        rows = players.graph(ledger, person, pool)
+        rows = player_games.graph(ledger, person, pool)
         if not rows:
             output.answer(f"{shown(person)} has no rated game yet; 'show' tells the rating to begin with")
             return
         output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
         changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
+        corrected = [place for place, row in enumerate(rows) if row["corrected"]]
         in_ascii = not output.can_write(DRAWN)
         ratings = [nan if row["rating"] is None else row["rating"] for row in rows]
-        output.answer_lines(draw(ratings, changes=changes, in_ascii=in_ascii))
-        mark = ASCII[CHANGE] if in_ascii else CHANGE
+        output.answer_lines(draw(ratings, changes=changes, corrected=corrected, in_ascii=in_ascii))
         for place in changes:
-            row = rows[place]
-            output.answer(f"{'':8}{mark} game {row['n']}, {row['ended']}: from here on by {row['scheme']}")
+            _tell_mark(CHANGE, rows[place], f"from here on by {rows[place]['scheme']}", in_ascii=in_ascii)
+        for place in corrected[-MARKS_BELOW_A_GRAPH:]:
+            proposals = ", ".join(map(str, rows[place]["corrected"]))
+            _tell_mark(CORRECTED, rows[place], f"corrected by proposal {proposals}", in_ascii=in_ascii)
+        for row in [row for row in rows if row["published_list"]][-MARKS_BELOW_A_GRAPH:]:
+            said, would = _points(row["published_rating"]), _points(row["revised_rating"])
+            words = f"list {row['published_list']} said {said}, now it would say {would}"
+            _tell_mark(AXIS, row, words, in_ascii=in_ascii)
+        if len(corrected) > MARKS_BELOW_A_GRAPH:
+            output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {len(corrected)} corrected games; 'games' tells of all")
+
+
+def _tell_mark(mark: str, row: output.Row, words: str, *, in_ascii: bool) -> None:
+    output.answer(f"{'':8}{ASCII[mark] if in_ascii else mark} game {row['n']}, {row['ended']}: {words}")
 
 
 @click.command()
@@ -236,9 +289,13 @@ def _with_change(rating: float | None, change: float | None) -> str | None:
 def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt: str | None) -> None:
     """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
+    About a game there is told: its recording, what was added later, each proposal to correct it (by itself, as one of
+    the games of a player or tournament, or because a player is merged), and each decision; a table says so in words,
+    with the reasons, and whether a token proved who it was.
+
     \b
     Example:
-      rating-ledger log club.db --game lichess:Mxzwh32Z
+      rating-ledger log club.db --game lichess:Mxzwh32Z -t
       rating-ledger log club.db --kind clock-accepted
       rating-ledger log club.db --limit 20 -t
     """
@@ -246,12 +303,34 @@ def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt
         raise click.UsageError("give --game, or --kind and --limit")
     with Ledger.open(db_path) as ledger:
         if game is not None:
-            entries = ledger.log(game)
-            if fmt in {"csv", "tsv", "table"}:
-                entries = [{**entry.pop("facts"), **entry} for entry in entries]
-            output.write(entries, fmt)
+            _list_about(ledger, game, fmt)
         else:
             _list_entries(ledger, kind, limits.shown(limit, fmt, ENTRIES_IN_A_TABLE), fmt)
+
+
+def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
+    """Entries about a game: as they stand, in words, or, where rows are asked for, both in columns."""
+    if fmt in {None, "nl"}:
+        output.write(ledger.log(game), fmt)
+        return
+    rows = game_logs.game_log(ledger, game)
+    if fmt == "table":
+        output.write(rows, fmt)
+        return
+    entries = ledger.log(game)
+    fields = list(dict.fromkeys(name for entry in entries for name in entry["facts"]))
+    sentences = ({"what": row["what"], "why": row["why"]} for row in rows)
+    output.write(
+        [
+            {
+                **{name: entry[name] for name in _ENTRY_COLUMNS if name != "facts"},
+                **words,
+                **{name: entry["facts"].get(name) for name in fields},
+            }
+            for entry, words in zip(entries, sentences, strict=True)
+        ],
+        fmt,
+    )
 
 
 def _list_entries(ledger: Ledger, kind: str | None, limit: int, fmt: str | None) -> None:

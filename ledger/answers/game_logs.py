@@ -1,0 +1,80 @@
+"""What the journal says about one game, in words: who recorded, proposed and decided what, when, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledger.answers.corrections import described
+from ledger.answers.wording import names
+from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.events import GameRecorded, GameSupplemented
+from ledger.ledger import Ledger
+
+_LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplement adds
+_WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
+
+
+def game_log(ledger: Ledger, game: str) -> list[dict[str, Any]]:
+    """The entries about a game in words, in the order of the journal.
+
+    Args:
+        ledger: the ledger.
+        game: its key, the id that its server gave it, or its web address.
+
+    Returns:
+        ``entry``, ``recorded_at``, ``by``, ``proven`` (whether a token named who it was; None where the entry does not
+        say), ``what``, and ``why``: the reason, None without one or where it was erased.
+
+    Raises:
+        UnknownNameError: no such game, or several.
+    """
+    entries = ledger.log(game)
+    concerning = ledger.game_log.proposals(game) if len(entries) > 1 else {}
+    states = {shown.proposal.proposal: shown for shown in ledger.corrections.proposals(numbers=list(concerning))}
+    words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
+    players = {entry["facts"].get(side) for entry in entries for side in ("white", "black")} - {None}
+    called = names(ledger, players)
+
+    def what(entry: dict[str, Any]) -> str:
+        facts = entry["facts"]
+        match entry["kind"]:
+            case GameRecorded.KIND:
+                return _recorded(facts, called)
+            case GameSupplemented.KIND:
+                added = (f"{name} {value}" for name, value in facts.items() if name not in _LEFT_OUT)
+                return f"supplemented: {', '.join(added) or 'moves'}"
+            case CorrectionProposed.KIND:
+                return f"proposal {facts['proposal']}: {words[facts['proposal']]}"
+            case CorrectionDecided.KIND:
+                return _decided(facts["proposal"], facts["decision"], states[facts["proposal"]].state)
+            case kind:
+                return str(kind)
+
+    return [
+        {
+            "entry": entry["position"],
+            "recorded_at": entry["recorded_at"],
+            "by": entry["actor"],
+            "proven": entry["facts"].get("proven"),
+            "what": what(entry),
+            "why": entry.get("why"),
+        }
+        for entry in entries
+    ]
+
+
+def _recorded(facts: dict[str, Any], called: dict[int, str]) -> str:
+    outcome = facts["outcome"]
+    result = _WINNER.get(outcome, outcome)
+    casual = "" if facts["rated"] else ", casual"
+    return (
+        f"recorded: {called[facts['white']]} - {called[facts['black']]} {result} ({facts['termination']}), "
+        f"ended {facts['ended_at']}{casual}"
+    )
+
+
+def _decided(proposal: int, decision: str, state: str) -> str:
+    """The decision, and what has become of it since."""
+    if decision != Decision.APPROVED or state == decision:
+        return f"proposal {proposal} {decision}"
+    return f"proposal {proposal} {decision} ({state} by now)" if state == "undone" else f"proposal {proposal}: {state}"

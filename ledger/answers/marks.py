@@ -1,0 +1,135 @@
+"""What marks a game in an answer: the corrections that made it what it is, and why it does not count.
+
+A game is corrected by an approved proposal that names it and that nobody has undone. Games of which it is one of many,
+and merges of players, leave no mark: they change no fact of the game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ledger.answers.publications import Original, originals
+from ledger.answers.wording import names
+from ledger.book.game_rows import FACTS
+from ledger.book.settling import recorded_facts, rows_at
+from ledger.book.timeline import Pool
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PUBLISHED = ("published_list", "published_rating", "revised_rating")
+_SIDES = ("white", "black")
+_FIELDS = {"pool", *FACTS}
+
+
+def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
+    """By key of a game, the proposals that corrected it and act; only games that are corrected."""
+    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
+        return {}
+    subjects = orjson.dumps([f"game:{key}" for key in keys]).decode()
+    found: dict[str, list[int]] = {}
+    for row in queries.dictionaries(connection, queries.CORRECTED_GAMES, (subjects,)):
+        found.setdefault(row["subject"].removeprefix("game:"), []).append(row["proposal"])
+    return found
+
+
+def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
+    """By place of a player's rated game, the proposals that corrected it and act; only games that are corrected."""
+    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
+        return {}
+    found: dict[int, list[int]] = {}
+    for row in queries.dictionaries(connection, queries.CORRECTED_SIDES, (pool.pool, player)):
+        found.setdefault(row["n"], []).append(row["proposal"])
+    return found
+
+
+def reasons_of(ledger: Ledger, proposals: Iterable[int]) -> dict[int, str | None]:
+    """By proposal, why it was made; None where that was erased."""
+    numbers = sorted(set(proposals))
+    found = ledger.corrections.proposals(numbers=numbers) if numbers else ()
+    return {shown.proposal.proposal: shown.reason for shown in found}
+
+
+def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
+    """Why a game does not count, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
+    if voided_by is None:
+        return reason
+    return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
+
+
+def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
+    """A player's latest games that do not count, newest first: rows of ``games``, each with ``why``."""
+    rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
+    reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
+    return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
+
+
+def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> dict[str, Any]:
+    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list.
+
+    The list is the first one that counts the game, where it said another number of the player than it would now.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: the pool.
+        side_row: the player's row of the history, with its place in rating order.
+        key: of the game.
+    """
+    recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
+    player, rated_ms = side_row["player"], side_row["rated_ms"]
+    counting = (found for found in originals(ledger, pool, player) if found.publication.at_ms >= rated_ms)
+    return {
+        "corrected": corrected_games(ledger.views.connection, [key]).get(key, []),
+        "recorded": recorded,
+        "stands": stands,
+        **published(next(counting, None)),
+    }
+
+
+def published(found: Original | None) -> dict[str, Any]:
+    """A list that said another number of a player than it would now: its name, that number, and the present one."""
+    if found is None or not found.is_revised:
+        return dict.fromkeys(PUBLISHED)
+    return dict(zip(PUBLISHED, (found.publication.name, found.published, found.revised), strict=True))
+
+
+def published_after(ledger: Ledger, pool: Pool, player: int) -> dict[int, Original]:
+    """By place of a player's rated game, the last published list that followed from it and would say another number."""
+    found: dict[int, Original] = {}
+    for original in originals(ledger, pool, player):
+        if original.is_revised:
+            arguments = (pool.pool, player, original.publication.at_ms)
+            row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)
+            if row is not None:
+                found[row["n"]] = original
+    return found
+
+
+def recorded_and_standing(ledger: Ledger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The fields in which a game stands otherwise than it was recorded: as recorded, and as they stand; None: in none.
+
+    What supplements told counts as recorded. Players are named as they are called; a blank field is None.
+
+    Args:
+        ledger: a ledger whose views are level.
+        position: of the game's entry.
+    """
+    connection = ledger.views.connection
+    pools = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
+    (row,) = rows_at(connection, [position])
+    (recorded,) = recorded_facts(connection, [row], pools)
+    stands = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
+    names_of_fields = [name for name in stands if name in _FIELDS and recorded.get(name) != stands[name]]
+    if not names_of_fields:
+        return None
+    called = names(ledger, {facts[side] for facts in (recorded, stands) for side in _SIDES})
+
+    def named(facts: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+        return {name: called[facts[name]] if name in _SIDES else facts.get(name) for name in fields}
+
+    return named(recorded, names_of_fields), named(stands, names_of_fields)

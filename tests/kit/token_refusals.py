@@ -1,0 +1,61 @@
+"""What a ledger says of tokens that it refuses, each provoked in the club of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ledger.journal.tokens import Role
+from ledger.ledger import Ledger
+from tests.kit.clubs import ClubOfTwo
+
+
+def _made(scene: ClubOfTwo, *roles: Role) -> str:
+    return scene.ledger.tokens.add("eve", roles or (Role.CORRECTOR,))
+
+
+def _shown(scene: ClubOfTwo, token: str | None, by: str | None = None) -> None:
+    scene.ledger.tokens.who(token, by, Role.APPROVER, "approve proposal 1")
+
+
+def _revoked(scene: ClubOfTwo) -> None:
+    token = _made(scene)
+    scene.ledger.tokens.revoke("eve")
+    _shown(scene, token)
+
+
+def _none_shown(scene: ClubOfTwo) -> None:
+    _made(scene)
+    _shown(scene, None, "eve")
+
+
+def _foreign(scene: ClubOfTwo) -> None:
+    _made(scene)
+    _shown(scene, "rlt_of-another-ledger")
+
+
+def _file_of_another_ledger(scene: ClubOfTwo) -> None:
+    with Ledger.create(scene.folder / "other.db", pool="rapid") as other:
+        other.tokens.add("eve", [Role.APPROVER])
+    (scene.folder / "other.tokens.db").rename(scene.folder / "club.tokens.db")
+    scene.ledger.tokens.list()
+
+
+def _writable(scene: ClubOfTwo) -> None:
+    _made(scene)
+    (scene.folder / "club.tokens.db").chmod(0o666)
+    scene.ledger.tokens.list()
+
+
+TOKEN_REFUSALS: Mapping[str, Callable[[ClubOfTwo], object]] = {
+    "needs-a-token": _none_shown,
+    "unknown-token": _foreign,
+    "unknown-token-none-set-up": lambda scene: _shown(scene, "rlt_of-another-ledger"),
+    "revoked-token": _revoked,
+    "not-this-role": lambda scene: _shown(scene, _made(scene)),
+    "not-this-name": lambda scene: _shown(scene, _made(scene, Role.APPROVER), "adam"),
+    "storage-tokens-of-another-ledger": _file_of_another_ledger,
+    "storage-tokens-writable": _writable,
+    "unknown-name-token": lambda scene: (_made(scene), scene.ledger.tokens.revoke("adam")),
+    "unknown-name-policy": lambda scene: scene.ledger.policies.at("upset", "2026"),
+    "malformed-policy": lambda scene: scene.ledger.policies.set("upsets", {"margn": 1, "margin": -1}, actor="eve"),
+}
