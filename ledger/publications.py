@@ -151,20 +151,21 @@ class Publications:
         """
         instant_ms(as_of)
         self.level()
-        draft = self.draft(as_of, pool)
+        draft = self.draft(as_of, pool)  # what is long is done before the lock
         name = draft.pool.name
-        found: list[Complaint] = []
+        found = self.complaints(draft)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
-            nonlocal draft
+            nonlocal draft, found
             if writer.size != draft.head:  # somebody was faster: once more, while nobody else can write
                 self.level()
                 draft = self.draft(as_of, name)
+                found = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
             if last is not None and last.event.digest == event.digest:
+                found = []
                 return ()
-            found.extend(self.complaints(draft))
             if found and not despite_complaints:
                 raise PublicationError(event.key, found)
             writer.keep_texts(draft.kept.frames())

@@ -147,7 +147,7 @@ class Tokens:
                 f"no tokens are set up beside {self.path.name!r}, so this one proves nothing; leave it out, or make "
                 "one with 'token add'",
             )  # fmt: skip
-        if token is None and role is Role.RECORDER and not self._is_held(role):
+        if token is None and role is Role.RECORDER and not self.is_held(role):
             return Actor(claimed or UNNAMED, proven=False)
         if token is None:
             self._refuse(
@@ -172,7 +172,8 @@ class Tokens:
             self._refuse("not-this-name", tried, claimed, row, message)
         return Actor(row.name, proven=True)
 
-    def _is_held(self, role: Role) -> bool:
+    def is_held(self, role: Role) -> bool:
+        """Whether anybody was ever given a token with a role."""
         return any(role.value in row.roles.split() for row in self.list())
 
     @contextmanager

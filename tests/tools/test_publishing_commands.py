@@ -13,6 +13,7 @@ import pytest
 from ledger.ledger import Ledger
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tools.commands import REFUSED, USAGE
+from tools.commands.identifying import VARIABLE
 
 JUNE, AUGUST = "standard@2006-06-30/1", "standard@2006-08-31/1"
 LATE = "white,black,result,ended_at,half_moves,key\nann,bob,0-1,2006-06-02,61,late1\n"
@@ -194,3 +195,16 @@ def test_an_erased_person_stays_on_the_list_by_number(published_club: Path, run:
     after = rows_of(run, "lists", published_club, JUNE)
     assert {row["player"]: row["rating"] for row in after} == {row["player"]: row["rating"] for row in before}
     assert after[0]["name"] == "(erased) 13"
+
+
+def test_where_tokens_are_set_up_an_approver_publishes(
+    sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    token = run("token", "add", sample_club, "adam", "--role", "approver").out.strip()
+    before = size(sample_club)
+    done = run("publish", sample_club, "--at", "2006-06-30", "--by", "eve")
+    assert (done.code, done.err.startswith("error: needs-a-token"), size(sample_club)) == (REFUSED, True, before)
+    monkeypatch.setenv(VARIABLE, token)
+    assert run("publish", sample_club, "--at", "2006-06-30").code == 0
+    assert rows_of(run, "lists", sample_club)[0]["by"] == "adam"

@@ -90,6 +90,38 @@ def test_a_revoked_token_holds_no_longer(sample_club: Path, run: Run, monkeypatc
     assert (done.code, "no token 'adam' in this ledger" in done.err) == (REFUSED, True)
 
 
+RECORDING = (
+    ("player", "add", "DB", "name:zoe", "Zoe"), ("player", "set", "DB", "ann", "--born", "1990"),
+    ("player", "rename", "DB", "ann", "Ann Ek"), ("close-run", "DB", "--as-of", "2020"),
+    ("erase", "DB", "ann", "--yes"),
+    ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"), ("import", "DB", "games.csv"),
+    ("close-tournament", "DB", "Club evening", "--ended", "2020"), ("players", "import", "DB", "players.csv"),
+    ("open-tournament", "DB", "Cup", "--start", "2020", "--end", "2020"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", RECORDING, ids=lambda words: "-".join(words[:2]))
+def test_recording_asks_for_a_token_once_somebody_is_a_recorder(
+    words: tuple[str, ...], sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("games.csv").write_text("key,white,black,result,ended_at\nx1,Ann,Bob,1-0,2024-05-03\n")
+    Path("players.csv").write_text("identity,name,rating\nfide:9,Nine,1500\n")
+    given = [sample_club if word == "DB" else word for word in words]
+    monkeypatch.setenv(VARIABLE, token_of(run, sample_club, "eve", "corrector"))
+    desk = token_of(run, sample_club, "desk", "recorder")
+    head = run("head", sample_club).out
+    done = run(*given)
+    assert (done.code, "not-this-role: to record facts needs the role recorder" in done.err) == (REFUSED, True)
+    monkeypatch.delenv(VARIABLE)
+    done = run(*given)
+    assert (done.code, "needs-a-token: " in done.err) == (REFUSED, True)
+    assert run("head", sample_club).out == head
+    monkeypatch.setenv(VARIABLE, desk)
+    assert run(*given).code == 0
+    assert json.loads(run("log", sample_club, "--limit", "1").out)[0]["actor"] == "desk"
+
+
 def test_setting_a_policy_needs_an_approver(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     eve, adam = token_of(run, sample_club, "eve", "corrector"), token_of(run, sample_club, "adam", "approver")
     head = run("head", sample_club).out

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ledger.journal.tokens import UNNAMED
+from ledger.journal.tokens import UNNAMED, Role
 from ledger.ledger import Ledger
 
 from .. import output
@@ -45,3 +45,14 @@ def token_given(ledger: Ledger, token_file: str | None) -> str | None:
     if os.name == "posix" and path.stat().st_mode & _OTHERS:
         output.remark(f"warning: {path}: others may read this token; run 'chmod 600' on it, better make a new one")
     return token
+
+
+def recorder(ledger: Ledger, actor: str) -> str:
+    """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+
+    Raises:
+        RejectedError: the token is missing, or names nobody who may record.
+    """
+    if not ledger.tokens.is_held(Role.RECORDER):
+        return actor
+    return ledger.tokens.who(token_given(ledger, None), None, Role.RECORDER, "record facts").name

@@ -17,6 +17,7 @@ from ledger.runtime.ledger_files import beside
 
 from .. import output
 from . import DB, confirmed
+from .identifying import recorder
 
 
 @click.command("accept-lost-names")
@@ -71,5 +72,5 @@ def accept_clock(db_path: str, yes: bool, actor: str) -> None:
             output.remark(f"entry {position} was recorded at {recorded_at} by {entry['actor']!r}")
             output.remark(f"this machine's clock says {recorded_text(now)}")
             confirmed("Is this machine's clock right, and was the clock wrong that recorded this entry?", yes=yes)
-            receipt = ledger.append(event, actor=actor)
+            receipt = ledger.append(event, actor=recorder(ledger, actor))
             output.remark(f"{db_path}: accepted by entry {receipt.position}; head {ledger.head()}")

@@ -18,6 +18,7 @@ from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, confirmed, settings_given, tell_package
+from .identifying import recorder
 from .importing import FORMATS, Wish, check_files, import_file
 
 
@@ -95,7 +96,8 @@ def import_(
             check_pool(ledger, name, is_new=new_pool)
         check_files(files, fmt=fmt)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
-        wish = Wish(choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, source=source, actor=actor)
+        who = recorder(ledger, actor)
+        wish = Wish(choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, source=source, actor=who)
         good = [import_file(ledger, path, wish) for path in files]
         with Bars() as bars:
             ledger.catch_up(bars)
@@ -136,7 +138,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
-        erased = ledger.erase(person.player, actor=actor)
+        erased = ledger.erase(person.player, actor=recorder(ledger, actor))
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(

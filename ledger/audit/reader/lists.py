@@ -71,7 +71,11 @@ def published_lists(file: Snapshot) -> list[PublishedList]:
         rows = file.connection.execute(_ENTRIES).fetchall()
     except READ_ERRORS:
         return []
-    return [PublishedList(position, str(key)[len("list:") :], facts_of(body)) for position, key, body in rows]
+    return [
+        PublishedList(position, str(key)[len("list:") :], facts_of(body))
+        for position, key, body in rows
+        if type(position) is int
+    ]
 
 
 def verify_lists(file: Snapshot, roots: Mapping[int, bytes]) -> ListsVerdict:
