@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 from ledger import schemes
 from ledger.book.fresh import Placed
 from ledger.correcting.corrections import Corrections, Proposed
+from ledger.correcting.previews import Impact
 from ledger.correcting.standing_games import StandingGames
 from ledger.errors import ConflictError, StorageError
 from ledger.facts import codec
@@ -314,6 +315,10 @@ class Ledger(RawReads):
         """Record a proposal to correct facts, as ``Corrections.propose`` says; who *by* is, ``tokens.who`` says."""
         who = self.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
         return self.corrections.propose(changes, reason=reason, by=who.name, proven=who.proven)
+
+    def preview(self, wanted: int | Sequence[Change]) -> Impact:
+        """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
+        return self.corrections.preview(wanted)
 
     def decide(
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,

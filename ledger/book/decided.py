@@ -178,6 +178,15 @@ class Decided:
         rows = self._connection.execute(f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), wanted))
         return [Proposal(*row) for row in rows.fetchall()]
 
+    def recorded_since(self, number: int, known: int) -> int:
+        """How many of *known* entries came after a proposal and are no proposals themselves; 0 where there is none."""
+        proposal = self.proposal(number)
+        if proposal is None:
+            return 0
+        query = "SELECT coalesce(sum(parts), 0) FROM proposals WHERE position > ?"
+        (others,) = self._connection.execute(query, (proposal.position,)).fetchone()
+        return known - (proposal.position + proposal.parts - 1) - int(others)
+
     def next_number(self) -> int:
         """The number of the next proposal."""
         return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-_IN_ORDER = "position, white, black, half_points, time_loss, ended_ms, rated_ms, batch"
+RATED_COLUMNS = ("position", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch")
 
 
 def rated_games(facts: Sequence[str] = ()) -> str:
     """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
     return (
-        f"SELECT {', '.join([_IN_ORDER, *facts])} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
+        f"SELECT {', '.join([*RATED_COLUMNS, *facts])} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
         f"ORDER BY {tables.IN_RATING_ORDER}"
     )
 
@@ -155,7 +155,7 @@ class GameBook:
         Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
         in rating order, batch)``, and the further columns of the game book that *facts* names.
         """
-        cursor = self.connection.execute(rated_games(facts), (pool.pool, start_ms))
+        cursor = self.connection.execute(self._rated_games(facts), (pool.pool, start_ms))
         kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
         while rows := cursor.fetchmany(judging.BLOCK):
             rows = [*kept, *rows]
@@ -168,6 +168,9 @@ class GameBook:
             kept = rows[cut:]
         if kept:
             yield kept
+
+    def _rated_games(self, facts: Sequence[str]) -> str:
+        return rated_games(facts)
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.

@@ -34,11 +34,8 @@ _SIDES = f"SELECT position, white, black FROM given_sides WHERE {_AMONG}"
 _WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
 _UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
-_KEEP_ORIGINAL = "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO UPDATE SET facts = excluded.facts"
-_KEEP_SIDES = (
-    "INSERT INTO given_sides VALUES (?, ?, ?) "
-    "ON CONFLICT DO UPDATE SET white = excluded.white, black = excluded.black"
-)
+_KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"  # no upsert: a preview writes into a view
+_KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
 NO_CHANGES = Standing({}, None, None)
 
 Moved = Callable[[int, str | None, int], None]

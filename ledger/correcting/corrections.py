@@ -16,21 +16,22 @@ from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
 from ledger.book.stored_policies import broken_by
+from ledger.correcting import entries
 from ledger.correcting.drafts import Drafts
+from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs
-from ledger.errors import MalformedError, ProposalError, Refusal, UnknownNameError
+from ledger.errors import ProposalError, Refusal, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import MOST_CHANGES, Change, Verb
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import Event
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer
 from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
+from ledger.ratings import views_file
 from ledger.ratings.views import Views
-
-MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
 
 
 @attrs.frozen
@@ -151,7 +152,7 @@ class Corrections:
             numbers.append(number)
             alike.extend(judging.decided.open_about([change.subject for change in changes]))
             key = f"proposal:{number}@1"
-            return _parts(number, changes, self.people().reasons.keep(writer, {key: reason})[key], proven=proven)
+            return entries.parts(number, changes, self.people().reasons.keep(writer, {key: reason})[key], proven=proven)
 
         self.level()
         receipts = self.append(gate, by)
@@ -200,11 +201,35 @@ class Corrections:
                 raise ProposalError(key, refusals)
             sealed = None if reason is None else self.people().reasons.keep(writer, {key: reason})[key]
             event = CorrectionDecided(proposal=proposal, decision=decision, reason=sealed, proven=proven)
-            added = _added(judging.decided, proposal) if decision is Decision.APPROVED else []
+            added = entries.added(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.level()
         return self.append(gate, by)
+
+    def preview(self, wanted: int | Sequence[Change]) -> Impact:
+        """What an approval would move, without writing a byte or taking a lock.
+
+        Args:
+            wanted: the number of an open proposal, or changes that nobody has proposed yet.
+
+        Raises:
+            ProposalError: it may not be approved, or proposed; all faults are listed.
+        """
+        self.level()
+        views = self.views()
+        previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms)
+        return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
+
+    def recorded_since(self, number: int) -> tuple[int, int]:
+        """How many facts and decisions were recorded after a proposal, and the number of all entries.
+
+        Other proposals do not count, for they move nothing; 0 where there is no such proposal.
+        """
+        self.level()
+        connection = self.views().connection
+        known = views_file.position(connection)
+        return Decided(connection).recorded_since(number, known), known
 
     def erase_reasons(self, number: int) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
@@ -262,34 +287,3 @@ class Corrections:
             entry: dict[str, Any] = orjson.loads(bodies[0])
             return str(entry["recorded_at"])
         return ""
-
-
-def _parts(number: int, changes: Sequence[Change], reason: str, *, proven: bool) -> list[CorrectionProposed]:
-    """A proposal in as many entries as its changes need.
-
-    Raises:
-        MalformedError: one change alone is too long.
-    """
-    parts: list[list[Change]] = [[]]
-    room = MOST_BYTES
-    for place, change in enumerate(changes, 1):
-        size = len(orjson.dumps(change.plain()))
-        if size > MOST_BYTES:
-            raise MalformedError([f"change {place} has {size} bytes, more than {MOST_BYTES} @ $.changes"])
-        if size > room or len(parts[-1]) == MOST_CHANGES:
-            parts.append([])
-            room = MOST_BYTES
-        parts[-1].append(change)
-        room -= size
-    return [
-        CorrectionProposed(
-            proposal=number, part=part, parts=len(parts), changes=tuple(held), reason=reason, proven=proven
-        )
-        for part, held in enumerate(parts, 1)
-    ]
-
-
-def _added(decided: Decided, proposal: int) -> list[Event]:
-    """The facts that an approval records."""
-    changes = (numbered.change for numbered in decided.changes([proposal]))
-    return [codec.structure_event(change.kind, dict(change.facts or {})) for change in changes if change.do is Verb.ADD]

@@ -10,7 +10,7 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,15 @@ from ledger.ratings.rated_games import (
     rated_by_era,
     touch,
 )
-from ledger.ratings.side_tables import side_tables
+from ledger.ratings.side_tables import SideTable, side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.schemes.scheme import Newcomer
 
 if TYPE_CHECKING:
     import sqlite3
+
+MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
 
 
 @attrs.define
@@ -88,12 +90,13 @@ class PoolProjection:
     """The projection of one pool of one views database."""
 
     def __init__(
-        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector]
-    ) -> None:
+        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, projectors: Sequence[Projector],
+        make_rows: MakeRows,
+    ) -> None:  # fmt: skip
         self.pool = pool
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
-        self._rows = PlayerRows(connection, pool, tables)
+        self._rows = make_rows(connection, pool, tables)
         self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
 
@@ -278,9 +281,17 @@ def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[t
 class PoolProjections:
     """The projections of all pools of one views database, made when first needed and kept."""
 
-    def __init__(self, book: GameBook, projectors: Sequence[Projector]) -> None:
+    def __init__(self, book: GameBook, projectors: Sequence[Projector], make_rows: MakeRows = PlayerRows) -> None:
+        """Take a book.
+
+        Args:
+            book: whose games are rated.
+            projectors: the read models beside the history.
+            make_rows: what reads and writes the rows of a pool; a preview's writes none.
+        """
         self._book = book
         self._projectors = projectors
+        self._make_rows = make_rows
         self._by_pool: dict[int, PoolProjection] = {}
 
     def update(self, fresh: Fresh, checkpoint: int) -> int:
@@ -290,7 +301,9 @@ class PoolProjections:
             pool = next(pool for pool in self._book.pools.values() if pool.pool == number)
             projection = self._by_pool.get(number)
             if projection is None or projection.pool is not pool:  # a scheme was adopted, a run closed
-                projection = PoolProjection(self._book.connection, pool, self._book.roster, self._projectors)
+                projection = PoolProjection(
+                    self._book.connection, pool, self._book.roster, self._projectors, self._make_rows
+                )
                 self._by_pool[number] = projection
             only = fresh.only.get(number)
             if only is not None and projection.take(only):

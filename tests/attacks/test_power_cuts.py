@@ -17,10 +17,11 @@ from tests.kit.attacks import Holds
 from tests.kit.places import ROOT
 from tools.attack import power_loss, recording
 from tools.attack.disk import SECTOR, Disk, Loss
-from tools.attack.families import Field
+from tools.attack.families import Family, Field, Part
 from tools.attack.power_commands import COMMANDS, INIT, Command
 from tools.attack.power_loss import Image, findings, recorded
 from tools.attack.recording import Kind, Record, Recording, RecordingError
+from tools.attack.verdicts import Finding, Judge
 
 pytestmark = pytest.mark.skipif(bool(recording.obstacle()), reason=recording.obstacle() or "none")
 
@@ -42,6 +43,17 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked
         "init": 1, "player rename": 1, "erase": 1, "rebuild": 0, "restore": -10,
     }  # fmt: skip
     assert grown["games one by one"] > 120
+
+
+def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(attacked: Field) -> None:
+    def scene(_: Judge, count: int, beginning: int) -> list[Finding]:
+        return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
+
+    family = Family("numbered", "for this test", scenes=(scene,), is_numbered=True)
+    tried = family.tries(attacked, Part(20, only="'init' cut at 3 of 9: image 17"))
+    assert (tried.made, [finding.attack for finding in tried.findings]) == (1, ["image 17"])
+    with pytest.raises(ValueError, match="ends with no number"):
+        family.tries(attacked, Part(20, only="image"))
 
 
 # --- the model bites ----------------------------------------------------------------------------------------------

@@ -40,6 +40,12 @@ def made(path: Path, games: list[GameRecorded] | None = None) -> Ledger:
     return ledger
 
 
+def size(path: Path) -> int:
+    """How many entries the journal of that file has."""
+    with Ledger.open(path) as ledger:
+        return ledger.journal.size()
+
+
 def approve(ledger: Ledger, *changes: Change, reason: str = "the scoresheet") -> list[Receipt]:
     """Propose changes and approve them."""
     proposed = ledger.propose(changes, reason=reason, by="eve")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger.correcting.verbs import VERBS
-from ledger.ledger import Ledger
 from tests.kit.commands import Run
-from tests.kit.corrections import made
+from tests.kit.corrections import made, size
 
 EVE = ("--reason", "the scoresheet", "--by", "eve")
 
@@ -21,11 +20,6 @@ def journal_of_four(tmp_path: Path) -> Path:
     with made(tmp_path / "club.db") as ledger:
         ledger.level()
     return tmp_path / "club.db"
-
-
-def size(path: Path) -> int:
-    with Ledger.open(path) as ledger:
-        return ledger.journal.size()
 
 
 ASKED: dict[str, tuple[str, ...]] = {

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import attrs
 
+from ledger.facts.source_games import SourceGame
+
 from .. import cli
 from .histories import game, written
 
@@ -59,12 +61,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("checkpoint-key", ("checkpoint-key", "{club}", "--new", "example.org/club"), makes=("club.key",)),
     Command("the first checkpoint", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
     Command("a proposal", _proposed("result", "power-3", "--to", "0-1")),
-    Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam")),
+    Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam"), makes=("club.checkpoints",)),
     Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
-    Command("the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam")),
+    Command(
+        "the approval that records it", ("correct", "{club}", "approve", "2", "--by", "adam"),
+        makes=("club.checkpoints",),
+    ),
     Command("policy set", ("policy", "set", "{club}", "upsets", "margin=250", "--from", "2019-01-01")),
-    Command("publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints")),
-    Command("a checkpoint more", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
+    Command(
+        "publish", ("publish", "{club}", "--at", "2020-06-30", "--despite-complaints"), makes=("club.checkpoints",)
+    ),
     Command(
         "a checkpoint elsewhere", ("checkpoint", "{club}", "--keep-in", "{folder}/elsewhere"),
         makes=("club.toml", "elsewhere"),
@@ -83,17 +89,16 @@ def write_files(folder: Path) -> None:
     """The files that the commands import."""
     names = [f"Player {letter}" for letter in "ABCDEFGHIJ"]
 
-    def games(first: int, count: int) -> list[object]:
+    def games(first: int, count: int) -> list[SourceGame]:
         return [
             game(
-                f"power-{i}", names[i % 10], names[(i * 3 + 1) % 10 if i * 2 % 10 != 9 else i % 9],
-                ("white", "black", "draw")[i % 3], 50 + i, text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup",
+                f"power-{i}", names[i % 10], names[(i + 1 + i % 3) % 10], ("white", "black", "draw")[i % 3], 50 + i,
+                text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup",
             )
             for i in range(first, first + count)
-            if i % 10 != (i * 3 + 1) % 10
         ]  # fmt: skip
 
     for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
-        written(folder / f"{name}.jsonl", *games(first, count))  # type: ignore[arg-type]
+        written(folder / f"{name}.jsonl", *games(first, count))
     rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
     (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")

@@ -300,9 +300,10 @@ def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
         yield f"entries are lost: {len(then.journal)} were there when the command spoke, {len(now.journal)} are left"
     whole = max(first, last, key=len)  # of a restore the journal before it
     if is_again:  # at another time
-        if [(entry.kind, entry.key) for entry in now.journal] != [(entry.kind, entry.key) for entry in last]:
-            yield "run again, the command has recorded something else"
-    elif not _are_as_written(now.journal, whole):
+        is_true = [(entry.kind, entry.key) for entry in now.journal] == [(entry.kind, entry.key) for entry in last]
+    else:
+        is_true = _are_as_written(now.journal, whole)
+    if not is_true:
         yield "the journal holds what the command never wrote"
     if under.command.is_whole and len(now.journal) not in {len(first), len(last)}:
         yield f"half of a transaction is there: {len(now.journal)} entries, not {len(first)} or {len(last)}"
@@ -329,11 +330,11 @@ def _state(club: Path) -> State:
 
 
 def _raw_state(club: Path) -> State:
-    others = {}
-    for file, tables in ((beside(club, "people"), ("reasons",)), (beside(club, "tokens"), ("tokens", "refusals"))):
+    others: dict[tuple[str, int], tuple[object, ...]] = {}
+    for file, wanted in ((beside(club, "people"), {"reasons"}), (beside(club, "tokens"), {"tokens", "refusals"})):
         if file.exists() and file.stat().st_size:  # an empty one is none
             with closing(raw(file)) as connection:
-                others.update({
-                    (table, row[0]): row[1:] for table in tables for row in connection.execute(f"SELECT * FROM {table}")
-                })  # fmt: skip
+                held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+                for table in held & wanted:
+                    others.update({(table, row[0]): row[1:] for row in connection.execute(f"SELECT * FROM {table}")})
     return State(entries(club) or [], people(club) or {}, others)

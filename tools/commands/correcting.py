@@ -24,11 +24,15 @@ from ..groups import Suggesting
 from ..wording import counted
 from . import DB, REFUSED, confirmed, level
 from .identifying import identifying, token_given
+from .previewing import check_seen, preview
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FAULTS_SHOWN = 20
 ROWS_IN_A_TABLE = 20
 REASON = click.option("--reason", default="", metavar="TEXT", help="Why: kept beside the journal, and can be erased.")
+SEEN = click.option(
+    "--seen", type=click.IntRange(1), metavar="POSITION", help="The entries for which the impact was looked at."
+)
 WHY = click.option("--reason", default=None, metavar="TEXT", help="Why, where that is to be kept.")
 NUMBER = click.argument("number", type=click.IntRange(1))
 _HELP = {
@@ -220,23 +224,33 @@ def erase_reason(db_path: str, number: int, *, yes: bool) -> None:
 
 def _decision(name: str, decision: Decision, words: str) -> click.Command:
     def decide(
-        db_path: str, /, number: int, reason: str | None, by: str | None, token_file: str | None
-    ) -> None:
+        db_path: str, /, number: int, reason: str | None, by: str | None, token_file: str | None,
+        seen: int | None = None,
+    ) -> None:  # fmt: skip
         with Ledger.open(db_path) as ledger:
-            receipts = ledger.decide(number, decision, by=by, token=token_given(ledger, token_file), reason=reason)
+            token = token_given(ledger, token_file)
+            if decision is Decision.APPROVED:
+                seen = check_seen(ledger, number, seen)
+            receipts = ledger.decide(number, decision, by=by, token=token, reason=reason, seen=seen)
             ledger.level()
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"
     made: Callable[..., Any] = NUMBER(WHY(identifying(click.pass_obj(decide))))
-    return click.command(name, help=help_, short_help=words)(made)
+    if decision is Decision.APPROVED:
+        made = SEEN(made)
+    return click.command(name, help=help_, short_help=words.split(". ", maxsplit=1)[0])(made)
 
 
 _DECISIONS = {
-    "approve": (Decision.APPROVED, "The facts stand so from now on; what follows is derived again."),
+    "approve": (
+        Decision.APPROVED,
+        "The facts stand so from now on; what follows is derived again. Where facts were recorded after the proposal, "
+        "the impact is shown first, as 'preview' does, and --seen is asked for.",
+    ),
     "reject": (Decision.REJECTED, "A proposal is turned down."),
     "withdraw": (Decision.WITHDRAWN, "A proposal is taken back by who made it."),
 }
 for _name, (_decided, _words) in _DECISIONS.items():
     correct.add_command(_decision(_name, _decided, _words))
-
+correct.add_command(preview)

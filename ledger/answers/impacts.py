@@ -1,0 +1,57 @@
+"""The impact of a correction as plain dictionaries, with the names of the players. Nothing is written or formatted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledger.answers.wording import names
+from ledger.correcting.previews import Impact
+from ledger.ledger import Ledger
+from ledger.ratings.previews import Figures
+
+# What stands in a row twice, before and after.
+FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed")
+
+
+def summary(impact: Impact) -> dict[str, Any]:
+    """What would move, in numbers.
+
+    Returns:
+        ``seen`` is the number of entries that it was worked out for, ``recorded_since`` how many of them came after the
+        proposal; ``games`` would be rated again, ``players`` are those who played them, ``moved`` those whose rating
+        would change or who would come or go, a player once for each pool; ``seconds`` is about what the approval takes.
+    """
+    return {
+        "proposal": impact.proposal,
+        "seen": impact.seen,
+        "recorded_since": impact.recorded_since,
+        "games": impact.games,
+        "players": impact.players,
+        "moved": impact.moved,
+        "seconds": impact.seconds,
+    }
+
+
+def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
+    """Everybody who would stand otherwise: who would come or go first, then the largest moves.
+
+    Returns:
+        A row for each player and pool, with each of ``FIGURES`` before and after; all of them are None on the side on
+        which the player has no rated game.
+    """
+    shown = names(ledger, {move.player for move in impact.moves})
+    return [
+        {
+            "pool": move.pool,
+            "player": move.player,
+            "name": shown[move.player],
+            "difference": move.difference,
+            **_side(move.before, "before"),
+            **_side(move.after, "after"),
+        }
+        for move in impact.moves
+    ]
+
+
+def _side(figures: Figures | None, when: str) -> dict[str, Any]:
+    return {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}

@@ -1,0 +1,350 @@
+"""What entries that nobody has recorded would make of the ratings: before and after, player by player.
+
+The games are rated as ever, by the projection; only the rows are not written: of each player the last one is kept.
+Memory is bounded by the players who are rated again and by the games whose own facts change.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from math import inf, isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.book.fresh import Fresh
+from ledger.book.hypothetical_book import HypotheticalBook, lay_over
+from ledger.book.stored_pools import stored_pools
+from ledger.book.timeline import Pool
+from ledger.facts.codec import Entry
+from ledger.journal import Journal
+from ledger.ratings import views_file
+from ledger.ratings.history import HISTORY
+from ledger.ratings.listing import is_listed
+from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.projection import PoolProjections
+from ledger.ratings.side_tables import SideTable
+from ledger.runtime import overlay
+from ledger.schemes.scheme import as_it_stands, from_the_beginning
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_BEFORE = """
+SELECT c.player, c.rating, c.n, c.listed, h.time_losses, h.hera, h.hera_n, reached.game
+FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
+LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
+WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
+"""
+# What is written over a game is looked up first: a join with the view would read all rows of the player.
+_RATED_BEFORE = f"""
+SELECT n FROM {HISTORY.name} AS h WHERE pool = ? AND player = ? AND coalesce(
+  (SELECT rated_ms FROM temp.{overlay.WRITTEN}games AS w WHERE w.position = h.game),
+  (SELECT rated_ms FROM main.games AS g WHERE g.position = h.game)) < ?
+ORDER BY n DESC LIMIT 1
+"""
+_ENDED_BEFORE = (
+    f"SELECT n FROM {HISTORY.name} WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1"
+)
+_GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
+_KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
+_LISTED = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1 AND"
+_HIGHER = f"{_LISTED} rating <= ? AND rating > ?"
+_BESIDE = f"{_LISTED} rating = ? AND player < ?"
+_ORDER = "SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 ORDER BY rating DESC, player"
+
+FEW_POINTS = 64  # places in a ranking up to which each is counted by SQLite
+
+
+class Figures(NamedTuple):
+    """What a player's last rated game of a pool leaves.
+
+    Attributes:
+        rating: after it or, where the scheme rates by period or event, after those that it was rated with; points.
+        games: rated games so far.
+        listed: whether the scheme lists a player with that state.
+        rank: place among those who are listed, by their last games; None for who is not, and where time or a later
+            scheme has changed ratings since.
+        time_losses: games lost by overstepping the time.
+        hera: highest rating from game 50 on, points; None before.
+        hera_game: key of the game in which it was reached; None without, and where the player came with it.
+    """
+
+    rating: float
+    games: int
+    listed: bool
+    rank: int | None
+    time_losses: int
+    hera: float | None
+    hera_game: str | None
+
+
+class Moved(NamedTuple):
+    """A player who would stand otherwise in a pool; None where there is no rated game."""
+
+    player: int
+    before: Figures | None
+    after: Figures | None
+
+
+class PoolPreview(NamedTuple):
+    """What would become of a pool.
+
+    Attributes:
+        pool: its name.
+        start_ms: the first place in rating order of a game that is rated again, milliseconds.
+        games: games rated again.
+        players: players whose games are rated again.
+        moved: those of them who would stand otherwise, by number.
+    """
+
+    pool: str
+    start_ms: int
+    games: int
+    players: int
+    moved: tuple[Moved, ...]
+
+
+class _Last(NamedTuple):
+    """Of a player's last row: the figures, but the game of the highest rating by its position."""
+
+    rating: float
+    games: int
+    listed: bool
+    time_losses: int
+    hera: float | None
+    hera_game: int | None
+
+
+class CollectedRows(PlayerRows):
+    """The rows of one pool, read from the views and written nowhere: of each player the last one is kept."""
+
+    def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
+        super().__init__(connection, pool, tables)
+        names = [name for name, _ in tables[0].columns]
+        self._place = {name: place for place, name in enumerate(names)}
+        quoted = ", ".join(f'"{name}"' for name in names)
+        self._whole = f"SELECT {quoted} FROM {HISTORY.name} WHERE pool = ? AND player = ? AND n = ?"
+        self._rows: dict[int, Sequence[Any] | None] = {}
+        self._reached: dict[int, Sequence[Any]] = {}  # in which the highest rating was reached, of those rated again
+        self._listed: dict[int, bool] = {}
+
+    def rated_before(self, player: int, ms: int) -> int:
+        """How many of the player's rated games have their place in rating order before *ms*.
+
+        Where games are rated by themselves that is where they ended, which the rows say: no game that moves stands
+        before the first place that is rated again, neither now nor then.
+        """
+        query = _ENDED_BEFORE if self._pool.by_game else _RATED_BEFORE
+        row = self._connection.execute(query, (self._number, player, ms)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
+        """Keep the last row of each player, and that of the highest rating."""
+        assert table.fold is HISTORY  # a preview has no projectors
+        hera_n, last, reached = self._place["hera_n"], self._rows, self._reached
+        for row in rows:
+            player = row[1]
+            last[player] = row
+            if row[hera_n] == row[2]:
+                reached[player] = row
+
+    def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
+        """Nothing is deleted: what was written since stands beside the views."""
+
+    def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Keep who is listed."""
+        self._listed.update((row[1], bool(row[-1])) for row in rows)
+
+    def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
+        """Make the given row of each player the last one; number 0 leaves none."""
+        for player, base in bases:
+            self._reached.pop(player, None)
+            held = self.carried(player, base).held
+            if held is None:
+                self._rows[player] = None
+            else:
+                self._rows[player] = self._row(HISTORY.name, self._whole, player, base)
+                self._listed[player] = is_listed(self._pool.eras[held.era], held.state)
+
+    @property
+    def players(self) -> list[int]:
+        """Who was rated again, or has no rated game any longer from there on."""
+        return sorted(self._rows)
+
+    def last(self, player: int) -> _Last | None:
+        """What the last row of a player would say; None for who would have none."""
+        row = self._rows[player]
+        if row is None:
+            return None
+        value = {name: row[self._place[name]] for name in ("rating", "n", "time_losses", "hera", "hera_n")}
+        n = int(value["hera_n"])
+        game = None
+        if n:
+            reached = self._reached.get(player)
+            if reached is None or reached[2] != n:
+                game = self._connection.execute(_GAME_OF_ROW, (self._number, player, n)).fetchone()[0]
+            else:
+                game = int(reached[self._place["game"]])
+        return _Last(
+            value["rating"], value["n"], self._listed[player], int(value["time_losses"]), _known(value["hera"]), game
+        )
+
+
+@contextmanager
+def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
+    """The views as they stand at this moment, for reading; what is written over them stays in memory.
+
+    Raises:
+        StorageError: the file cannot be opened.
+        CorruptError: it is damaged.
+    """
+    with closing(views_file.open_views(path, read_only=True)) as connection, views_file.reading(path):
+        lay_over(connection)
+        yield connection
+
+
+def preview(connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry]) -> list[PoolPreview]:
+    """What the pools would be if these entries came next.
+
+    Args:
+        connection: what ``snapshot`` gives.
+        journal: the entries that the snapshot knows; those that are added among them.
+        entries: with the next positions.
+
+    Raises:
+        CorruptError: the entries do not follow from what is there.
+    """
+    checkpoint = views_file.position(connection)
+    ranked = {pool.name: _is_ranked_by_rows(pool) for pool in stored_pools(connection)}
+    book = HypotheticalBook(connection, journal)
+    fresh = Fresh()
+    book.take(entries, fresh)
+    _give_columns(connection, [name for scheme in fresh.adopted for name in scheme.state])
+    collected: dict[int, CollectedRows] = {}
+    projections = PoolProjections(book, (), partial(_collecting, collected))
+    found = []
+    for number, start_ms in sorted(fresh.start_ms.items()):
+        only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
+        games = projections.update(only, checkpoint)
+        pool = next(pool for pool in book.pools.values() if pool.pool == number)
+        are_ranked = (ranked.get(pool.name, True), _is_ranked_by_rows(pool))
+        moved = _moved(connection, number, collected[number], are_ranked)
+        found.append(PoolPreview(pool.name, start_ms, games, len(collected[number].players), tuple(moved)))
+    return found
+
+
+def _collecting(
+    collected: dict[int, CollectedRows], connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]
+) -> PlayerRows:
+    collected[pool.pool] = CollectedRows(connection, pool, tables)
+    return collected[pool.pool]
+
+
+def _give_columns(connection: sqlite3.Connection, wanted: Iterable[str]) -> None:
+    """Give the history a blank column for each field of a scheme that it does not know yet."""
+    present = {row[1] for row in connection.execute(f"PRAGMA main.table_info({HISTORY.name})")}
+    missing = [name for name in dict.fromkeys(wanted) if name not in present]
+    if missing:
+        blanks = ", ".join(f'NULL AS "{name}"' for name in missing)
+        connection.execute(f"CREATE TEMP VIEW {HISTORY.name} AS SELECT *, {blanks} FROM main.{HISTORY.name}")
+
+
+def _is_ranked_by_rows(pool: Pool) -> bool:
+    """Whether the last rows say by themselves who stands where, whatever else is played."""
+    scheme = pool.eras[0].scheme
+    return len(pool.eras) == 1 and (scheme.at is as_it_stands or scheme.stands_from is from_the_beginning)
+
+
+def _moved(
+    connection: sqlite3.Connection, number: int, rows: CollectedRows, are_ranked: tuple[bool, bool]
+) -> Iterator[Moved]:
+    """Who would stand otherwise than now.
+
+    Args:
+        connection: the snapshot.
+        number: of the pool.
+        rows: what was collected.
+        are_ranked: whether ranks are told, before and after.
+    """
+    players = rows.players
+    found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
+    before = {
+        player: _Last(rating, n, bool(listed), time_losses, hera, game)
+        for player, rating, n, listed, time_losses, hera, _, game in found
+    }
+    after = {player: last for player in players if (last := rows.last(player)) is not None}
+    ranks = _ranks(connection, number, before, after)
+    positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
+    keys = dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
+    for player in players:
+        stood = _figures(before.get(player), ranks[0].get(player) if are_ranked[0] else None, keys)
+        stands = _figures(after.get(player), ranks[1].get(player) if are_ranked[1] else None, keys)
+        if stood != stands:
+            yield Moved(player, stood, stands)
+
+
+def _figures(last: _Last | None, rank: int | None, keys: Mapping[int, str]) -> Figures | None:
+    if last is None:
+        return None
+    game = None if last.hera_game is None else keys[last.hera_game]
+    return Figures(last.rating, last.games, last.listed, rank, last.time_losses, last.hera, game)
+
+
+def _ranks(
+    connection: sqlite3.Connection, number: int, before: Mapping[int, _Last], after: Mapping[int, _Last]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """The places of players among all who are listed, now and then."""
+    left, come = _points(before), _points(after)
+    points = sorted({*left, *come})
+    if len(points) <= FEW_POINTS:
+        above = _counted(connection, number, points)
+    else:
+        above = _passed(connection.execute(_ORDER, (number,)), points)
+    now = {player: above[rating, player] + 1 for rating, player in left}
+    then = {
+        point[1]: above[point] - bisect_left(left, point) + place + 1
+        for place, point in enumerate(come)
+    }
+    return now, then
+
+
+def _points(figures: Mapping[int, _Last]) -> list[tuple[float, int]]:
+    """The places of those who are listed in the order of a ranking."""
+    return sorted((-last.rating, player) for player, last in figures.items() if last.listed)
+
+
+def _counted(
+    connection: sqlite3.Connection, number: int, points: Sequence[tuple[float, int]]
+) -> dict[tuple[float, int], int]:
+    """How many of the present ranking stand before each point; counted from each to the next one."""
+    found: dict[tuple[float, int], int] = {}
+    higher, since = 0, inf
+    for negative, player in points:
+        rating = -negative
+        higher += connection.execute(_HIGHER, (number, since, rating)).fetchone()[0]
+        since = rating
+        found[negative, player] = higher + connection.execute(_BESIDE, (number, rating, player)).fetchone()[0]
+    return found
+
+
+def _passed(order: Iterable[tuple[float, int]], points: Sequence[tuple[float, int]]) -> dict[tuple[float, int], int]:
+    """The same from the ranking itself, read in its order as far as it takes."""
+    found: dict[tuple[float, int], int] = {}
+    place = passed = 0
+    for row in order:
+        while place < len(points) and points[place] <= row:
+            found[points[place]] = passed
+            place += 1
+        if place == len(points):
+            return found
+        passed += 1
+    return found | dict.fromkeys(points[place:], passed)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value

@@ -1,0 +1,220 @@
+"""The impact of a correction before it is approved: what it says, that it writes nothing, and when it is refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.errors import ProposalError
+from ledger.facts.changes import Change, Which
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import RatingSeeded
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings import previews
+from ledger.runtime import sqlite
+from tests.kit.clubs import NOW
+from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_games
+from tests.kit.impacts import as_plain, check, counting_games, file_digests, standings
+
+MADE_UP = 400  # games
+RHYTHMS = ("chessworld", "glicko2", "uschess")
+KEY = "game:made:1-300"
+
+
+@pytest.fixture(scope="module", params=RHYTHMS)
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a ledger with made-up games, rated by a scheme of each rhythm."""
+    folder = tmp_path_factory.mktemp(str(request.param))
+    with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(MADE_UP), MADE_UP))
+        ledger.catch_up()
+    return folder
+
+
+@pytest.fixture
+def many(played: Path, tmp_path: Path) -> Iterator[Ledger]:
+    """A copy of it, open."""
+    shutil.copytree(played, tmp_path / "copy")
+    with Ledger.open(tmp_path / "copy" / "club.db", clock=lambda: NOW) as ledger:
+        yield ledger
+
+
+def approve_as_seen(ledger: Ledger, changes: list[Change]) -> None:
+    """Preview changes and their proposal, approve it, and compare all three with the rows before and after."""
+    unproposed = ledger.preview(changes)
+    number = ledger.propose(changes, reason="because", by="eve").proposal
+    before = standings(ledger)
+    impact = ledger.preview(number)
+    assert as_plain(impact) == as_plain(unproposed)
+    ledger.decide(number, Decision.APPROVED, by="adam", seen=impact.seen)
+    with counting_games() as games:
+        ledger.catch_up()
+    assert impact.games == sum(games)
+    check(impact, before, standings(ledger))
+
+
+VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
+    "result": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"outcome": "draw"})],
+    "day": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"ended_at": "2009-05"})],
+    "void": lambda ledger: [ledger.corrections.drafts.annul(KEY), ledger.corrections.drafts.annul("game:made:1-7")],
+    "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, Which.ALL, since="2012")],
+    "losses": lambda ledger: [ledger.corrections.drafts.annul_games(3, Which.LOSSES)],
+    "merge": lambda ledger: [ledger.corrections.drafts.merge(1, 5)],
+    "late": lambda ledger: [ledger.corrections.drafts.add(game_recorded("late", ended_at="2015-03", half_moves=50))],
+    "live": lambda ledger: [ledger.corrections.drafts.add(game_recorded("live", ended_at="2021-12", half_moves=50))],
+    "standing": lambda ledger: [ledger.corrections.drafts.replace("player:4", {"standing": "guest"})],
+    "declared": lambda ledger: [ledger.corrections.drafts.replace("player:6", {"declared_rating": 2100})],
+    "seed": lambda ledger: [ledger.corrections.drafts.add(RatingSeeded(player=8, pool="standard", rating="1999.5"))],
+    "run": lambda ledger: [ledger.corrections.drafts.add(run_closed("2014-02-03"))],
+    "scheme": lambda ledger: [
+        ledger.corrections.drafts.replace("scheme:standard@start", {"scheme": "lichess", "settings": {}})
+    ],
+    "adoption": lambda ledger: [ledger.corrections.drafts.add(scheme_adopted("fide", effective_from="2016"))],
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_preview_is_what_the_approval_makes(verb: str, many: Ledger) -> None:
+    approve_as_seen(many, VERBS[verb](many))
+
+
+def test_the_undoing_of_an_approval_is_seen(many: Ledger) -> None:
+    approve_as_seen(many, VERBS["merge"](many))
+    approve_as_seen(many, [many.corrections.drafts.undo(1)])
+
+
+@pytest.mark.parametrize("points", [0, 2**31])
+def test_places_that_are_counted_and_read_are_the_same(
+    points: int, many: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = VERBS["day"](many)
+    impact = many.preview(changes)
+    monkeypatch.setattr(previews, "FEW_POINTS", points)
+    assert as_plain(many.preview(changes)) == as_plain(impact)
+
+
+def test_the_largest_moves_stand_first_and_who_would_go_before_them(many: Ledger) -> None:
+    impact = many.preview(VERBS["merge"](many))
+    gone = [move for move in impact.moves if move.after is None]
+    assert [move.player for move in gone] == [1]
+    assert list(impact.moves[:1]) == gone
+    sizes = [abs(move.difference) for move in impact.moves if move.difference is not None]
+    assert sizes == sorted(sizes, reverse=True)
+    assert impact.moved == 1 + sum(size > 0 for size in sizes)
+    assert impact.seconds > 0
+
+
+# --- what it leaves alone -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_byte_of_any_file_changes(verb: str, many: Ledger) -> None:
+    number = many.propose(VERBS[verb](many), reason="because", by="eve").proposal
+    many.catch_up()
+    before = file_digests(many.path.parent)
+    many.preview(number)
+    many.preview(VERBS["void"](many))
+    assert file_digests(many.path.parent) == before
+
+
+def test_others_write_meanwhile(four: Ledger) -> None:
+    number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
+    four.catch_up()
+    impact = four.preview(number)
+    with (
+        Ledger.open(four.path) as other,
+        other.journal.writing(),
+        sqlite.immediate(other.views.connection, other.views.path),
+    ):
+        other.views.connection.execute("DELETE FROM current")
+        assert as_plain(four.preview(number)) == as_plain(impact)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_enough(four: Ledger) -> None:
+    number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
+    four.catch_up()
+    impact = four.preview(number)
+    four.close()
+    four.path.parent.chmod(0o555)
+    try:
+        with Ledger.open(four.path, read_only=True) as ledger:
+            assert as_plain(ledger.preview(number)) == as_plain(impact)
+    finally:
+        four.path.parent.chmod(0o755)
+
+
+# --- what it knows ------------------------------------------------------------------------------------------
+
+
+def test_what_was_recorded_since_is_counted_but_for_proposals(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    number = four.propose([drafts.annul("game:g1")], reason="because", by="eve").proposal
+    four.propose([drafts.annul("game:g2")], reason="because", by="eve")
+    assert four.preview(number).recorded_since == 0
+    four.append(game_recorded("further", half_moves=40, ended_at="2026-11-20"))
+    impact = four.preview(number)
+    assert (impact.recorded_since, impact.seen) == (1, four.journal.size())
+    assert four.corrections.recorded_since(number) == (1, impact.seen)
+    four.append(game_recorded("more", half_moves=40, ended_at="2026-11-20"))
+    with pytest.raises(ProposalError, match="unseen-entries"):
+        four.decide(number, Decision.APPROVED, by="adam", seen=impact.seen)
+    assert four.decide(number, Decision.APPROVED, by="adam", seen=four.preview(number).seen)
+
+
+def test_an_erased_person_has_no_name(four: Ledger) -> None:
+    number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
+    names = {move.player: move.name for move in four.preview(number).moves}
+    player = min(names)
+    assert names[player] is not None
+    assert four.erase(player)
+    assert {move.player: move.name for move in four.preview(number).moves} == {**names, player: None}
+
+
+def test_what_may_not_be_approved_is_refused_in_the_same_words(four: Ledger) -> None:
+    drafts = four.corrections.drafts
+    changes = [drafts.replace("game:g1", {"outcome": "draw"})]
+    number = four.propose(changes, reason="because", by="eve").proposal
+    again = four.propose(changes, reason="because", by="eve").proposal
+    four.decide(number, Decision.APPROVED, by="adam")
+    for wanted, rule in ((number, "already-decided"), (again, "stale"), (99, "no-such-proposal")):
+        with pytest.raises(ProposalError, match=rule) as previewed:
+            four.preview(wanted)
+        with pytest.raises(ProposalError) as decided:
+            four.decide(wanted, Decision.APPROVED, by="adam")
+        assert previewed.value.refusals == decided.value.refusals
+    for refused in ([], changes):
+        with pytest.raises(ProposalError) as previewed:
+            four.preview(refused)
+        with pytest.raises(ProposalError) as proposed:
+            four.propose(refused, reason="because", by="eve")
+        assert previewed.value.refusals == proposed.value.refusals
+
+
+@pytest.mark.parametrize("tokens", [False, True])
+def test_four_eyes_do_not_hide_an_impact(tokens: bool, four: Ledger) -> None:
+    change = four.corrections.drafts.annul("game:g1")
+    impact = four.preview([change])
+    four.policies.set("four-eyes", {"on": True, "tokens": tokens}, actor="admin")
+    assert as_plain(four.preview([change])) == as_plain(impact)
+    proven = four.corrections.propose([change], reason="because", by="eve", proven=True).proposal
+    word = four.corrections.propose([change], reason="because", by="eve").proposal
+    assert as_plain(four.preview(proven)) == as_plain(impact)
+    if tokens:  # nobody may approve it
+        with pytest.raises(ProposalError, match="four-eyes"):
+            four.preview(word)
+    else:
+        assert as_plain(four.preview(word)) == as_plain(impact)
+
+
+def test_every_pool_is_told(four: Ledger) -> None:
+    four.append(scheme_adopted(pool="blitz"))
+    four.append(game_recorded("b1", pool="blitz", half_moves=40))
+    four.catch_up()
+    impact = four.preview([four.corrections.drafts.merge(1, 3)])
+    assert {move.pool for move in impact.moves} == {"standard", "blitz"}

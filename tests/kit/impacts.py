@@ -1,0 +1,88 @@
+"""What players stand with, read naively from the rows of a ledger: to compare with what a preview has said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from ledger.book.fresh import Fresh
+from ledger.correcting.previews import Impact
+from ledger.ledger import Ledger
+from ledger.ratings.previews import Figures
+from ledger.ratings.projection import PoolProjections
+
+Standings = dict[tuple[str, int], Figures]  # by pool and player
+
+
+def standings(ledger: Ledger) -> Standings:
+    """The figures of everybody who has a rated game, by the tables alone."""
+    ledger.level()
+    keys = {row["position"]: row["key"] for row in ledger.rows("games")}
+    rows = {(row["pool"], row["player"], row["n"]): row for row in ledger.rows("history")}
+    pools = {pool.pool: pool.name for pool in ledger.pools()}
+    found: Standings = {}
+    for number, name in pools.items():
+        current = list(ledger.rows("current", "pool = ?", [number]))
+        order = sorted((-row["rating"], row["player"]) for row in current if row["listed"])
+        for row in current:
+            last = rows[number, row["player"], row["n"]]
+            reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
+            found[name, row["player"]] = Figures(
+                row["rating"], row["n"], bool(row["listed"]),
+                order.index((-row["rating"], row["player"])) + 1 if row["listed"] else None,
+                last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
+            )  # fmt: skip
+    return found
+
+
+def check(impact: Impact, before: Standings, after: Standings) -> None:
+    """Fail where an impact says anything else of anybody than what was and what came."""
+    said = {(move.pool, move.player): move for move in impact.moves}
+    assert len(said) == len(impact.moves)
+    for who in before.keys() | after.keys() | said.keys():
+        stood, stands = before.get(who), after.get(who)
+        if who in said:
+            assert _alike(said[who].before, stood), who
+            assert _alike(said[who].after, stands), who
+        else:
+            assert _unranked(stood) == _unranked(stands), who
+
+
+def _alike(said: Figures | None, found: Figures | None) -> bool:
+    if said is None or found is None or said.rank is not None:
+        return said == found
+    return said == found._replace(rank=None)  # where the last rows do not say who stands where, none is told
+
+
+def _unranked(figures: Figures | None) -> Figures | None:
+    return None if figures is None else figures._replace(rank=None)
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """The bytes of every file of a folder, but for the memory that processes share while they have it open."""
+    files = (path for path in folder.iterdir() if path.is_file() and not path.name.endswith("-shm"))
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@contextmanager
+def counting_games() -> Iterator[list[int]]:
+    """Count the games that are rated again meanwhile: the numbers are put into the list."""
+    counted: list[int] = []
+    update = PoolProjections.update
+
+    def noted(projections: PoolProjections, fresh: Fresh, checkpoint: int) -> int:
+        games = update(projections, fresh, checkpoint)
+        counted.append(games)
+        return games
+
+    with patch.object(PoolProjections, "update", noted):
+        yield counted
+
+
+def as_plain(impact: Impact) -> dict[str, Any]:
+    """The parts of an impact that no clock influences."""
+    return {"games": impact.games, "players": impact.players, "moves": impact.moves}

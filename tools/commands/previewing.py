@@ -1,0 +1,137 @@
+"""The command ``correct preview``: what the approval of a proposal would move, as a table, as data, as a picture.
+
+What moves is worked out by the library; nothing is written but the picture.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ledger.answers import impacts
+from ledger.correcting.previews import Impact
+from ledger.ledger import Ledger
+
+from .. import limits, move_pictures, output, pictures
+from ..wording import counted, entries
+from . import REFUSED, level
+
+MOVES_IN_A_TABLE = 20
+_SHOWN = {"games": "games", "time_losses": "lost on time", "hera": "HERA", "hera_game": "HERA in"}
+
+
+@click.command()
+@click.argument("number", type=click.IntRange(1))
+@click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw: .svg or .png.")
+@limits.option(MOVES_IN_A_TABLE, "moves, the largest ones")
+@output.format_options
+@click.pass_obj
+def preview(db_path: str, number: int, picture: Path | None, limit: int | None, fmt: str | None) -> None:
+    """What the approval of proposal NUMBER would move: whose rating, by how much. Nothing is written.
+
+    The numbers are those that 'approve' will give, to the last bit, as long as nothing else is recorded before:
+    'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is
+    that after the last rated game; a rank is told where the last games alone say who stands where.
+
+    \b
+    Example:
+      rating-ledger correct club.db preview 12 -t
+      rating-ledger correct club.db preview 12 --csv > moves.csv
+      rating-ledger correct club.db preview 12 -t --picture moves.svg
+    """
+    if picture is not None:
+        if picture.suffix not in pictures.KINDS:
+            raise click.UsageError(f"--picture: a name that ends in .svg or .png, got {str(picture)!r}")
+        pictures.check_available()
+    with level(db_path) as ledger:
+        impact = ledger.preview(number)
+        rows = impacts.moves(ledger, impact)
+    if picture is not None:
+        output.save(picture, move_pictures.draw(impact, rows, picture.suffix))
+    tell(impact, rows, limit, fmt)
+
+
+def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
+    """The number of entries for which an approval may be recorded; the impact is shown where nobody has looked at it.
+
+    Args:
+        ledger: the ledger.
+        number: of the proposal.
+        seen: as the user gave it.
+
+    Raises:
+        SystemExit: facts were recorded after the proposal, and the user does not say that the impact was looked at.
+        ProposalError: the proposal may not be approved.
+    """
+    if seen is not None:
+        return seen
+    since, known = ledger.corrections.recorded_since(number)
+    if since:
+        impact = ledger.preview(number)
+        tell(impact, impacts.moves(ledger, impact), None, "table")
+        were = "entry was" if since == 1 else "entries were"
+        words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
+        output.error(f"{words}: approve with --seen {impact.seen}; nothing was recorded", "unseen:")
+        raise SystemExit(REFUSED)
+    return known
+
+
+def tell(impact: Impact, rows: list[dict[str, Any]], limit: int | None, fmt: str | None) -> None:
+    """Write an impact.
+
+    Args:
+        impact: what would move.
+        rows: the same, player by player.
+        limit: how many of them, as the user gave it.
+        fmt: as ``output.write`` takes it.
+    """
+    most = limits.shown(limit, fmt, MOVES_IN_A_TABLE)
+    if fmt is None:
+        output.write_one({**impacts.summary(impact), "moves": rows[:most]}, None)
+        return
+    if fmt == "table":
+        output.answer(_head(impact))
+        if not rows:
+            return
+        output.answer()
+        rows = [_for_people(row, pools=len({row["pool"] for row in rows})) for row in rows]
+    limits.write(rows, fmt, most)
+
+
+def _head(impact: Impact) -> str:
+    moved = f"{counted(impact.games, 'game')} rated again, {counted(impact.players, 'player')} in them"
+    changed = f"{counted(impact.moved, 'rating')} would change" if impact.moved else "no rating would change"
+    seen = f"worked out for {entries(impact.seen)}: approve with --seen {impact.seen}"
+    return f"proposal {impact.proposal}: {moved}; {changed}; about {impact.seconds:.1f} s; {seen}"
+
+
+def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:
+    """A row of the table: the ratings, and what else changes in words."""
+    shown: dict[str, Any] = {"pool": row["pool"]} if pools > 1 else {}
+    shown["name"] = row["name"]
+    shown |= {when: _word(row[f"rating_{when}"]) for when in ("before", "after")}
+    shown["difference"] = "" if row["difference"] is None else f"{row['difference']:+.1f}"
+    shown["rank"] = _change(row, "rank")
+    other = [f"{words} {_change(row, name)}" for name, words in _SHOWN.items() if _changes(row, name)]
+    if _changes(row, "listed") and row["listed_before"] is not None and row["listed_after"] is not None:
+        other.append("listed again" if row["listed_after"] else "no longer listed")
+    shown["also"] = "; ".join(other)
+    return shown
+
+
+def _changes(row: dict[str, Any], name: str) -> bool:
+    return bool(row[f"{name}_before"] != row[f"{name}_after"])
+
+
+def _change(row: dict[str, Any], name: str) -> str:
+    """``12``, or ``12 to 10`` where it changes; ``-`` stands for none."""
+    before, after = (_word(row[f"{name}_{when}"]) for when in ("before", "after"))
+    return before if before == after else f"{before} to {after}"
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
