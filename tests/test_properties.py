@@ -6,9 +6,8 @@ Hypothesis tries 20 examples of each property; LEDGER_EXAMPLES sets another numb
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +16,6 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.book import judging
 from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
@@ -30,31 +28,20 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, engine, pool_build, views, views_file
+from ledger.ratings import building, pool_build, views_file
 from ledger.ratings.queries import tables
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.memory import MemoryJournal
-from tests.kit.clubs import takes_late_pasts
+from tests.kit.clubs import NOW, takes_late_pasts
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
 from tests.kit.games import source_game
 from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tellings import told_often
+from tests.kit.ways import WAYS, forced
 
 PROJECTORS = (WIN_STREAKS,)
-NOW = datetime(2022, 1, 1, tzinfo=UTC)
-# Each way of working, forced where chance or size would have chosen: the numbers are thresholds.
-WAYS: Mapping[str, Mapping[str, int]] = {
-    "as it comes": {},
-    "columns to fold": {"FEW_ENTRIES": 0},
-    "compiled": {"COMPILE_FROM": 0},
-    "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
-    "built aside": {"BUILD_FROM": 1},
-    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
-    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
-}
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging}  # of a threshold; else ``views``
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
@@ -64,14 +51,6 @@ examples = settings(
 
 
 # --- ledgers ------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def forced(way: str) -> Iterator[None]:
-    with ExitStack() as stack:
-        for name, value in WAYS[way].items():
-            stack.enter_context(patch.object(MODULE_OF.get(name, views), name, value))
-        yield
 
 
 @contextmanager

@@ -223,7 +223,11 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection = ledger.views.connection
         restored = [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
-        assert plan(connection, player_rows._BEFORE) == [BY_PLAYER.format("h"), BY_POSITION.format("games")]
+        asked = "SCAN asked VIRTUAL TABLE INDEX 1:"
+        ended = [asked, "CORRELATED SCALAR SUBQUERY 1", BY_PLAYER.format("h")]
+        assert plan(connection, player_rows._ENDED_BEFORE) == ended
+        assert plan(connection, player_rows._BEFORE) == [*ended, BY_POSITION.format("games")]
+        assert plan(connection, player_rows._LAST_PLACES) == [asked, BY_PLAYER.format("c")]
         assert plan(connection, player_rows._RESTORE_CURRENT) == restored
         assert plan(connection, player_rows._LAST_PLACE) == [BY_PLAYER.format("current")]
         assert plan(connection, player_rows._DROP_CURRENT) == [BY_PLAYER.format("current")]

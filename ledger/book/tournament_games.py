@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 Editions = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
 
-_ENDS = (
-    "SELECT DISTINCT ended_ms FROM games WHERE pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4 "
-    "ORDER BY ended_ms"
-)
-_ALL_ENDS = "SELECT DISTINCT ended_ms FROM games WHERE pool = ?1 AND tournament = ?2 ORDER BY ended_ms"
+# A game that was voided, or that nobody played against anybody else, tells nothing of its tournament's days.
+_OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
+_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4 ORDER BY ended_ms"
+_ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
 
 
 class PlayedTournaments:

@@ -94,7 +94,9 @@ class Drafts:
 
     @staticmethod
     def add(event: Event) -> Change:
-        """A fact that was missed: the approval records it."""
+        """A fact that was missed: the approval records it, an adoption with every setting."""
+        if isinstance(event, SchemeAdopted):
+            event = schemes.in_full(event)
         return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
 
     def close_account(self, player: int, since: str) -> Change:

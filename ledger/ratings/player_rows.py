@@ -6,9 +6,10 @@ in ``projection``, ``live_games`` and ``side_rows``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import isnan
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from ledger.book.timeline import Held, Pool
 from ledger.errors import ProjectionError
@@ -33,10 +34,17 @@ WRITE_CURRENT = (
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms, listed = excluded.listed"
 )
-_BEFORE = (
-    f"SELECT n FROM {HISTORY.name} AS h JOIN games ON games.position = h.game "
-    "WHERE h.pool = ? AND h.player = ? AND games.rated_ms < ? ORDER BY n DESC LIMIT 1"
+_LAST_PLACES = (
+    "SELECT c.player, c.n, c.rated_ms FROM json_each(?2) AS asked "
+    "CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value"
 )
+_COUNTS = (
+    "SELECT asked.value, (SELECT n FROM {rows} WHERE h.pool = ?1 AND h.player = asked.value AND {place} < ?3 "
+    "ORDER BY n DESC LIMIT 1) FROM json_each(?2) AS asked"
+)
+_BEFORE = _COUNTS.format(rows=f"{HISTORY.name} AS h JOIN games ON games.position = h.game", place="games.rated_ms")
+# Where games are rated by themselves that is where they ended, which the rows say: what moves does so after that place.
+_ENDED_BEFORE = _COUNTS.format(rows=f"{HISTORY.name} AS h", place="h.ended_ms")
 _RESTORE_CURRENT = (
     "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms, ? "
     f"FROM {HISTORY.name} AS h JOIN games ON games.position = h.game WHERE h.pool = ? AND player = ? AND n = ?"
@@ -63,7 +71,7 @@ class Carried(NamedTuple):
 def as_read(fold: Projector, values: Sequence[float | None]) -> list[float]:
     """A running state as it comes back from the table, where NaN stands as NULL: as it starts."""
     return [
-        kept.start if value is None or isnan(value) else value
+        kept.start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
         for kept, value in zip(fold.state, values, strict=False)
     ]
 
@@ -87,6 +95,7 @@ class PlayerRows:
         self.wanted = columns_wanted(tables)
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
+        self._many = [self._select_many(table) for table in tables]
         self._insert = {table.name: table.insert for table in tables}
 
     def last_place(self, player: int) -> tuple[int, int]:
@@ -94,10 +103,16 @@ class PlayerRows:
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
         return (0, NEVER) if row is None else row
 
-    def rated_before(self, player: int, ms: int) -> int:
-        """How many of the player's rated games have their place in rating order before *ms*."""
-        row = self._connection.execute(_BEFORE, (self._number, player, ms)).fetchone()
-        return 0 if row is None else int(row[0])
+    def last_places(self, players: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """The same of many players, by player; who has no rated game is left out."""
+        rows = self._connection.execute(_LAST_PLACES, (self._number, _json(players)))
+        return {player: (n, rated_ms) for player, n, rated_ms in rows}
+
+    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
+        """By player, how many rated games have their place in rating order before *ms*."""
+        query = _ENDED_BEFORE if self._pool.by_game else _BEFORE
+        rows = self._connection.execute(query, (self._number, _json(players), ms))
+        return {player: n or 0 for player, n in rows}
 
     def is_last(self, position: int, rated_ms: int) -> bool:
         """True when the rated game at this position and place has no other beside or after it in rating order."""
@@ -112,11 +127,49 @@ class PlayerRows:
         if n == 0:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
-        era = self._era(game)
-        known = dict(zip(self._pool.state_fields, fields, strict=True))
-        held = Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
+        held = self._held(game, fields, n)
         kept = [as_read(table.fold, self._row(table.name, query, player, n)) for table, query in self._kept]
         return Carried(held, kept)
+
+    def many_carried(self, counts: Mapping[int, int]) -> dict[int, Carried]:
+        """By player, what each brings to the game after so many.
+
+        Raises:
+            ProjectionError: there is no such row.
+        """
+        played = {player: n for player, n in counts.items() if n}
+        asked = (self._number, _json(list(played.items())))
+        kept: list[dict[int, list[float]]] = []
+        states: dict[int, tuple[int, tuple[float, ...]]] = {}
+        width = len(self._pool.state_fields)
+        for table, query in zip(self.tables, self._many, strict=True):
+            rows = self._connection.execute(query, asked).fetchall()
+            if table.fold is HISTORY:
+                states = {row[0]: (row[1], row[2 : 2 + width]) for row in rows}
+                rows = [(row[0], *row[2 + width :]) for row in rows]
+            kept.append({row[0]: as_read(table.fold, row[1:]) for row in rows})
+            if len(rows) < len(played):
+                missing = min(played.keys() - kept[-1].keys())
+                raise _without_row(table.name, missing, played[missing])
+        found = {player: self.begun(None) for player in counts.keys() - played.keys()}
+        for player, n in played.items():
+            found[player] = Carried(self._held(*states[player], n), [of_table[player] for of_table in kept])
+        return found
+
+    def _held(self, game: int, fields: Sequence[float], n: int) -> Held:
+        """The scheme's state after the *n*-th game, which stands at a position, by all fields of the pool."""
+        era = self._era(game)
+        known = dict(zip(self._pool.state_fields, fields, strict=True))
+        return Held(era, tuple(known[name] for name in self._pool.eras[era].scheme.state), n)
+
+    def _select_many(self, table: SideTable) -> str:
+        """The question for the rows of many players: of the history with the game and the scheme's state first."""
+        first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
+        names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
+        return (
+            f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
+            "ON h.pool = ?1 AND h.player = asked.value ->> 0 AND h.n = asked.value ->> 1"
+        )
 
     def _era(self, game: int) -> int:
         """Place of the era that rated the game at a position."""
@@ -131,7 +184,7 @@ class PlayerRows:
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
         if row is None:
-            raise ProjectionError(table, f"has no row for player {player}, game {n}; run 'rebuild'")
+            raise _without_row(table, player, n)
         return row
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
@@ -158,6 +211,14 @@ class PlayerRows:
             if held is not None:
                 shown = int(is_listed(self._pool.eras[held.era], held.state))
                 self._connection.execute(_RESTORE_CURRENT, (shown, self._number, player, base))
+
+
+def _without_row(table: str, player: int, n: int) -> ProjectionError:
+    return ProjectionError(table, f"has no row for player {player}, game {n}; run 'rebuild'")
+
+
+def _json(values: Sequence[Any]) -> str:
+    return orjson.dumps(values).decode()
 
 
 def _select(table: str, columns: Sequence[str]) -> str:

@@ -174,23 +174,17 @@ class PoolProjection:
         for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
             first_ms.setdefault(white, ms)
             first_ms.setdefault(black, ms)
-        brought, rewound = [], []
+        met = self._carried_from_rows([player for player in players if player not in walk.carried], walk)
+        brought = []
         newcomers: list[Newcomer | None] = []
         for player in players:
-            carried = walk.carried.get(player)
-            if carried is None:
-                n, last = self._rows.last_place(player)
-                if last >= walk.start_ms:
-                    n = self._rows.rated_before(player, walk.start_ms) + walk.skipped.get(player, 0)
-                    rewound.append((player, n))
-                carried = self._rows.carried(player, n)
+            carried = walk.carried.get(player) or met[player]
             newcomer = None
             if carried.held is None:
                 newcomer = self._roster.newcomer(self.pool, player, first_ms[player])
                 carried = self._rows.begun(newcomer.seed)
             brought.append(carried)
             newcomers.append(newcomer)
-        self._rows.drop_after(rewound)
         return Before(
             players,
             cols.small([carried.n for carried in brought]),
@@ -201,6 +195,22 @@ class PoolProjection:
                 for place in range(len(self._rows.tables))
             ],
         )
+
+    def _carried_from_rows(self, players: Sequence[int], walk: Walk) -> dict[int, Carried]:
+        """By player who is met for the first time, the last row before the first re-rated game; the later ones go."""
+        last = self._rows.last_places(players)
+        counts = {player: last[player][0] if player in last else 0 for player in players}
+        later = [player for player, (_, place) in last.items() if place >= walk.start_ms]
+        if later:
+            counts.update(self._bases(later, walk))
+        carried = self._rows.many_carried(counts)
+        self._rows.drop_after([(player, counts[player]) for player in later])
+        return carried
+
+    def _bases(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
+        """By player, how many rated games stand as they are: those before the start, and those passed over since."""
+        before = self._rows.rated_before(players, walk.start_ms)
+        return {player: before[player] + walk.skipped.get(player, 0) for player in players}
 
     def _carry(self, cols: Columns, before: Before, running: list[Column], walk: Walk) -> None:
         """Note what the players of a block bring to the next one."""
@@ -259,10 +269,7 @@ class PoolProjection:
 
     def _drop_rows(self, players: list[int], walk: Walk) -> None:
         """Players who have no rated game left from the start on: their later rows go, their earlier ones stand."""
-        bases = [
-            (player, self._rows.rated_before(player, walk.start_ms) + walk.skipped.get(player, 0))
-            for player in players
-        ]
+        bases = list(self._bases(players, walk).items())
         self._rows.drop_after(bases)
         self._rows.restore_current(bases)
 

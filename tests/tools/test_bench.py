@@ -49,6 +49,8 @@ class TestBounds:
             ("append-many", "events/s", "eventsourcing, Application.save", ">= 1.5", ">= 3"),
             ("stored", "events/s", "eventsourcing, repository.get", ">= 8", ">= 15"),
             ("late", "s", "the same in the journal that took least", "<= 1.5", ""),
+            ("correction", "s", "the same in the journal that took least", "<= 1.5", ""),
+            ("void-many", "s", "bare delete and executemany of the same rows", "<= 2", ""),
             ("show", "s", "sqlite-utils rows", "<= 0.7", "<= 0.4"),
             ("first-build", "s", "executemany of the same rows", "<= 1.2", "<= 0.8"),
             ("first-build-peak", "GiB", "1.5 GiB", "<= 1", ""),

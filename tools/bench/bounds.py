@@ -147,6 +147,15 @@ _JOURNAL = (
 )  # fmt: skip
 # The late-result bound is between journals of different lengths that end with the same games: each against the fastest.
 _LATE = (_time("late", "late", "a late result", "the same in the journal that took least", 1.5),)
+_CORRECTIONS = (
+    _time("correction", "corrections", "a correction", "the same in the journal that took least", 1.5),
+    _time("correction-rebuild", "corrections", "a correction", "rebuild of all views"),
+    _time("correction-replay", "corrections", "a correction", "eventsourcing, the log replayed"),
+    _time(
+        "void-many", "corrections", "500 games of a year voided", "bare delete and executemany of the same rows", 2.0,
+        judged_from=MANY,
+    ),
+)  # fmt: skip
 _LIVE = (
     _rate("append-one", "live", "append one game, see it rated", "bare durable one-row commits", "games/s", 0.15, 0.3),
     _rate(
@@ -165,6 +174,8 @@ _OTHERS = (
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
 
-BOUNDS: tuple[Bound, ...] = (*_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_JOURNAL, *_LATE, *_LIVE, *_OTHERS)
+BOUNDS: tuple[Bound, ...] = (
+    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_JOURNAL, *_LATE, *_CORRECTIONS, *_LIVE, *_OTHERS,
+)  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))

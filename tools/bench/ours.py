@@ -7,6 +7,7 @@ is told.
 from __future__ import annotations
 
 import gc
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -101,6 +102,23 @@ def late_game(key: str, players: tuple[int, int], ended_ms: int) -> GameRecorded
         game=key, pool="standard", white=players[0], black=players[1], outcome=Outcome.WHITE,
         termination=Termination.RESIGNATION, half_moves=40, ended_at=instant_text(ended_ms), rated=True,
     )  # fmt: skip
+
+
+def one_who_played_much(ledger: Ledger, games: int, first_ms: int, step_ms: int) -> int:
+    """Record so many games of a new player, one each *step_ms*, against others in turn; returns the player's number."""
+    player = ledger.register("name:much", "Played Much")
+    others = [player - 1 - 7 * place % (player - 1) for place in range(games)]
+    ledger.append_many(
+        late_game(f"much-{place}", (player, other), first_ms + place * step_ms) for place, other in enumerate(others)
+    )
+    return player
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """Copy a ledger that nobody has open into a folder; returns the journal of the copy."""
+    for file in path.parent.glob(f"{path.stem}.*"):
+        shutil.copy(file, folder / file.name)
+    return folder / path.name
 
 
 def record_late(ledger: Ledger, game: GameRecorded) -> Cost:
