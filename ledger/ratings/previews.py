@@ -47,9 +47,6 @@ SELECT n FROM {HISTORY.name} AS h WHERE pool = ? AND player = ? AND coalesce(
   (SELECT rated_ms FROM main.games AS g WHERE g.position = h.game)) < ?
 ORDER BY n DESC LIMIT 1
 """
-_ENDED_BEFORE = (
-    f"SELECT n FROM {HISTORY.name} WHERE pool = ? AND player = ? AND ended_ms < ? ORDER BY n DESC LIMIT 1"
-)
 _GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _LISTED = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1 AND"
@@ -133,15 +130,15 @@ class CollectedRows(PlayerRows):
         self._reached: dict[int, Sequence[Any]] = {}  # in which the highest rating was reached, of those rated again
         self._listed: dict[int, bool] = {}
 
-    def rated_before(self, player: int, ms: int) -> int:
-        """How many of the player's rated games have their place in rating order before *ms*.
-
-        Where games are rated by themselves that is where they ended, which the rows say: no game that moves stands
-        before the first place that is rated again, neither now nor then.
-        """
-        query = _ENDED_BEFORE if self._pool.by_game else _RATED_BEFORE
-        row = self._connection.execute(query, (self._number, player, ms)).fetchone()
-        return 0 if row is None else int(row[0])
+    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
+        """By player, how many rated games have their place in rating order before *ms*."""
+        if self._pool.by_game:  # the rows of the views say it
+            return super().rated_before(players, ms)
+        found = {}
+        for player in players:
+            row = self._connection.execute(_RATED_BEFORE, (self._number, player, ms)).fetchone()
+            found[player] = 0 if row is None else int(row[0])
+        return found
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
         """Keep the last row of each player, and that of the highest rating."""
