@@ -131,8 +131,8 @@ class CollectedRows(PlayerRows):
         self._listed: dict[int, bool] = {}
 
     def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """By player, how many rated games have their place in rating order before *ms*."""
-        if self._pool.by_game:  # the rows of the views say it
+        """By player, how many rated games have their place in rating order before *ms*, as the game would stand."""
+        if self._pool.by_game:
             return super().rated_before(players, ms)
         found = {}
         for player in players:
