@@ -84,6 +84,7 @@ HOT_PLANS = {
         "USE TEMP B-TREE FOR DISTINCT",
         "USE TEMP B-TREE FOR ORDER BY",
     ],
+    "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
 }
 
@@ -92,6 +93,11 @@ IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
+    "ANY_LATE": [
+        "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+        "SCALAR SUBQUERY 1",
+        "SEARCH games USING INDEX games_in_rating_order (pool=?)",
+    ],
     "OPEN_PROPOSALS": ["SCAN proposals"],
     "PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],
     "ROWS_BEFORE": [
@@ -315,6 +321,7 @@ def ask(ledger: Ledger) -> None:
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
         "corrected games": (f'["game:{corrected}"]',), "corrected sides": (1, 1), "any proposal": (),
+        "placed sides": (1, 1),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

@@ -26,6 +26,7 @@ TASKS = {
         "games": "reading.games",
         "graph": "reading.graph",
         "explain": "explaining.explain",
+        "changes": "changing.changes",
         "predict": "reading.predict",
         "pools": "reading.pools",
         "log": "reading.log",

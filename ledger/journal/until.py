@@ -18,6 +18,10 @@ class JournalUntil:
         self._journal = journal
         self._until = until
 
+    def go_on(self, until: int) -> None:
+        """Know so many entries from now on, for all who read through this object."""
+        self._until = until
+
     def writing(self) -> AbstractContextManager[Writer]:
         """Refuse.
 

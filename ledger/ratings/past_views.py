@@ -111,19 +111,20 @@ def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
             ):
                 source.backup(target)
                 target.execute("PRAGMA journal_mode=WAL")
-        yield Steps(views, journal)
+        yield Steps(views)
 
 
 class Steps:
     """Views that go forward through a journal."""
 
-    def __init__(self, views: Views, journal: Journal) -> None:
-        """Take views and the whole journal."""
+    def __init__(self, views: Views) -> None:
+        """Take views of a ``JournalUntil``; their game book keeps it, too, so that it goes on and is never another."""
+        assert isinstance(views.journal, JournalUntil)
         self.views = views
-        self._journal = journal
+        self._until = views.journal
 
     def go_to(self, position: int, progress: Progress = silent) -> Views:
         """The views as they stood at an entry, which is none before the last that was asked for."""
-        self.views.journal = JournalUntil(self._journal, position)
+        self._until.go_on(position)
         self.views.catch_up(progress)
         return self.views

@@ -65,6 +65,14 @@ SELECT * FROM (
 ORDER BY {", ".join(f"{name} DESC" for name in book_tables.RATING_ORDER)} LIMIT ?3
 """
 ANY_PROPOSAL = "SELECT 1 AS found FROM proposals LIMIT 1"
+PLACED_SIDES = """
+SELECT position, key, opponent, colour, history.half_points, history.ended_ms, rating, rating_before, rated_ms, batch
+FROM history JOIN games ON games.position = history.game WHERE history.pool = ?1 AND player = ?2 ORDER BY n
+"""
+ANY_LATE = """
+SELECT position FROM games WHERE pool = ?1 AND reason IS NULL AND position <= ?2 AND rated_ms >= (
+  SELECT min(rated_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND position > ?2) LIMIT 1
+"""
 CORRECTED_GAMES = """
 SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
 WHERE subject IN (SELECT value FROM json_each(?1)) AND effective ORDER BY proposal
@@ -121,7 +129,7 @@ HOT = {
     "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
     "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
-    "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL,
+    "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from tools.commands import FALSE, REFUSED, USAGE
 ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
+    "changes": ["ann", "--since", "1"],
     "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
@@ -65,6 +66,7 @@ UNKNOWN: dict[str, tuple[Sequence[str], str]] = {
     "opponent": (["predict", "ann", "nobody"], "no player 'nobody'"),
     "game to explain": (["explain", "ann", "pgn:nope"], "no game 'pgn:nope'"),
     "game to list": (["log", "--game", "pgn:nope"], "no game 'pgn:nope'"),
+    "player of changes": (["changes", "nobody", "--since", "1"], "no player 'nobody'"),
     "pool to rank": (["ratings", "--pool", "nope"], "no pool 'nope' in this ledger; expected one of ['standard']"),
     "pool to show": (["show", "ann", "--pool", "nope"], "no pool 'nope'"),
     "pool to predict": (["predict", "ann", "bob", "--pool", "nope"], "no pool 'nope'"),

@@ -284,16 +284,26 @@ def _bring_level(club: Path) -> None:
             ledger.rebuild()
 
 
+def _are_as_written(found: Sequence[Entry], written: Sequence[Entry]) -> bool:
+    """Whether entries are the first of those that were written; a stopped erasure is recorded when it is found."""
+    return len(found) <= len(written) and all(
+        entry == true or ((entry.kind, entry.key) == (true.kind, true.key) and entry.kind == "person-erased/1")
+        for entry, true in zip(found, written, strict=False)
+    )
+
+
 def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
     """What is not there that was *then*, when the command last spoke, or is there that it never wrote."""
     under, now = image.recorded, _raw_state(image.recorded.club)
     first, last = under.first.journal, under.last.journal
     if now.journal[: len(then.journal)] != then.journal and now.journal != last:
         yield f"entries are lost: {len(then.journal)} were there when the command spoke, {len(now.journal)} are left"
-    # What the command had not acknowledged may be recorded anew, at another time, when it is opened or run again.
-    whole = last if is_again else max(first, last, key=len)  # of a restore the journal before it
-    recorded = [(entry.kind, entry.key) for entry in now.journal]
-    if recorded != [(entry.kind, entry.key) for entry in whole][: None if is_again else len(recorded)]:
+    whole = max(first, last, key=len)  # of a restore the journal before it
+    if is_again:  # at another time
+        is_true = [(entry.kind, entry.key) for entry in now.journal] == [(entry.kind, entry.key) for entry in last]
+    else:
+        is_true = _are_as_written(now.journal, whole)
+    if not is_true:
         yield "the journal holds what the command never wrote"
     if under.command.is_whole and len(now.journal) not in {len(first), len(last)}:
         yield f"half of a transaction is there: {len(now.journal)} entries, not {len(first)} or {len(last)}"
