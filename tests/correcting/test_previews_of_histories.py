@@ -1,0 +1,87 @@
+"""Any proposal, in any history: the preview says what its approval then makes, to the last bit, and writes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger.errors import ConflictError, ProposalError, RejectedError
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import Event
+from ledger.ledger import Ledger
+from tests.kit.correction_histories import INSTANTS, Drawing
+from tests.kit.drawn_clubs import CAFE, clubs, games, is_first
+from tests.kit.impacts import as_plain, check, counting_games, file_digests, standings
+from tests.kit.right_at_once import Account
+from tests.kit.ways import WAYS, forced
+from tests.test_properties import new_ledger
+
+examples = settings(
+    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "6")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def what_may_be(ledger: Ledger, changes: Sequence[Change]) -> list[Change]:
+    """The changes that the gate lets pass together."""
+    left = list(changes)
+    while left and (refusals := ledger.corrections.refusals(left)):
+        refused = {refusal.number for refusal in refusals}
+        left = [change for number, change in enumerate(left, 1) if number not in refused]
+    return left
+
+
+def take(ledger: Ledger, facts: Sequence[Event]) -> None:
+    """Record facts; one whose key a correction has recorded with another fact is left out."""
+    for fact in facts:
+        try:
+            ledger.append(fact)
+        except (ConflictError, RejectedError):
+            continue
+
+
+@examples
+@given(st.data(), clubs(), st.sampled_from(list(WAYS)))
+def test_the_preview_of_any_proposal_is_what_its_approval_makes(
+    data: st.DataObject, club: list[Event], way: str
+) -> None:
+    with new_ledger() as ledger:
+        further = [data.draw(games(number, INSTANTS, (None, CAFE))) for number in range(200, 206)]
+        ledger.append_many([*(event for event in club if is_first(event)), *further])
+        waiting = [event for event in club if not is_first(event)]
+        account = Account()
+        for _ in range(data.draw(st.integers(1, 3))):
+            count = data.draw(st.integers(0, len(waiting)))
+            take(ledger, waiting[:count])
+            del waiting[:count]
+            ledger.catch_up()
+            account.read(ledger.journal)
+            changes = what_may_be(ledger, Drawing(data.draw, account).changes(ledger.corrections.drafts))
+            if changes:
+                compare(ledger, changes, way)
+
+
+def compare(ledger: Ledger, changes: Sequence[Change], way: str) -> None:
+    """Preview changes, propose them, preview the proposal, approve it: four times the same."""
+    unproposed = ledger.preview(changes)
+    number = ledger.propose(changes, reason="because", by="eve").proposal
+    before, files = standings(ledger), file_digests(ledger.path.parent)
+    with forced(way), counting_games() as games:
+        impact = ledger.preview(number)
+    assert file_digests(ledger.path.parent) == files
+    assert as_plain(impact) == as_plain(unproposed)
+    assert impact.recorded_since == 0
+    assert impact.games == sum(games)
+    try:
+        ledger.decide(number, Decision.APPROVED, by="adam", seen=impact.seen)
+    except ProposalError as error:
+        raise AssertionError(f"what was previewed may not be: {error}") from error
+    with forced(way), counting_games() as games:
+        ledger.catch_up()
+    assert impact.games == sum(games)
+    check(impact, before, standings(ledger))
