@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 from ledger.correcting.verbs import VERBS as CORRECTIONS
+from ledger.facts.public_events import PersonErased
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, copied, take_made_up_games
@@ -100,7 +101,10 @@ def test_killed_at_any_statement_a_verb_leaves_what_it_acknowledged_and_true_vie
         entries = check_journal(folder)
         with Ledger.open(folder / NAME) as ledger:
             ledger.catch_up()
-        assert check_journal(folder) == entries
+        ended = check_journal(folder)
+        assert ended[: len(entries)] == entries
+        begun = {entry["kind"] for entry in ended[len(entries) :]}
+        assert begun <= {PersonErased.KIND}, f"killed at statement {statement}"  # the next writer ends an erasure
         assert [(entry["kind"], entry["key"]) for entry in entries] == undisturbed[: len(entries)]
         assert len(entries) >= int(told[-1] if told else 0), f"killed at statement {statement}"
         assert len(entries) in between or verb in SEVERAL_TRANSACTIONS, f"killed at statement {statement}"

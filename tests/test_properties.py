@@ -36,12 +36,10 @@ from ledger.testing.memory import MemoryJournal
 from tests.kit.clubs import NOW, takes_late_pasts
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
+from tests.kit.drawn_ledgers import PROJECTORS, new_ledger
 from tests.kit.games import source_game
-from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tellings import told_often
 from tests.kit.ways import WAYS, forced
-
-PROJECTORS = (WIN_STREAKS,)
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
@@ -51,16 +49,6 @@ examples = settings(
 
 
 # --- ledgers ------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def new_ledger() -> Iterator[Ledger]:
-    """A ledger that keeps WIN_STREAKS too; its first scheme is the club's own, so the file begins empty."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "club.db"
-        Ledger.create(path, pool="unused", clock=lambda: NOW).close()
-        with takes_late_pasts(Ledger.open(path, projectors=PROJECTORS, clock=lambda: NOW)) as ledger:
-            yield ledger
 
 
 def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:

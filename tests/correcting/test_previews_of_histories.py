@@ -15,10 +15,10 @@ from ledger.facts.events import Event
 from ledger.ledger import Ledger
 from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.drawn_clubs import CAFE, clubs, games, is_first
+from tests.kit.drawn_ledgers import new_ledger
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, standings
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
-from tests.test_properties import new_ledger
 
 examples = settings(
     max_examples=int(os.environ.get("LEDGER_EXAMPLES", "6")),

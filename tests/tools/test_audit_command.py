@@ -23,8 +23,8 @@ def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, r
     assert done.err == ""
     assert head == f"head {run('head', sample_club).out.strip()}"
     assert [line.split()[0] for line in digests] == [
-        "changes", "current", "eras", "games", "history", "openings", "players", "policies", "pools", "runs",
-        "seeds", "tournaments",
+        "changes", "corrections", "current", "eras", "games", "given_sides", "history", "merges", "openings",
+        "originals", "players", "policies", "pools", "proposals", "runs", "seeds", "tournaments",
     ]  # fmt: skip
     short = run("audit", sample_club, "--journal-only")
     assert short.out.splitlines() == [
@@ -52,7 +52,7 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"), ("current", "n", "n + 1", "player = 13"),
         ("games", "ended_ms", "ended_ms + 1", "position = 300"), ("pools", "name", "'rapid'", "pool = 1"),
         ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
-        ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = ''"),
+        ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = '' AND position = 1"),
         ("players", "joined_at", "'2020'", "player = 3"),
     ],
 )  # fmt: skip

@@ -50,6 +50,7 @@ def _rows(explanation: dict[str, Any]) -> list[output.Row]:
     """A row for each term, then one for each game that was rated with this one; all have the same columns."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
     explanation["carried_from"] = explanation["carried_from"] or dict.fromkeys(("scheme", "rating", "carry"))
+    explanation["corrected"] = " ".join(map(str, explanation["corrected"])) or None
     answer = output.in_columns(explanation)
     no_term = dict.fromkeys(("symbol", "value", "meaning"))
     no_game = {f"with_{name}": None for name in meetings[0]}

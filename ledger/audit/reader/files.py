@@ -183,6 +183,10 @@ def _connect(path: str, held: ExitStack) -> sqlite3.Connection:
     try:
         return _begun(f"{Path(target).as_uri()}?mode=ro")
     except sqlite3.OperationalError as error:
+        if _size(f"{target}-journal"):
+            message = f"{path}-journal stands beside it, which no command of ours leaves: whoever writes next would "
+            message += "put older pages back into the file; move that journal away, and prove the ledger anew"
+            raise CorruptError(path, 0, message) from error
         if primary_code(error) not in _NO_LOG_CAN_BE_MADE:
             raise
         if not os.access(target, os.R_OK):
