@@ -13,6 +13,7 @@ from ..progress import Bars
 from . import DB, POOL, VERIFY, level
 
 ROWS_IN_A_TABLE = 50
+GAMES_SHOWN = 3  # of a part, in a table
 _HUNDREDTH = Decimal("0.01")
 
 
@@ -72,11 +73,17 @@ def _tell(answer: output.Row, limit: int) -> None:
         points = None if part["points"] is None or before is None or after is None else f"{after - before:+}"
         rows.append({
             "points": points, "rating": _shown(after), "kind": part["kind"], "proposal": part["proposal"],
-            "cause": part["cause"], "games": " ".join(part["games"]) or None,
+            "cause": part["cause"], "games": _few(part["games"]),
         })  # fmt: skip
         before = after
     output.answer()
     limits.write(rows, "table", limit, newest_last=True)
+
+
+def _few(games: list[str]) -> str | None:
+    """The first games; what is read by machines has all."""
+    more = len(games) - GAMES_SHOWN
+    return (" ".join(games[:GAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")) or None
 
 
 def _rounded(rating: float | None) -> Decimal | None:
