@@ -123,7 +123,7 @@ class Correcting:
     @property
     def is_needed(self) -> bool:
         """Whether anything was approved."""
-        return bool(self._decided.approved())
+        return self._decided.any_approved()
 
     def _settle_changes(self, changes: list[Change], fresh: Fresh) -> set[int]:
         """Settle the facts beside games; the games that are concerned, by position."""
@@ -177,12 +177,8 @@ class Correcting:
         before, concerned = dict(decided.merges), set[int]()
         for player in players:
             subject = f"person:{player}"
-            acting = [known for known in decided.acting([subject]).get(subject, []) if not known.is_undone]
-            last = max(acting, key=lambda known: known[:3], default=None)
-            if last is not None and last.change.do is Verb.MERGE:
-                decided.merge(player, last.change.into, last.proposal)
-            else:
-                decided.merge(player, None, 0)
+            merge = corrections.merged(decided.acting([subject]).get(subject, []))
+            decided.merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
             concerned |= corrections.below(before, player) | corrections.below(decided.merges, player)
         moved = {player for player in concerned if self._has_moved(before, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()

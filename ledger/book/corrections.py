@@ -124,6 +124,12 @@ def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
     return change.which is Which.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
 
 
+def merged(acting: Iterable[Acting]) -> Acting | None:
+    """Of all merges and partings of a player the merge that holds; None where the last one parts, or none acts."""
+    last = max((known for known in acting if not known.is_undone), key=lambda known: known[:3], default=None)
+    return last if last is not None and last.change.do is Verb.MERGE else None
+
+
 def root(merges: Mapping[int, int], player: int) -> int:
     """The number by which a person is known: that of who stays after all merges."""
     met = {player}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from ledger.book import stored_merges
 from ledger.book.corrections import Acting, Undoing, root, undone_by
 from ledger.errors import CorruptError
 from ledger.facts.changes import Change, Verb, change_of
@@ -93,7 +94,7 @@ class Decided:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.merges: dict[int, int] = dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+        self.merges: dict[int, int] = stored_merges.merges_in(connection)
         self.spans: list[Acting] = []
         self._by_player: dict[int, list[Acting]] = {}
         self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
@@ -199,6 +200,11 @@ class Decided:
     def approved(self) -> list[int]:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
+
+    def any_approved(self) -> bool:
+        """Whether there is a proposal that was approved, asked for each backlog with supplements."""
+        found = self._connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
+        return bool(found.fetchone()[0])
 
     def acting(
         self, subjects: Sequence[str], undone: Mapping[int, int] | None = None

@@ -13,7 +13,7 @@ from ledger.book.corrections import AFTER_ALL, Acting, Undoing
 from ledger.book.decided import Decided
 from ledger.book.settling import recorded_facts, rows_at
 from ledger.facts import codec
-from ledger.facts.changes import Change, Verb
+from ledger.facts.changes import Change
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import Journal
@@ -99,9 +99,7 @@ class HypotheticalFacts:
         wanted = sorted({*self.decided.persons(), *further})
         acting = self.decided.acting(wanted, self._undone)
         for subject in wanted:
-            known = [change for change in acting.get(subject, []) if not change.is_undone]
-            known += self._further.get(subject, [])
-            last = max(known, key=lambda change: change[:3], default=None)
-            if last is not None and last.change.do is Verb.MERGE and last.change.into is not None:
-                found[int(subject.partition(":")[2])] = last.change.into
+            merge = corrections.merged([*acting.get(subject, []), *self._further.get(subject, [])])
+            if merge is not None and merge.change.into is not None:
+                found[int(subject.partition(":")[2])] = merge.change.into
         return found

@@ -85,6 +85,8 @@ class SettledGames:
     def _settle(self, positions: list[int], fresh: Fresh) -> None:
         before = rows_at(self._connection, positions)
         recorded = recorded_facts(self._connection, before, {pool.pool: name for name, pool in self._pools.items()})
+        for table in ("originals", "given_sides"):  # what is still to stand there is put in again
+            self._connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(positions).decode(),))
         acting = self._decided.acting([f"game:{row['key']}" for row in before])
         after = [
             self._after(row, facts, acting.get(f"game:{row['key']}", []))
@@ -107,13 +109,9 @@ class SettledGames:
             after |= row_of(event, self._pool(event.pool, row["position"]).pool)
         if stands.fields:
             self._connection.execute(_KEEP_ORIGINAL, (row["position"], _json(recorded)))
-        else:
-            self._connection.execute("DELETE FROM originals WHERE position = ?", (row["position"],))
         given = (after["white"], after["black"])
         after["white"], after["black"] = (corrections.root(self._decided.merges, player) for player in given)
-        if given == (after["white"], after["black"]):
-            self._connection.execute("DELETE FROM given_sides WHERE position = ?", (row["position"],))
-        else:
+        if given != (after["white"], after["black"]):
             self._connection.execute(_KEEP_SIDES, (row["position"], *given))
         pool = corrections.with_fields(recorded, stands.fields)["pool"]
         after["voided_by"] = self._voided_by(after, pool, stands)

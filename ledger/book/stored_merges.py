@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     import sqlite3
 
 
+def merges_in(connection: sqlite3.Connection) -> dict[int, int]:
+    """By number of a merged player, the number that the player was merged into, directly."""
+    return dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+
+
 def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
     """All numbers of the person who has this one, in their order.
 
@@ -17,5 +22,5 @@ def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
         connection: to views that are level with the journal.
         player: a number, merged or not.
     """
-    merges = dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+    merges = merges_in(connection)
     return sorted(below(merges, root(merges, player)))

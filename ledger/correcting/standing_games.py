@@ -10,7 +10,7 @@ from functools import partial
 
 import attrs
 
-from ledger.book import corrections
+from ledger.book import corrections, stored_merges
 from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.journal import Journal
 from ledger.journal.told_again import Corrected
@@ -54,5 +54,4 @@ class StandingGames:
         if not self.any_corrected():
             return player
         self.level()
-        merges = dict(self.views().connection.execute("SELECT player, into_player FROM merges").fetchall())
-        return corrections.root(merges, player)
+        return corrections.root(stored_merges.merges_in(self.views().connection), player)
