@@ -33,6 +33,22 @@ def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
     )  # fmt: skip
 
 
+def test_a_whole_second_written_with_its_milliseconds_is_that_second() -> None:
+    times = {"started_at": "2013-06-04T19:00:00.250Z", "ended_at": "2013-06-04T19:30:00.000Z"}
+    (game,), reading = read({**OUR_GAME, **times})
+    assert reading.faults == []
+    assert (game.started_at, game.ended_at) == ("2013-06-04T19:00:00.250Z", "2013-06-04T19:30:00Z")
+
+
+@pytest.mark.parametrize(
+    "instant", ["2013.000Z", "2013-06-04.000Z", "2013-06-04T19:30:61.000Z", "2013-06-04T19:30:00.00Z"]
+)
+def test_an_instant_that_does_not_exist_stays_a_fault_with_its_milliseconds(instant: str) -> None:
+    games, reading = read({**OUR_GAME, "ended_at": instant})
+    assert games == []
+    assert [fault.message.rpartition(" @ ")[2] for fault in reading.faults] == ["$.ended_at"]
+
+
 def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
     bad = {**OUR_GAME, "colour": 1, "white": {"id": 5, "nick": "x"}, "rated": "yes", "half_moves": True}
     games, reading = read(b"\n", {**bad, "round": None})
