@@ -129,6 +129,7 @@ class CollectedRows(PlayerRows):
         self._rows: dict[int, Sequence[Any] | None] = {}
         self._reached: dict[int, Sequence[Any]] = {}  # in which the highest rating was reached, of those rated again
         self._listed: dict[int, bool] = {}
+        self._as_before: set[int] = set()  # who was rated again and stands as the views say
 
     def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
         """By player, how many rated games have their place in rating order before *ms*, as the game would stand."""
@@ -140,7 +141,7 @@ class CollectedRows(PlayerRows):
             found[player] = 0 if row is None else int(row[0])
         return found
 
-    def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
+    def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:  # noqa: ARG002
         """Keep the last row of each player, and that of the highest rating."""
         assert table.fold is HISTORY  # a preview has no projectors
         hera_n, last, reached = self._place["hera_n"], self._rows, self._reached
@@ -152,6 +153,12 @@ class CollectedRows(PlayerRows):
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Nothing is deleted: what was written since stands beside the views."""
+
+    def stand_again(self, players: Iterable[int]) -> None:
+        """The last rows of these players are those that the views have."""
+        for player in players:
+            self._rows.pop(player, None)
+            self._as_before.add(player)
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Keep who is listed."""
@@ -171,7 +178,11 @@ class CollectedRows(PlayerRows):
     @property
     def players(self) -> list[int]:
         """Who was rated again, or has no rated game any longer from there on."""
-        return sorted(self._rows)
+        return sorted(self._rows.keys() | self._as_before)
+
+    def stands_as_before(self, player: int) -> bool:
+        """Whether the last row of a player is the one that the views have."""
+        return player not in self._rows
 
     def last(self, player: int) -> _Last | None:
         """What the last row of a player would say; None for who would have none."""
@@ -274,7 +285,11 @@ def _moved(
         player: _Last(rating, n, bool(listed), time_losses, hera, game)
         for player, rating, n, listed, time_losses, hera, _, game in found
     }
-    after = {player: last for player in players if (last := rows.last(player)) is not None}
+    after = {
+        player: last
+        for player in players
+        if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
+    }
     ranks = _ranks(connection, number, before, after)
     positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
     keys = dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
