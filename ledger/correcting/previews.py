@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.decided import Proposal
+from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
 from ledger.book.stored_policies import broken_by
@@ -117,7 +118,7 @@ class Previews:
             ProposalError: it may not be approved.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views) as connection:
+        with previews.snapshot(self.views, partial(_changes_of, number)) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             refusals = gate.decision_refusals(
@@ -142,7 +143,7 @@ class Previews:
             ProposalError: they may not be proposed.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views) as connection:
+        with previews.snapshot(self.views, lambda _: changes) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             number, refusals = gate.decided.next_number(), gate.refusals(changes)
@@ -181,6 +182,10 @@ class Previews:
             number, seen, since, sum(pool.games for pool in pools), sum(pool.players for pool in pools),
             tuple(sorted(moves, key=_largest_first)), _SECONDS_APIECE * (time.perf_counter() - began),
         )  # fmt: skip
+
+
+def _changes_of(number: int, connection: sqlite3.Connection) -> list[Change]:
+    return [numbered.change for numbered in Decided(connection).changes([number])]
 
 
 def _approval(number: int, *, proven: bool) -> CorrectionDecided:

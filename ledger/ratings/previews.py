@@ -7,7 +7,7 @@ Memory is bounded by the players who are rated again and by the games whose own 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from math import inf, isnan
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.book.fresh import Fresh
-from ledger.book.hypothetical_book import HypotheticalBook, lay_over
+from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, concern_games_alone, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
+from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
 from ledger.ratings import views_file
@@ -204,15 +205,24 @@ class CollectedRows(PlayerRows):
 
 
 @contextmanager
-def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
-    """The views as they stand at this moment, for reading; what is written over them stays in memory.
+def snapshot(
+    path: str | Path, changes: Callable[[sqlite3.Connection], Iterable[Change]]
+) -> Iterator[sqlite3.Connection]:
+    """The views as they stand at this moment, for reading; what changes write over them stays in memory.
+
+    Args:
+        path: the file of the views.
+        changes: what will be asked about; given the views, as they stood at this moment or before.
 
     Raises:
         StorageError: the file cannot be opened.
         CorruptError: it is damaged.
     """
     with closing(views_file.open_views(path, read_only=True)) as connection, views_file.reading(path):
-        lay_over(connection)
+        if concern_games_alone(connection, changes(connection)):
+            lay_over(connection, OF_GAMES)
+        else:
+            lay_over(connection)
         yield connection
 
 
