@@ -45,7 +45,7 @@ GAMES = f"""[Event "?"]
 
 
 @pytest.fixture(scope="module")
-def club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mated_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of three games: a mate, one whose moves cannot be played, one without moves."""
     folder = tmp_path_factory.mktemp("boards")
     (folder / "games.pgn").write_text(GAMES)
@@ -54,22 +54,22 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "club.db"
 
 
-def key_of(run: Run, club: Path, half_moves: int) -> str:
-    rows = [json.loads(line) for line in run("log", club, "--kind", "game-recorded", "--nl").out.splitlines()]
+def key_of(run: Run, mated_club: Path, half_moves: int) -> str:
+    rows = [json.loads(line) for line in run("log", mated_club, "--kind", "game-recorded", "--nl").out.splitlines()]
     return next(str(row["key"]) for row in rows if row["facts"].get("half_moves", 0) == half_moves)
 
 
-def test_the_final_position_in_every_format(run: Run, club: Path, tmp_path: Path) -> None:
-    key = key_of(run, club, 7)
-    assert run("board", club, key, "--format", "fen").out == f"{MATE}\n"
-    row = json.loads(run("board", club, key, "--format", "json").out)
+def test_the_final_position_in_every_format(run: Run, mated_club: Path, tmp_path: Path) -> None:
+    key = key_of(run, mated_club, 7)
+    assert run("board", mated_club, key, "--format", "fen").out == f"{MATE}\n"
+    row = json.loads(run("board", mated_club, key, "--format", "json").out)
     assert (row["fen"], row["half_moves"], row["last_move"]) == (MATE, 7, "Qxf7#")
-    text = run("board", club, key).out
+    text = run("board", mated_club, key).out
     assert text.splitlines()[0] == "<Ann> & \\u202eEve - Bob 1-0, 2024-05-01"
     assert "7  p p p p . Q p p" in text
-    assert "2  P P P . P P P P" in run("board", club, key, "--flip").out
+    assert "2  P P P . P P P P" in run("board", mated_club, key, "--flip").out
     for name in ("final.svg", "final.json", "final.fen", "final.txt"):
-        assert run("board", club, key, "-o", tmp_path / name).code == 0
+        assert run("board", mated_club, key, "-o", tmp_path / name).code == 0
     picture = ET.parse(tmp_path / "final.svg").getroot()
     assert "".join(picture[0].itertext()) == "<Ann> & \\u202eEve - Bob 1-0, 2024-05-01"
     assert "queen f7" in "".join(picture[1].itertext())
@@ -78,19 +78,19 @@ def test_the_final_position_in_every_format(run: Run, club: Path, tmp_path: Path
     assert (tmp_path / "final.txt").read_text() == text
 
 
-def test_a_game_without_moves_says_so(run: Run, club: Path) -> None:
-    done = run("board", club, key_of(run, club, 0))
+def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
+    done = run("board", mated_club, key_of(run, mated_club, 0))
     assert done.code == 1
     assert "no moves of game" in done.err
     assert "no source told them" in done.err
 
 
-def test_moves_that_cannot_be_played_are_named(run: Run, club: Path) -> None:
-    done = run("board", club, key_of(run, club, 3))
+def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> None:
+    done = run("board", mated_club, key_of(run, mated_club, 3))
     assert done.code == 1
     assert "move 2. 'Ke3' (half-move 3) cannot be played: no white king can go to e3" in done.err
     assert "--start FEN" in done.err
-    assert run("board", club, key_of(run, club, 7), "--format", "fen", "--flip").code == 2
+    assert run("board", mated_club, key_of(run, mated_club, 7), "--format", "fen", "--flip").code == 2
 
 
 def test_a_picture_has_every_piece_the_last_move_and_words() -> None:

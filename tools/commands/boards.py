@@ -9,9 +9,9 @@ import click
 from ledger.answers.boards import FinalBoard, final_board
 from ledger.answers.graphs import mini_boards
 from ledger.board.position import START
+from ledger.runtime.visible import visible
 
 from .. import output
-from ..visible import visible
 from . import DB, level
 
 _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt"}
@@ -59,7 +59,7 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
 def _text(found: FinalBoard, kind: str, *, flipped: bool) -> str:
     match kind:
         case "svg":
-            return mini_boards.document(found.position, visible(found.title), flipped=flipped)
+            return mini_boards.document(found.position, found.title, flipped=flipped)
         case "fen":
             return f"{found.position.fen}\n"
         case "json":

@@ -9,10 +9,9 @@ colour around it.
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
-
 from ledger.board.position import EMPTY, Position
 from ledger.board.squares import FILES, RANKS
+from ledger.runtime.visible import in_markup
 
 SQUARE = 45  # units of a square's side in the drawings
 SIDE = 8 * SQUARE
@@ -135,8 +134,8 @@ def document(position: Position, title: str, *, side: int = SIDE, flipped: bool 
     label = f"{title}. {words}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {SIDE + 2} {SIDE + 2}" width="{side}" '
-        f'height="{side}" role="img" aria-label={quoteattr(label)}><title>{escape(title)}</title>'
-        f"<desc>{escape(words)}</desc><defs>{definitions()}</defs>{board(position, flipped=flipped)}</svg>\n"
+        f'height="{side}" role="img" aria-label="{in_markup(label)}"><title>{in_markup(title)}</title>'
+        f"<desc>{in_markup(words)}</desc><defs>{definitions()}</defs>{board(position, flipped=flipped)}</svg>\n"
     )
 
 
