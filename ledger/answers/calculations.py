@@ -70,7 +70,8 @@ class _Calculator:
 
     def asks_for(self, known: Known, fact: str) -> bool:
         """Whether the scheme begins otherwise by that fact of a player."""
-        given = (attrs.evolve(known, **{fact: value}) for value in (None, *_PROBES[fact]))
+        changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
+        given = (attrs.evolve(known, **change) for change in changes)
         return len({self.begun(player) for player in given}) > 1
 
     def established(self, known: Known) -> Known:

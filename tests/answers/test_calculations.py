@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,10 @@ from tests.kit.commands import Run
 DAY = "2024-05-03"
 
 
-def calculated(run: Run, *words: str) -> dict[str, object]:
+def calculated(run: Run, *words: str) -> dict[str, Any]:
     done = run("calc", "--on", DAY, *words)
     assert done.code == 0, done.err
-    answer: dict[str, object] = json.loads(done.out)
+    answer: dict[str, Any] = json.loads(done.out)
     return answer
 
 
@@ -33,7 +34,7 @@ def test_the_example_of_the_elo_page(run: Run, result: str, after: float) -> Non
 def test_k_of_the_chessworld_faq(run: Run) -> None:
     """A personal rating of 2355: "K = 32 - [(2355 - 1600)/100] = 24.45"."""
     answer = calculated(run, "--scheme", "chessworld", "2355", "2355", "win")
-    (explanation,) = answer["explanations"]  # type: ignore[misc]
+    (explanation,) = answer["explanations"]
     terms = {term["symbol"]: term["value"] for term in explanation["terms"]}
     assert terms["K"] == pytest.approx(24.45, abs=1e-12)
     assert answer["change"] == pytest.approx(24.45 / 2)
@@ -55,7 +56,7 @@ def test_the_example_of_the_glicko_2_paper(run: Run) -> None:
     assert answer["rating_after"] == pytest.approx(1464.06, abs=0.01)
     assert answer["state_after"] == pytest.approx({"rd": 151.52, "volatility": 0.05999}, abs=0.01)
     assert answer["rated_with"] == "one period"
-    assert len(answer["explanations"]) == 1  # type: ignore[arg-type]
+    assert len(answer["explanations"]) == 1
 
 
 @pytest.mark.parametrize("name", built_in_names())

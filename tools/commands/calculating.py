@@ -70,7 +70,7 @@ def calc(
     if len(ratings) != len(scores) and len(ratings) > 1:
         raise click.UsageError(f"opponent {ratings[-1]:g} has no result: give win, draw or loss after each")
     facts = {"games": opponent_games, "deviation": opponent_rd, "volatility": opponent_volatility}
-    columns = {name: _for_each(name, values, len(ratings)) for name, values in facts.items()}
+    columns: dict[str, list[Any]] = {name: _for_each(name, values, len(ratings)) for name, values in facts.items()}
     opponents = [
         Known(rating=opponent, **{name: column[place] for name, column in columns.items()})
         for place, opponent in enumerate(ratings)
