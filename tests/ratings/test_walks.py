@@ -18,8 +18,8 @@ GAMES = 300
 FEW_OR_MANY = [pytest.param(engine.COMPILE_FROM, id="plain Python"), pytest.param(0, id="compiled")]
 
 
-@pytest.fixture(name="club", scope="module")
-def _club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+@pytest.fixture(name="rounded_club", scope="module")
+def _rounded_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     folder = tmp_path_factory.mktemp("club")
     Ledger.create(folder / NAME, scheme="nothingbutchess", clock=lambda: NOW).close()  # its table has whole numbers
     with Ledger.open(take_made_up_games(folder, GAMES, GAMES) / NAME, clock=lambda: NOW) as ledger:
@@ -41,9 +41,10 @@ def rated_again(ledger: Ledger, stride: int, make: Callable[[Ledger], Change]) -
 
 @pytest.mark.parametrize("compile_from", FEW_OR_MANY)
 def test_a_change_that_dies_out_is_not_followed_further(
-    club: Ledger, compile_from: int, monkeypatch: pytest.MonkeyPatch
+    rounded_club: Ledger, compile_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "COMPILE_FROM", compile_from)
+    club = rounded_club
     before = tables(club)
     followed = rated_again(club, 5, voiding)
     assert tables(club) == rebuilt(club)
