@@ -9,10 +9,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.bars import Page
 from ledger.facts.class_schemas import class_schema
 
 EXPORTS: Mapping[str, type[Any]] = {
+    "crosstable/1": Crosstable,
     "rating-graph/1": Page,
 }
 

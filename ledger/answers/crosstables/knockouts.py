@@ -6,23 +6,18 @@ A knock-out's round is seen from its matches: a match belongs to the round after
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import loser_of, matches_of
+from ledger.answers.crosstables.page import Match
 
 
-def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[dict[str, Any]]:
+def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:
     """The matches in the order of their rounds, from the first to the last.
 
     Args:
         games: of the tournament, in the order of the rounds.
         shown: names by player number.
-
-    Returns:
-        ``round`` from 1; ``players`` and ``names``, the winner first where that is known; ``points`` of each;
-        ``winner``, a player number, None where neither points nor who played on tell; ``by_points``: False where a
-        winner is known only because the other one did not play on: tie-breaks of the match are not in the ledger.
     """
     reached: dict[int, int] = {}
     lost: set[int] = set()
@@ -37,15 +32,15 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[dict[s
         if loser is not None:
             lost.add(loser)
         found.append(
-            {
-                "round": number,
-                "third_place": is_third_place,
-                "players": list(order),
-                "names": [shown[player] for player in order],
-                "points": points,
-                "games": [game.key for game in played],
-                "winner": None if loser is None else order[0],
-                "by_points": points[0] != points[1],
-            }
+            Match(
+                round=number,
+                third_place=is_third_place,
+                players=list(order),
+                names=[shown[player] for player in order],
+                points=points,
+                games=[game.key for game in played],
+                winner=None if loser is None else order[0],
+                by_points=points[0] != points[1],
+            )
         )
-    return sorted(found, key=lambda match: (match["round"], match["third_place"]))
+    return sorted(found, key=lambda match: (match.round, match.third_place))

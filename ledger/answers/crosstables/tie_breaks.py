@@ -59,6 +59,8 @@ def points(results: Results, player: int) -> float:
 
 def direct_encounter(results: Results, player: int, level: Sequence[int]) -> float | None:
     """Points from the games of those who are level against each other; None unless all of them have met (6)."""
+    if len(level) < 2:
+        return None
     for member in level:
         met = {result.opponent for result in results[member]}
         if not met.issuperset(set(level) - {member}):
