@@ -29,6 +29,8 @@ TASKS = {
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
+        "tournaments": "crosstables.tournaments",
+        "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",
         "log": "reading.log",
     },

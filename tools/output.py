@@ -250,6 +250,11 @@ def _json(value: Any, encoder: json.JSONEncoder = _FLAT) -> str:
     return in_json(text)
 
 
+def upright(value: Any) -> str:
+    """A document as JSON for people to read, a line for each part; hidden characters escaped."""
+    return f"{_json(value, _UPRIGHT)}\n"
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _finite(part) for name, part in value.items()}
@@ -275,7 +280,18 @@ def _put_json(text: str) -> None:
 
 def _put_divided(rows: Sequence[Row], kind: str) -> None:
     context = click.get_current_context(silent=True)
-    raw = context is not None and context.meta.get(RAW, False)
+    lines = divided(rows, kind, raw=context is not None and context.meta.get(RAW, False))
+    try:
+        text = _fitting(lines, sys.stdout, "strict")
+    except UnicodeEncodeError as failure:
+        word = ascii(failure.object[failure.start : failure.end])
+        advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"
+        raise click.ClickException(f"{word} cannot be written in {failure.encoding}: {advice}") from None
+    _put(text)
+
+
+def divided(rows: Sequence[Row], kind: str, *, raw: bool = False) -> str:
+    """The text of *rows* as ``csv`` or ``tsv``, headed by their columns; no spreadsheet runs it unless it is *raw*."""
 
     def cell(value: Any) -> Any:
         if not isinstance(value, str):
@@ -288,13 +304,7 @@ def _put_divided(rows: Sequence[Row], kind: str) -> None:
     if rows:
         writer.writerow(map(cell, rows[0]))
     writer.writerows(map(cell, row.values()) for row in rows)
-    try:
-        text = _fitting(lines.getvalue(), sys.stdout, "strict")
-    except UnicodeEncodeError as failure:
-        word = ascii(failure.object[failure.start : failure.end])
-        advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"
-        raise click.ClickException(f"{word} cannot be written in {failure.encoding}: {advice}") from None
-    _put(text)
+    return lines.getvalue()
 
 
 # -- tables --------------------------------------------------------------------------------------------------------

@@ -6,21 +6,22 @@ Every format is made from this page, which is also what JSON shows. Numbers come
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import fsum
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import attrs
 
 from ledger.answers.crosstables import editions, event_games, kinds, performances, standings, tie_breaks
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
-from ledger.answers.crosstables.kinds import Kind
 from ledger.answers.crosstables.knockouts import matches
 from ledger.answers.crosstables.page import (
     Crosstable,
     EditionSpan,
     EventResult,
     Kinds,
+    Match,
     Meeting,
     PerformanceColumn,
     Standing,
@@ -104,39 +105,54 @@ def crosstable(
     wanted.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    ends = event_games.ends(connection, rated_by, tournament)
-    if not ends:
+    every = event_games.games_of(connection, rated_by, [tournament]).get(tournament)
+    if not every:
         editions.refuse_unknown(connection, rated_by, tournament)
+    ends = event_games.ends_of(every)
     chosen = editions.choose(rated_by, tournament, ends, wanted.edition, wanted.quiet_days)
-    games = event_games.games_of(connection, rated_by, tournament, *chosen.edition)
     told = editions.told_by_name(connection, rated_by).get((tournament, chosen.edition.first_ms), kinds.Told())
-    kind = kinds.kind_of(games, attrs.evolve(told, format=wanted.kind or told.format))
-    return _page(_Event(ledger, rated_by, tournament, games, kind, told, wanted), chosen)
+    event = Event(ledger, rated_by, editions.within(every, chosen.edition), told, wanted)
+    return _page(event, chosen)
 
 
-class _Event:
-    """What the rows of a page are made from."""
+class Event:
+    """What the rows of a page are made from: the games of one edition, and what they come to."""
 
     def __init__(
-        self, ledger: Ledger, pool: Pool, tournament: str, games: Sequence[EventGame], kind: Kind, told: kinds.Told,
-        wanted: Wanted,
+        self, ledger: Ledger, pool: Pool, games: Sequence[EventGame], told: kinds.Told, wanted: Wanted,
+        states: PlayerStates | None = None,
     ) -> None:  # fmt: skip
-        self.pool, self.tournament, self.games, self.kind, self.wanted = pool, tournament, games, kind, wanted
+        self.pool, self.games, self.wanted = pool, games, wanted
+        self.kind = kinds.kind_of(games, attrs.evolve(told, format=wanted.kind or told.format))
         self.format_is = "chosen" if wanted.kind else "told" if told.format else "seen"
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms)].scheme.name
         usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
         self.variant = wanted.performance or usual
         self.results = results_of(games)
-        self.ratings = _ratings(ledger, pool, games, wanted.ratings)
-        self.ordering = USUAL_TIE_BREAKS.get(kind.format, OF_SWISS)
+        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, games, wanted)
+        self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
         self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
-        self.names = names(ledger, set(self.results))
-        self.margins = Margins(ledger.views.connection)
+        self._ledger = ledger
         self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
         for game in games:
             self.games_of[game.white].append(game)
             self.games_of[game.black].append(game)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What the players are called."""
+        return names(self._ledger, set(self.results))
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Which margins make an upset."""
+        return Margins(self._ledger.views.connection)
+
+    @property
+    def matches(self) -> list[Match]:
+        """The matches of a knock-out, or the one that it is; else none."""
+        return matches(self.games, self.names) if self.kind.format in {Format.KNOCKOUT, Format.MATCH} else []
 
     def uneven(self, pairs: Mapping[kinds.Pair, int]) -> list[UnevenPair]:
         """Pairs with fewer or more games than the others."""
@@ -146,12 +162,17 @@ class _Event:
         ]
 
 
-def _ratings(ledger: Ledger, pool: Pool, games: Sequence[EventGame], whose: str) -> EventRatings:
-    if whose == SHOWN:
+def _ratings(
+    states: PlayerStates, ledger: Ledger, pool: Pool, games: Sequence[EventGame], wanted: Wanted
+) -> EventRatings:
+    if wanted.ratings == SHOWN:
         return ShownRatings(games)
-    players = {player for game in games for player in (game.white, game.black)}
-    sides = event_games.sides_of(ledger.views.connection, pool, players, games)
-    return LedgerRatings(PlayerStates(ledger.views.connection, pool), games, sides)
+    connection = ledger.views.connection
+
+    def sides_of(player: int) -> Mapping[int, dict[str, Any]]:
+        return event_games.sides_of(connection, pool, player, games)
+
+    return LedgerRatings(states, games, sides_of)
 
 
 def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
@@ -168,7 +189,7 @@ def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
     return found
 
 
-def _page(event: _Event, chosen: editions.Chosen) -> Crosstable:
+def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
     variant, kind, wanted = performances.known(event.variant), event.kind, event.wanted
     columns = [
@@ -176,9 +197,8 @@ def _page(event: _Event, chosen: editions.Chosen) -> Crosstable:
         for name in dict.fromkeys((*wanted.tie_breaks, *event.ordering))
     ]
     level = {player: group for group in standings.parted(event.results) for player in group}
-    has_matches = kind.format in {Format.KNOCKOUT, Format.MATCH}
     return Crosstable(
-        tournament=event.tournament,
+        tournament=event.games[0].tournament,
         pool=event.pool.name,
         scheme=event.scheme,
         edition=EditionSpan(
@@ -203,8 +223,8 @@ def _page(event: _Event, chosen: editions.Chosen) -> Crosstable:
             variant=event.variant, title=variant.title, source=variant.source, offset=performances.OFFSET_TITLE
         ),
         tie_breaks=columns,
-        standings=[_standing(event, place, columns, level[place.player]) for place in event.places],
-        matches=matches(event.games, event.names) if has_matches else [],
+        standings=[standing_of(event, place, columns, level[place.player]) for place in event.places],
+        matches=event.matches,
     )
 
 
@@ -214,7 +234,8 @@ def _tie_break(name: str, *, decides: bool) -> TieBreakColumn:
     return TieBreakColumn(name=name, short=known.short, title=known.title, source=source, decides=decides)
 
 
-def _standing(event: _Event, place: Place, columns: Sequence[TieBreakColumn], level: Sequence[int]) -> Standing:
+def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], level: Sequence[int]) -> Standing:
+    """The row of the player at a place, with these tie-breaks among those who are level with the player."""
     player, games = place.player, event.games_of[place.player]
     results = event.results[player]
     rows = [_result(event, player, game) for game in games]
@@ -269,7 +290,7 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
     return played[half_points] if is_played else forfeited[half_points]
 
 
-def _result(event: _Event, player: int, game: EventGame) -> EventResult:
+def _result(event: Event, player: int, game: EventGame) -> EventResult:
     """One game from the view of a player."""
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
     before, opponents = ratings.before(player, game), ratings.before(opponent, game)
@@ -298,7 +319,7 @@ def _result(event: _Event, player: int, game: EventGame) -> EventResult:
     )
 
 
-def _meetings(event: _Event, player: int) -> list[Meeting]:
+def _meetings(event: Event, player: int) -> list[Meeting]:
     """Per opponent what the player's games against them were worth, from the player's view."""
     by_opponent: dict[int, list[EventGame]] = {}
     for game in event.games_of[player]:

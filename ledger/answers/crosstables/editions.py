@@ -7,11 +7,12 @@ that tells a year or month only parts nothing within that year or month.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Told
 from ledger.answers.wording import day
 from ledger.book import tournaments
@@ -95,7 +96,12 @@ def choose(pool: Pool, tournament: str, ends: Mapping[int, str], word: str | Non
     return Chosen(every[meant[0] - 1], meant[0], len(every))
 
 
-def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> None:
+def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
+    """Those of the games that belong to an edition, in their order."""
+    return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
+
+
+def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> NoReturn:
     """Say that no game carries a name, and which name was most likely meant.
 
     Raises:

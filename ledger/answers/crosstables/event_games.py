@@ -7,10 +7,8 @@ themselves, is none of it. Who stands where is said elsewhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import tables
 from ledger.book.timeline import Pool
@@ -20,15 +18,21 @@ from ledger.ratings import queries
 if TYPE_CHECKING:
     import sqlite3
 
-_COLUMNS = (
-    "position, key, white, black, half_points, termination, ended_ms, ended_at, rated_ms, batch, round, round_order, "
-    "reason, white_rating, black_rating"
-)
-OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
-ENDS = f"SELECT ended_ms, min(ended_at) FROM games WHERE {OF_TOURNAMENT} GROUP BY ended_ms ORDER BY ended_ms"
+# What was voided, or was between the two accounts of one person, is no game of a tournament.
+_OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
+ENDS = f"""
+SELECT tournament, ended_ms, min(ended_at) FROM games WHERE {_OF_POOL}
+GROUP BY tournament, ended_ms ORDER BY tournament, ended_ms
+"""
 GAMES = f"""
-SELECT {_COLUMNS} FROM games WHERE {OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4
-ORDER BY round_order, {tables.IN_ORDER_OF_ENDS}
+SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
+  reason, white_rating, black_rating
+FROM games WHERE {_OF_POOL} AND tournament IN (SELECT value FROM json_each(?2))
+ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
+"""
+NAMES_OF_PLAYER = """
+SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
+UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
 SIDES = """
 SELECT h.*, games.rated_ms FROM history AS h JOIN games ON games.position = h.game
@@ -37,11 +41,11 @@ WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
-@attrs.frozen
-class EventGame:
+class EventGame(NamedTuple):
     """One game of a tournament as it now stands.
 
     Attributes:
+        tournament: its name.
         position: of the entry that recorded it.
         key: its own identity.
         white: player number of White.
@@ -53,9 +57,11 @@ class EventGame:
         round: as it was recorded.
         round_order: a number that sorts rounds.
         reason: why it does not count for the ratings; None for one that does.
-        shown: the ratings that the source shows of White and of Black, points.
+        white_shown: the rating that the source shows of White, points.
+        black_shown: the same of Black.
     """
 
+    tournament: str
     position: int
     key: str
     white: int
@@ -67,7 +73,8 @@ class EventGame:
     round: str | None
     round_order: int
     reason: str | None
-    shown: tuple[int | None, int | None]
+    white_shown: int | None
+    black_shown: int | None
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -96,41 +103,42 @@ class EventGame:
 
     def shown_of(self, player: int) -> int | None:
         """The rating that the source shows of a player."""
-        return self.shown[player != self.white]
+        return self.white_shown if player == self.white else self.black_shown
 
 
-def ends(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, str]:
-    """When the games of a name ended, ascending: by millisecond, the least precise date that was recorded for it."""
-    return dict(connection.execute(ENDS, (pool.pool, tournament)))
+def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
+    """Of every tournament when its games ended, ascending: by millisecond the least precise date recorded for it."""
+    found: dict[str, dict[int, str]] = {}
+    for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):
+        found.setdefault(name, {})[ended_ms] = date
+    return found
 
 
-def games_of(
-    connection: sqlite3.Connection, pool: Pool, tournament: str, first_ms: int, last_ms: int
-) -> list[EventGame]:
-    """The games of a name that ended from *first_ms* to *last_ms*, in the order of their rounds."""
-    rows = queries.dictionaries(connection, GAMES, (pool.pool, tournament, first_ms, last_ms))
-    return [event_game(row) for row in rows]
+def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
+    """The same of the games of one tournament."""
+    found: dict[int, str] = {}
+    for game in sorted(games, key=lambda game: (game.ended_ms, game.ended_at)):
+        found.setdefault(game.ended_ms, game.ended_at)
+    return found
 
 
-def event_game(row: dict[str, Any]) -> EventGame:
-    """A game from its row in the book."""
-    names = (field.name for field in attrs.fields(EventGame) if field.name != "shown")
-    return EventGame(**{name: row[name] for name in names}, shown=(row["white_rating"], row["black_rating"]))
+def games_of(connection: sqlite3.Connection, pool: Pool, names: Iterable[str]) -> dict[str, list[EventGame]]:
+    """The games of the tournaments of these names, of all editions, in the order of their rounds."""
+    found: dict[str, list[EventGame]] = {}
+    for row in connection.execute(GAMES, (pool.pool, json.dumps(sorted(names)))):
+        found.setdefault(row[0], []).append(EventGame._make(row))
+    return found
+
+
+def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
+    """The tournaments in which a player has a game."""
+    return [name for (name,) in connection.execute(NAMES_OF_PLAYER, (pool.pool, player))]
 
 
 def sides_of(
-    connection: sqlite3.Connection, pool: Pool, players: Iterable[int], games: Sequence[EventGame]
-) -> dict[tuple[int, int], dict[str, Any]]:
-    """By player and position of a game, the row of the history, with ``rated_ms``; none for what was not rated."""
-    wanted: dict[int, list[int]] = {player: [] for player in players}
-    for game in games:
-        if game.reason is None:
-            for player in (game.white, game.black):
-                if player in wanted:
-                    wanted[player].append(game.position)
-    found = {}
-    for player, positions in wanted.items():
-        if positions:
-            for row in queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(positions))):
-                found[player, row["game"]] = row
-    return found
+    connection: sqlite3.Connection, pool: Pool, player: int, games: Iterable[EventGame]
+) -> dict[int, dict[str, Any]]:
+    """By position of a game, the row of a player's history, with ``rated_ms``; none for what was not rated."""
+    wanted = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
+    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(wanted)))
+    return {row["game"]: row for row in rows} if wanted else {}

@@ -8,7 +8,8 @@ source of the games shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from ledger.answers.crosstables.event_games import EventGame
@@ -16,7 +17,7 @@ from ledger.ratings.player_states import PlayerStates
 
 LEDGER, SHOWN = "ledger", "shown"
 WHOSE = (LEDGER, SHOWN)
-Sides = Mapping[tuple[int, int], dict[str, Any]]  # by player and position of a game, the row of the history
+SidesOf = Callable[[int], Mapping[int, dict[str, Any]]]  # of a player, by position of a game, the row of the history
 
 
 class EventRatings(Protocol):
@@ -36,40 +37,39 @@ class EventRatings(Protocol):
 
 
 class LedgerRatings:
-    """The ledger's own ratings."""
+    """The ledger's own ratings; of each player they are read when somebody asks."""
 
-    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides: Sides) -> None:
-        self._states, self._sides = states, sides
+    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf) -> None:
+        self._states, self._games, self._sides_of = states, games, sides_of
+        self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
         self._before: dict[tuple[int, int], float | None] = {}
-        first: dict[int, EventGame] = {}
-        for game in games:
-            for player in (game.white, game.black):
-                known = first.get(player)
-                if known is None or self._rank(player, game) < self._rank(player, known):
-                    first[player] = game
-        self._first = first
-        self._enrolment: dict[int, float | None] = {}
 
-    def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
-        """Rated games before others, in the order in which they were rated."""
-        row = self._sides.get((player, game.position))
-        return (1, game.ended_ms) if row is None else (0, row["n"])
+    def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
+        if player not in self._sides:
+            self._sides[player] = self._sides_of(player)
+        return self._sides[player].get(game.position)
 
     def counts(self, game: EventGame) -> bool:
         """A game counts that is rated."""
-        return (game.white, game.position) in self._sides
+        return game.reason is None
 
     def enrolment(self, player: int) -> float | None:
         """In force before the first rated game of the player here; of who has none, before the first game."""
-        if player not in self._enrolment:
-            self._enrolment[player] = self.before(player, self._first[player])
-        return self._enrolment[player]
+        return self.before(player, min(self._games_of(player), key=partial(self._rank, player)))
+
+    def _games_of(self, player: int) -> Iterator[EventGame]:
+        return (game for game in self._games if player in {game.white, game.black})
+
+    def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
+        """Rated games before others, in the order in which they were rated."""
+        row = self._row(player, game)
+        return (1, game.ended_ms) if row is None else (0, row["n"])
 
     def before(self, player: int, game: EventGame) -> float | None:
         """In force before the game."""
         key = (player, game.position)
         if key not in self._before:
-            row = self._sides.get(key)
+            row = self._row(player, game)
             if row is None:
                 self._before[key] = self._states.at(player, game.ended_ms, before=True).in_force
             else:
@@ -78,7 +78,7 @@ class LedgerRatings:
 
     def after(self, player: int, game: EventGame) -> float | None:
         """That which the row of the game keeps; None for a game that is not rated."""
-        row = self._sides.get((player, game.position))
+        row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
 
 

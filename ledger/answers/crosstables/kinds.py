@@ -7,7 +7,7 @@ knows better announces the tournament, or names its kind.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from math import ceil, log2
 
@@ -85,7 +85,7 @@ def kind_of(games: Sequence[EventGame], told: Told) -> Kind:
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
     elif shape == Format.SWISS:
         missing += _missing_in_swiss(games, players, numbered)
-    return Kind(shape, told.format is not None, meetings, rounds, tuple(missing), lacking, extra)
+    return Kind(str(shape), told.format is not None, meetings, rounds, tuple(missing), lacking, extra)
 
 
 def _counted(number: int, word: str) -> str:
@@ -154,7 +154,7 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     again = 0
     for pair, played in matches.items():
         again += any(player in out for player in pair)
-        loser = loser_of(pair, played, games)
+        loser = loser_of(pair, played, games, out)
         if loser is not None:
             out.add(loser)
     return again <= 1 and len(out) >= len(players) - 2
@@ -168,14 +168,27 @@ def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
     return dict(sorted(found.items(), key=lambda match: match[1][-1].order))
 
 
-def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame]) -> int | None:
-    """Who lost a match: by points or, where they are level, who did not play on; None where nothing tells."""
+def loser_of(
+    pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]
+) -> int | None:
+    """Who lost a match; None where nothing tells.
+
+    Args:
+        pair: the two players.
+        played: their games.
+        games: all games: where the two are level on points, who played on against somebody who had not lost has won.
+        out: who had lost a match before.
+    """
     first = sum(game.half_points_of(pair[0]) or 0 for game in played)
     second = sum(game.half_points_of(pair[1]) or 0 for game in played)
     if first != second:
         return pair[0] if first < second else pair[1]
-    later = {player for game in games if game.order > played[-1].order for player in (game.white, game.black)}
-    on = [player for player in pair if player in later]
+    later = [game for game in games if game.order > played[-1].order]
+    on = [
+        player
+        for player in pair
+        if any(player in {game.white, game.black} and game.opponent_of(player) not in out for game in later)
+    ]
     return (pair[0] if on[0] == pair[1] else pair[1]) if len(on) == 1 else None
 
 

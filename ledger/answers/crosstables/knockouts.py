@@ -25,7 +25,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
     for pair, played in matches_of(games).items():
         number = 1 + max(reached.get(player, 0) for player in pair)
         is_third_place = all(player in lost for player in pair)
-        loser = loser_of(pair, played, games)
+        loser = loser_of(pair, played, games, lost)
         order = pair if loser is None or loser == pair[1] else (pair[1], pair[0])
         points = [sum(game.half_points_of(player) or 0 for game in played) / 2 for player in order]
         reached |= dict.fromkeys(pair, number)

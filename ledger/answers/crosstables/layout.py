@@ -61,8 +61,10 @@ class Layout(NamedTuple):
 def laid_out(page: Crosstable) -> Layout:
     """The table of a page."""
     results, cells_of = _result_columns(page)
+    is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
     columns = [
-        Column("", "place; shared by all who are level"),
+        *([Column("", "row")] if is_shared else []),
+        Column("place" if is_shared else "", "place; shared by all who are level"),
         Column("player", "name", "left"),
         Column("rating", "enrolment rating: in force when the tournament began, points"),
         *results,
@@ -76,7 +78,10 @@ def laid_out(page: Crosstable) -> Layout:
         Column("ER %", page.performance.offset),
         Column("upsets", "wins against players rated higher by the margin then in force, or more"),
     ]
-    rows = tuple(_row(page, standing, cells_of(standing)) for standing in page.standings)
+    rows = tuple(
+        [*([Cell(str(standing.number))] if is_shared else []), *_row(page, standing, cells_of(standing))]
+        for standing in page.standings
+    )
     edition = page.edition
     days = edition.first_day if edition.first_day == edition.last_day else f"{edition.first_day} to {edition.last_day}"
     return Layout(

@@ -61,14 +61,21 @@ def parted(results: Results, deciding: Sequence[str] = ()) -> list[list[int]]:
 def _parted_by(results: Results, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
     """Each group parted by tie-breaks in their order; each counts among those only who are still level."""
     for name in names:
-        value = named(name).value
-        finer: list[list[int]] = []
-        for group in groups:
-            values = {player: value(results, player, group) for player in group} if len(group) > 1 else {}
-            if None in values.values() or not values:  # it says nothing of this group
-                finer.append(group)
-                continue
-            order = sorted(group, key=lambda player: (-(values[player] or 0.0), player))
-            finer += [list(level) for _, level in groupby(order, key=lambda player: values[player])]
-        groups = finer
+        while True:  # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
+            finer = [part for group in groups for part in _part(results, group, name)]
+            if len(finer) == len(groups):
+                break
+            groups = finer
     return groups
+
+
+def _part(results: Results, group: list[int], name: str) -> list[list[int]]:
+    """A group of who is level in groups of who still is, the best first; itself where the tie-break says nothing."""
+    if len(group) == 1:
+        return [group]
+    value = named(name).value
+    values = {player: value(results, player, group) for player in group}
+    if None in values.values():
+        return [group]
+    order = sorted(group, key=lambda player: (-(values[player] or 0.0), player))
+    return [list(level) for _, level in groupby(order, key=values.__getitem__)]

@@ -1,8 +1,8 @@
 """Tie-breaks by their names and sections in FIDE's Play-Off and Tie-Break Regulations (C.07, from 1 August 2024).
 
-Pure functions of the results. Unplayed rounds are not adjusted as article 16 does for Swiss tournaments: a ledger holds
-games, and neither byes nor withdrawals; in an all-play-all, C.07 counts a forfeit as a game like others, and so is it
-here. No rating, no name and no database is known in this file.
+Pure functions of the results. A forfeit counts for Buchholz and Sonneborn-Berger as a game against an opponent with as
+many points as the player has oneself (16: the dummy opponent), as published tables of all-play-alls count it, too.
+Byes and withdrawals are not adjusted for: a ledger holds games only. No rating, name or database is known in this file.
 """
 
 from __future__ import annotations
@@ -98,8 +98,13 @@ def progressive(results: Results, player: int, level: Sequence[int]) -> float:  
     return sum(accumulate(by_round.values())) / 2
 
 
+def _points_against(results: Results, player: int, result: Result) -> float:
+    """The points of whom a player met; of a forfeit the player's own."""
+    return points(results, result.opponent if result.is_played else player)
+
+
 def _opponents_points(results: Results, player: int) -> list[float]:
-    return sorted(points(results, result.opponent) for result in results[player])
+    return sorted(_points_against(results, player, result) for result in results[player])
 
 
 def buchholz(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
@@ -132,7 +137,7 @@ def opponents_buchholz(results: Results, player: int, level: Sequence[int]) -> f
 
 def sonneborn_berger(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum over all games of the opponent's points times what the player scored (9.1)."""
-    return sum(points(results, result.opponent) * result.half_points / 2 for result in results[player])
+    return sum(_points_against(results, player, result) * result.half_points / 2 for result in results[player])
 
 
 def koya(results: Results, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
