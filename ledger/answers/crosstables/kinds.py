@@ -99,9 +99,11 @@ def _missing_always(games: Sequence[EventGame], players: Sequence[int], told: To
     if unfinished:
         found.append(f"{_counted(unfinished, 'game')} without a result")
     if told.entrants and told.entrants > len(players):
-        found.append(f"{told.entrants - len(players)} of {told.entrants} entrants have no game")
+        absent = told.entrants - len(players)
+        found.append(f"{absent} of {told.entrants} entrants {'has' if absent == 1 else 'have'} no game")
     if told.rounds and numbered and numbered < told.rounds:
-        found.append(f"no game of the last {_counted(told.rounds - numbered, 'round')}")
+        absent = told.rounds - numbered
+        found.append(f"no game of the last {'round' if absent == 1 else f'{absent} rounds'}")
     return found
 
 
