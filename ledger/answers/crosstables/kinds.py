@@ -18,7 +18,7 @@ from ledger.facts.words import Format
 
 OTHER = "other"  # neither told nor to be seen
 KINDS = (*(kind.value for kind in Format), OTHER)
-NEARLY_ALL = 0.75  # of all pairs; an all-play-all of which fewer met is not recognised
+NEARLY_ALL = 0.75  # of the pairs or games of an all-play-all; one with more lacking or beside them is not recognised
 PAIRS_NAMED = 10
 
 Pair = tuple[int, int]  # two player numbers, the lower one first
@@ -123,11 +123,19 @@ def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[P
     """What the games look like."""
     if len(players) == 2:
         return Format.MATCH
-    if len(counted) >= NEARLY_ALL * len(players) * (len(players) - 1) / 2:
+    if _is_all_play_all(players, counted):
         return Format.ALL_PLAY_ALL
     if len(players) >= 4 and is_knockout(games, players):
         return Format.KNOCKOUT
     return Format.SWISS if _is_swiss(games, players, counted) else OTHER
+
+
+def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
+    """Whether nearly every pair has met as often as the others, or nearly all games are those of such a tournament."""
+    meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) / 2
+    lacking, extra = _differences(counted, players, meetings)
+    games = sum(lacking.values()) + sum(extra.values())
+    return min((len(lacking) + len(extra)) / pairs, games / (meetings * pairs)) <= 1 - NEARLY_ALL
 
 
 def _is_swiss(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
