@@ -29,6 +29,7 @@ TASKS = {
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
+        "calc": "calculating.calc",
         "tournaments": "crosstables.tournaments",
         "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",

@@ -12,7 +12,7 @@ from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted, standing_of
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import Told
+from ledger.answers.crosstables.kinds import OTHER, Told
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -55,7 +55,7 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
 
     Returns:
         ``format`` and whether it is ``told`` or ``seen``; ``average_rating`` is the mean enrolment rating, points;
-        ``winners`` are those at the first place by points, of a knock-out who won the last match; ``missing`` says what
+        ``winners`` are those at the first place by points, of a knock-out who won the last match, of what is ``other`` nobody; ``missing`` says what
         is not there, None where nothing is seen to be missing.
 
     Raises:
@@ -113,7 +113,9 @@ def _days(games: Iterable[EventGame]) -> Row:
 
 
 def winners(event: Event) -> list[int]:
-    """Who won: all at the first place or, of a knock-out, the winner of its last match, where that is known."""
+    """Who won: all at the first place; of a knock-out, the winner of its last match; nobody where no shape is seen."""
+    if event.kind.format == OTHER:
+        return []
     if event.kind.format == Format.KNOCKOUT:
         final = [match for match in event.matches if not match.third_place][-1:]
         return [match.winner for match in final if match.winner is not None]
