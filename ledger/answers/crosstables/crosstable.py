@@ -58,7 +58,7 @@ class Wanted:
         performance: name of the performance rating; that of the scheme by default, else FIDE's.
         ratings: ``ledger`` or ``shown``, whose ratings count.
         tie_breaks: names of those that decide places, in their order; by default points alone do.
-        kind: how it was paired, where that is known better than it is told or seen.
+        kind: how it was paired, where that is known better than it is announced or seen.
         quiet_days: days without a game that part two editions; see ``editions``.
     """
 
@@ -110,8 +110,9 @@ def crosstable(
         editions.refuse_unknown(connection, rated_by, tournament)
     ends = event_games.ends_of(every)
     chosen = editions.choose(rated_by, tournament, ends, wanted.edition, wanted.quiet_days)
-    told = editions.told_by_name(connection, rated_by).get((tournament, chosen.edition.first_ms), kinds.Told())
-    event = Event(ledger, rated_by, editions.within(every, chosen.edition), told, wanted)
+    announcements = editions.announced_by_name(connection, rated_by)
+    announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
+    event = Event(ledger, rated_by, editions.within(every, chosen.edition), announced, wanted)
     return _page(event, chosen)
 
 
@@ -119,12 +120,12 @@ class Event:
     """What the rows of a page are made from: the games of one edition, and what they come to."""
 
     def __init__(
-        self, ledger: Ledger, pool: Pool, games: Sequence[EventGame], told: kinds.Told, wanted: Wanted,
+        self, ledger: Ledger, pool: Pool, games: Sequence[EventGame], announced: kinds.Announced, wanted: Wanted,
         states: PlayerStates | None = None,
     ) -> None:  # fmt: skip
         self.pool, self.games, self.wanted = pool, games, wanted
-        self.kind = kinds.kind_of(games, attrs.evolve(told, format=wanted.kind or told.format))
-        self.format_is = "chosen" if wanted.kind else "told" if told.format else "seen"
+        self.kind = kinds.kind_of(games, attrs.evolve(announced, format=wanted.kind or announced.format))
+        self.format_is = "chosen" if wanted.kind else "told" if announced.format else "seen"
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms)].scheme.name
         usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
         self.variant = wanted.performance or usual

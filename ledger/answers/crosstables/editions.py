@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import Told
+from ledger.answers.crosstables.kinds import Announced
 from ledger.answers.wording import day
 from ledger.book import tournaments
 from ledger.book.timeline import Pool
@@ -66,11 +66,11 @@ def editions_by_end(
     return tournaments.editions(list(ends), gap, pool.announced(tournament))
 
 
-def told_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[str, int], Told]:
+def announced_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[str, int], Announced]:
     """By tournament and first millisecond, what announcements say of editions."""
-    found: dict[tuple[str, int], Told] = {}
+    found: dict[tuple[str, int], Announced] = {}
     for row in queries.dictionaries(connection, _OPENINGS, (pool.pool,)):
-        found[row["tournament"], row["starts_ms"]] = Told(row["format"], row["entrants"], row["rounds"])
+        found[row["tournament"], row["starts_ms"]] = Announced(row["format"], row["entrants"], row["rounds"])
     return found
 
 

@@ -48,7 +48,7 @@ class Kind:
 
 
 @attrs.frozen
-class Told:
+class Announced:
     """What an announcement says of a tournament; None is what it leaves open."""
 
     format: str | None = None
@@ -61,48 +61,50 @@ def pair_of(game: EventGame) -> Pair:
     return (game.white, game.black) if game.white < game.black else (game.black, game.white)
 
 
-def kind_of(games: Sequence[EventGame], told: Told) -> Kind:
+def kind_of(games: Sequence[EventGame], announced: Announced) -> Kind:
     """How a tournament was paired.
 
     Args:
         games: its games in the order of the rounds, at least one.
-        told: what is said of it.
+        announced: what is said of it.
     """
     players = sorted({player for game in games for player in (game.white, game.black)})
     counted = Counter(pair_of(game) for game in games)
     numbered = max((game.round_number for game in games), default=0)
-    rounds = max(told.rounds or 0, numbered)
-    shape = told.format or _seen(games, players, counted)
-    missing = list(_missing_always(games, players, told, numbered))
+    rounds = max(announced.rounds or 0, numbered)
+    shape = announced.format or _seen(games, players, counted)
+    missing = list(_missing_always(games, players, announced, numbered))
     meetings = 0
     lacking: dict[Pair, int] = {}
     extra: dict[Pair, int] = {}
     if shape == Format.ALL_PLAY_ALL:
-        meetings = _meetings(counted, len(players), told.rounds)
+        meetings = _meetings(counted, len(players), announced.rounds)
         lacking, extra = _differences(counted, players, meetings)
         if lacking:
             unplayed = _counted(sum(lacking.values()), "game")
             missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
     elif shape == Format.SWISS:
         missing += _missing_in_swiss(games, players, numbered)
-    return Kind(str(shape), told.format is not None, meetings, rounds, tuple(missing), lacking, extra)
+    return Kind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
 
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _missing_always(games: Sequence[EventGame], players: Sequence[int], told: Told, numbered: int) -> list[str]:
+def _missing_always(
+    games: Sequence[EventGame], players: Sequence[int], announced: Announced, numbered: int
+) -> list[str]:
     """What is missing of a tournament of any kind."""
     found = []
     unfinished = sum(game.half_points is None for game in games)
     if unfinished:
         found.append(f"{_counted(unfinished, 'game')} without a result")
-    if told.entrants and told.entrants > len(players):
-        absent = told.entrants - len(players)
-        found.append(f"{absent} of {told.entrants} entrants {'has' if absent == 1 else 'have'} no game")
-    if told.rounds and numbered and numbered < told.rounds:
-        absent = told.rounds - numbered
+    if announced.entrants and announced.entrants > len(players):
+        absent = announced.entrants - len(players)
+        found.append(f"{absent} of {announced.entrants} entrants {'has' if absent == 1 else 'have'} no game")
+    if announced.rounds and numbered and numbered < announced.rounds:
+        absent = announced.rounds - numbered
         found.append(f"no game of the last {'round' if absent == 1 else f'{absent} rounds'}")
     return found
 

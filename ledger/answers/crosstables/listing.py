@@ -12,7 +12,7 @@ from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted, standing_of
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import OTHER, Told
+from ledger.answers.crosstables.kinds import OTHER, Announced
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -55,8 +55,8 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
 
     Returns:
         ``format`` and whether it is ``told`` or ``seen``; ``average_rating`` is the mean enrolment rating, points;
-        ``winners`` are those at the first place by points, of a knock-out who won the last match, of what is ``other`` nobody; ``missing`` says what
-        is not there, None where nothing is seen to be missing.
+        ``winners`` are those at the first place by points, of a knock-out who won the last match, of what is
+        ``other`` nobody; ``missing`` says what is not there, None where nothing is seen to be missing.
 
     Raises:
         MalformedError: an instant that is none.
@@ -71,12 +71,12 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
-    told = editions.told_by_name(connection, rated_by)
+    announcements = editions.announced_by_name(connection, rated_by)
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
         inside = editions.within(games[name], chosen.edition)
-        announced = told.get((name, chosen.edition.first_ms), Told())
+        announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
 
@@ -149,7 +149,7 @@ def tournaments_of(
     names = event_games.names_of(connection, rated_by, person.player)
     text = (sought.text or "").casefold()
     games = event_games.games_of(connection, rated_by, [name for name in names if text in name.casefold()])
-    told = editions.told_by_name(connection, rated_by)
+    announcements = editions.announced_by_name(connection, rated_by)
     found: list[tuple[Chosen, list[EventGame]]] = []
     for name, every in games.items():
         for chosen in _chosen(rated_by, name, event_games.ends_of(every), sought):
@@ -160,7 +160,7 @@ def tournaments_of(
     states = PlayerStates(connection, rated_by)
     rows = []
     for chosen, inside in found[: sought.limit]:
-        announced = told.get((inside[0].tournament, chosen.edition.first_ms), Told())
+        announced = announcements.get((inside[0].tournament, chosen.edition.first_ms), Announced())
         event = Event(ledger, rated_by, inside, announced, wanted, states)
         rows.append(_row_of(event, person.player))
     return rows

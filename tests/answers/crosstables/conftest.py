@@ -53,8 +53,8 @@ def events() -> Iterator[GameRecorded]:
         )  # fmt: skip
 
 
-@pytest.fixture(name="club", scope="module")
-def _club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+@pytest.fixture(name="cups", scope="module")
+def _cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """Eight players with the ratings of a list, under Elo's formula with K 20."""
     path = tmp_path_factory.mktemp("tournaments") / "club.db"
     clock = datetime(2025, 1, 1, tzinfo=UTC)

@@ -29,18 +29,18 @@ EVENTS = {
 
 
 @pytest.fixture(name="page", params=EVENTS, scope="module")
-def _page(club: Ledger, request: pytest.FixtureRequest) -> Crosstable:
+def _page(cups: Ledger, request: pytest.FixtureRequest) -> Crosstable:
     name, wanted = EVENTS[request.param]
-    return crosstable(club, name, wanted=wanted)
+    return crosstable(cups, name, wanted=wanted)
 
 
 def test_json_is_as_its_schema_says(page: Crosstable) -> None:
     Draft202012Validator(class_schema(Crosstable, "crosstable/1")).validate(attrs.asdict(page))
 
 
-def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(club: Ledger) -> None:
+def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) -> None:
     name, wanted = EVENTS["all-play-all"]
-    lines = text.drawn(crosstable(club, name, wanted=wanted)).splitlines()
+    lines = text.drawn(crosstable(cups, name, wanted=wanted)).splitlines()
     assert lines[:3] == [
         "Spring cup, 2023-04-01 to 2023-04-06",
         "all play all as its games look; 4 players, 6 games, average rating 1662",

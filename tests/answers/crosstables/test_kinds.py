@@ -7,11 +7,9 @@ from itertools import combinations
 import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.crosstables.kinds import Kind, Told, kind_of
+from ledger.answers.crosstables.kinds import Announced, Kind, kind_of
 from ledger.answers.crosstables.knockouts import matches
 from ledger.facts.words import round_order
-
-UNTOLD = Told()
 
 
 def played(*games: str) -> list[EventGame]:
@@ -30,8 +28,8 @@ def played(*games: str) -> list[EventGame]:
     return found
 
 
-def kind(games: list[EventGame], **told: object) -> Kind:
-    return kind_of(games, Told(**told))  # type: ignore[arg-type]
+def kind(games: list[EventGame], **announced: object) -> Kind:
+    return kind_of(games, Announced(**announced))  # type: ignore[arg-type]
 
 
 def all_play_all(players: int, *times: str) -> list[EventGame]:

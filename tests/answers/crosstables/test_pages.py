@@ -23,8 +23,8 @@ def result(page: Crosstable, name: str, opponent: str) -> EventResult:
 
 
 @pytest.fixture(name="first", scope="module")
-def _first(club: Ledger) -> Crosstable:
-    return crosstable(club, CUP, wanted=Wanted(edition="2023", performance="linear"))
+def _first(cups: Ledger) -> Crosstable:
+    return crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="linear"))
 
 
 def test_the_first_edition_is_a_complete_all_play_all(first: Crosstable) -> None:
@@ -70,64 +70,64 @@ def test_from_a_players_view_each_opponent_has_both_ratings_and_a_performance(fi
     assert bob.opponent_closing_rating == result(first, "Ann", "Bob").opponent_closing_rating
 
 
-def test_the_reading_of_chessworld_is_the_mean_of_the_own_closing_ratings(club: Ledger) -> None:
-    ann = row(crosstable(club, CUP, wanted=Wanted(edition="2023", performance="chessworld")), "Ann")
+def test_the_reading_of_chessworld_is_the_mean_of_the_own_closing_ratings(cups: Ledger) -> None:
+    ann = row(crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="chessworld")), "Ann")
     closings = [game.closing_rating or 0.0 for game in ann.results]
     assert ann.performance == pytest.approx(sum(closings) / 3)
 
 
-def test_an_upset_goes_by_the_margin_of_its_day(club: Ledger, first: Crosstable) -> None:
+def test_an_upset_goes_by_the_margin_of_its_day(cups: Ledger, first: Crosstable) -> None:
     bob = result(first, "Bob", "Cleo")
     assert (bob.mark, bob.upset, bob.margin) == ("1", True, 200)
     assert bob.surplus == pytest.approx((bob.opponent_rating_before or 0) - (bob.rating_before or 0))
-    second = crosstable(club, CUP)
+    second = crosstable(cups, CUP)
     assert (result(second, "Ann", "Cleo").upset, result(second, "Ann", "Cleo").margin) == (True, 300)
     assert not any(game.upset for game in row(second, "Cleo").results)
 
 
-def test_a_forfeit_counts_for_the_points_and_for_nothing_else(club: Ledger) -> None:
-    second = crosstable(club, CUP)
+def test_a_forfeit_counts_for_the_points_and_for_nothing_else(cups: Ledger) -> None:
+    second = crosstable(cups, CUP)
     bob = row(second, "Bob")
     forfeit = result(second, "Bob", "Ann")
     assert (forfeit.mark, forfeit.points, forfeit.counts, forfeit.reason) == ("+", 1, False, "unplayed")
     assert (bob.points, bob.performance_games, bob.wins) == (1.5, 1, 1)
 
 
-def test_what_is_missing_is_said(club: Ledger) -> None:
-    second = crosstable(club, CUP)
+def test_what_is_missing_is_said(cups: Ledger) -> None:
+    second = crosstable(cups, CUP)
     assert (second.complete, second.missing) == (False, ["1 game to play between 1 pair", "1 game without a result"])
     assert [pair.names for pair in second.missing_games] == [["Bob", "Cleo"]]
     assert result(second, "Ann", EVIL).mark == "*"
 
 
-def test_a_swiss_tournament_that_was_announced(club: Ledger) -> None:
-    page = crosstable(club, "Summer open")
+def test_a_swiss_tournament_that_was_announced(cups: Ledger) -> None:
+    page = crosstable(cups, "Summer open")
     assert (page.format, page.format_is, page.rounds) == ("swiss", "told", 4)
     assert page.missing[:2] == ["1 of 8 entrants has no game", "no game of the last round"]
     assert [(standing.name, standing.points) for standing in page.standings[:2]] == [("Dan", 2), ("Ann", 2)]
     assert [column.name for column in page.tie_breaks] == ["buchholz-cut-1", "buchholz", "sonneborn-berger", "wins"]
 
 
-def test_a_knock_out_has_its_rounds(club: Ledger) -> None:
-    page = crosstable(club, "Knock-out", wanted=Wanted(kind="knockout"))
+def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
+    page = crosstable(cups, "Knock-out", wanted=Wanted(kind="knockout"))
     assert (page.format, page.format_is) == ("knockout", "chosen")
     assert [(match.round, match.names, match.points) for match in page.matches] == [
         (1, ["Ann", "Bob"], [1, 0]), (1, ["Cleo", EVIL], [1.5, 0.5]), (2, ["Cleo", "Ann"], [1, 0]),
     ]  # fmt: skip
 
 
-def test_tie_breaks_that_decide_make_places(club: Ledger) -> None:
-    page = crosstable(club, CUP, wanted=Wanted(edition="2023", tie_breaks=("direct-encounter",)))
+def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
+    page = crosstable(cups, CUP, wanted=Wanted(edition="2023", tie_breaks=("direct-encounter",)))
     assert [(standing.name, standing.place) for standing in page.standings[1:3]] == [("Ann", "2"), ("Bob", "3")]
     assert [(column.name, column.decides) for column in page.tie_breaks][:2] == [
         ("direct-encounter", True), ("wins", False),
     ]  # fmt: skip
 
 
-def test_quiet_days_part_editions_or_do_not(club: Ledger) -> None:
-    assert crosstable(club, CUP, wanted=Wanted(quiet_days=400)).edition.of == 1
+def test_quiet_days_part_editions_or_do_not(cups: Ledger) -> None:
+    assert crosstable(cups, CUP, wanted=Wanted(quiet_days=400)).edition.of == 1
     with pytest.raises(UnknownNameError, match=r"none lies in it; there are: 2023-04-01 to 2023-04-06, 2024-04-01"):
-        crosstable(club, CUP, wanted=Wanted(edition="2020"))
+        crosstable(cups, CUP, wanted=Wanted(edition="2020"))
 
 
 @pytest.mark.parametrize(
@@ -137,20 +137,20 @@ def test_quiet_days_part_editions_or_do_not(club: Ledger) -> None:
         (Wanted(ratings="mine"), "shown"), (Wanted(kind="league"), "swiss"),
     ],
 )  # fmt: skip
-def test_names_of_nothing_are_refused_with_those_that_there_are(club: Ledger, wanted: Wanted, hint: str) -> None:
+def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, wanted: Wanted, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
-        crosstable(club, CUP, wanted=wanted)
+        crosstable(cups, CUP, wanted=wanted)
 
 
-def test_a_name_that_no_game_carries_is_refused_with_the_nearest(club: Ledger) -> None:
+def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'Spring cup'"):
-        crosstable(club, "Sprng cup")
+        crosstable(cups, "Sprng cup")
     with pytest.raises(UnknownNameError, match="did you mean 'Summer open'"):
-        crosstable(club, "summer")
+        crosstable(cups, "summer")
 
 
-def test_tournaments_are_listed_an_edition_a_row_the_latest_first(club: Ledger) -> None:
-    rows = tournaments(club)
+def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) -> None:
+    rows = tournaments(cups)
     assert [(row["tournament"], row["edition"], row["first_day"], row["format"]) for row in rows] == [
         ("Knock-out", "1 of 1", "2024-09-01", "knockout"), ("Summer open", "1 of 1", "2024-06-01", "swiss"),
         (CUP, "2 of 2", "2024-04-01", "all-play-all"), (CUP, "1 of 2", "2023-04-01", "all-play-all"),
@@ -160,9 +160,9 @@ def test_tournaments_are_listed_an_edition_a_row_the_latest_first(club: Ledger) 
     assert rows[3]["average_rating"] == (1500 + 1600 + 1850 + 1700) / 4
 
 
-def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(club: Ledger) -> None:
+def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -> None:
     def found(**sought: str | int) -> list[str]:
-        return [row["first_day"] for row in tournaments(club, sought=Sought(**sought))]  # type: ignore[arg-type]
+        return [row["first_day"] for row in tournaments(cups, sought=Sought(**sought))]  # type: ignore[arg-type]
 
     assert found(text="SPRING") == ["2024-04-01", "2023-04-01"]
     assert found(since="2024-04-05") == ["2024-09-01", "2024-06-01", "2024-04-01"]
@@ -170,18 +170,18 @@ def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(club: Ledger) -
     assert found(limit=1) == ["2024-09-01"]
 
 
-def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(club: Ledger) -> None:
-    rows = tournaments_of(club, club.player("Ann"), tpr="linear")
+def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:
+    rows = tournaments_of(cups, cups.player("Ann"), tpr="linear")
     assert [row["tournament"] for row in rows] == ["Knock-out", "Summer open", CUP, CUP]
-    page = crosstable(club, CUP, wanted=Wanted(edition="2023", performance="linear"))
+    page = crosstable(cups, CUP, wanted=Wanted(edition="2023", performance="linear"))
     ann, line = row(page, "Ann"), rows[3]
     assert (line["place"], line["players"], line["points"], line["rating"]) == ("2-3", 4, 1.5, 1500)
     assert (line["performance"], line["er_offset"], line["variant"]) == (ann.performance, ann.er_offset, "linear")
-    assert tournaments_of(club, club.player("Hal"), sought=Sought(text="cup")) == []
+    assert tournaments_of(cups, cups.player("Hal"), sought=Sought(text="cup")) == []
 
 
-def test_ratings_that_the_source_shows_count_where_they_are_asked_for(club: Ledger) -> None:
-    page = crosstable(club, CUP, wanted=Wanted(ratings="shown"))
+def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledger) -> None:
+    page = crosstable(cups, CUP, wanted=Wanted(ratings="shown"))
     assert (page.ratings, page.average_rating, row(page, "Ann").performance) == ("shown", None, None)
     assert row(page, "Ann").performance_missing == "no game against a rated opponent"
     assert ERASED not in row(page, "Ann").name

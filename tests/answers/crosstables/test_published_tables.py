@@ -27,8 +27,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(name="published", scope="module")
-def _published() -> dict[str, Any]:
+@pytest.fixture(name="printed", scope="module")
+def _printed() -> dict[str, Any]:
     found: dict[str, Any] = json.loads((FOLDER / "published.json").read_text())
     return found
 
@@ -45,19 +45,19 @@ def _events(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         yield ledger
 
 
-def table(events: Ledger, published: dict[str, Any], name: str, wanted: Wanted = SHOWN) -> Crosstable:
-    return crosstable(events, published[name]["event"], wanted=wanted)
+def table(events: Ledger, printed: dict[str, Any], name: str, wanted: Wanted = SHOWN) -> Crosstable:
+    return crosstable(events, printed[name]["event"], wanted=wanted)
 
 
 def test_every_table_has_the_points_of_its_page_and_the_performances_of_fides_table(
-    events: Ledger, published: dict[str, Any]
+    events: Ledger, printed: dict[str, Any]
 ) -> None:
     checked = 0
-    for name in published.keys() - {"1962_curacao_candidates"}:  # its name carries two events
-        wanted = {row["player"]: row for row in published[name]["standings_from_games"]}
-        page = table(events, published, name)
+    for name in printed.keys() - {"1962_curacao_candidates"}:  # its name carries two events
+        wanted = {row["player"]: row for row in printed[name]["standings_from_games"]}
+        page = table(events, printed, name)
         assert {row.name: row.points for row in page.standings} == {who: row["points"] for who, row in wanted.items()}
-        assert (page.format, page.complete) == ("all-play-all", published[name]["complete"])
+        assert (page.format, page.complete) == ("all-play-all", printed[name]["complete"])
         for row in page.standings:
             tpr = wanted[row.name].get("computed_tpr_fide_dp")
             assert row.performance == (tpr + 1 if (name, row.name) in HALF_TO_EVEN else tpr), (name, row.name)
@@ -66,38 +66,38 @@ def test_every_table_has_the_points_of_its_page_and_the_performances_of_fides_ta
 
 
 def test_the_performance_that_the_page_of_zurich_printed_is_that_of_fides_table(
-    events: Ledger, published: dict[str, Any]
+    events: Ledger, printed: dict[str, Any]
 ) -> None:
-    page = table(events, published, "2014_zurich_rapid")
+    page = table(events, printed, "2014_zurich_rapid")
     assert (page.standings[0].name, page.standings[0].performance) == ("Caruana,F", 3042)
 
 
 def test_the_performance_that_the_page_of_shamkir_printed_drops_the_fraction_of_the_mean(
-    events: Ledger, published: dict[str, Any]
+    events: Ledger, printed: dict[str, Any]
 ) -> None:
-    carlsen = table(events, published, "2019_shamkir").standings[0]
+    carlsen = table(events, printed, "2019_shamkir").standings[0]
     opponents = [int(meeting.opponent_enrolment_rating or 0) for meeting in carlsen.meetings]
     assert (carlsen.name, carlsen.performance) == ("Carlsen,M", 2991)
-    assert published["2019_shamkir"]["published"]["tpr"] == {"Carlsen": 2990}
+    assert printed["2019_shamkir"]["published"]["tpr"] == {"Carlsen": 2990}
     assert fide_tpr(opponents, carlsen.points, truncate=True) == 2990
 
 
 @pytest.mark.parametrize(("name", "meetings"), [("1948_world_championship", 5), ("1953_zurich_candidates", 2)])
 def test_double_rounds_and_more_are_seen(
-    events: Ledger, published: dict[str, Any], name: str, meetings: int
+    events: Ledger, printed: dict[str, Any], name: str, meetings: int
 ) -> None:
-    page = table(events, published, name)
+    page = table(events, printed, name)
     assert page.meetings == meetings
     assert all(len(meeting.marks) == meetings for row in page.standings for meeting in row.meetings)
 
 
-def test_a_table_of_which_games_are_missing_names_them(events: Ledger, published: dict[str, Any]) -> None:
-    page = table(events, published, "2018_wijk_masters")
+def test_a_table_of_which_games_are_missing_names_them(events: Ledger, printed: dict[str, Any]) -> None:
+    page = table(events, printed, "2018_wijk_masters")
     assert (page.games, len(page.missing_games)) == (88, 3)
 
 
-def test_two_events_of_one_name_are_two_editions(events: Ledger, published: dict[str, Any]) -> None:
-    name = published["1962_curacao_candidates"]["event"]
+def test_two_events_of_one_name_are_two_editions(events: Ledger, printed: dict[str, Any]) -> None:
+    name = printed["1962_curacao_candidates"]["event"]
     candidates = crosstable(events, name, wanted=Wanted(edition="1962"))
     match = crosstable(events, name, wanted=Wanted(edition="1963"))
     assert (candidates.format, candidates.meetings, match.format) == ("all-play-all", 4, "match")
