@@ -18,7 +18,7 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_"},
+    "Begin and record": {"init": "writing.init", "import": "import_command.import_"},
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "reading.ratings",
