@@ -30,6 +30,7 @@ from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current", "seeds")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
 BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
+A_RANGE_OF_GAMES = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
 
 HOT_PLANS = {
@@ -86,6 +87,11 @@ HOT_PLANS = {
     ],
     "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
+    "page of a graph": [A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games")],
+    "opponents of a page": [
+        A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs"), BY_PLAYER.format("now"),
+    ],
+    "games between": [BY_PLAYER.format("history")],
 }
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.

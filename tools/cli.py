@@ -24,7 +24,7 @@ TASKS = {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
-        "graph": "reading.graph",
+        "graph": "graphing.graph",
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
