@@ -25,6 +25,7 @@ TASKS = {
         "show": "reading.show",
         "games": "reading.games",
         "graph": "graphing.graph",
+        "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",

@@ -1,6 +1,6 @@
-"""Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and the one that is pinned.
+"""Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and a pinned one.
 
-``python -m tests.kit.graph_pages`` writes the pinned documents under ``tests/golden/graphs`` anew; look at what changed.
+``python -m tests.kit.graph_pages`` writes the documents under ``tests/golden/graphs`` anew; look at what changed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def page_with(player: PlayerBars, **facts: Any) -> Page:
 NUMBERS = st.one_of(
     st.none(), st.floats(800, 2800), st.sampled_from((0.0, -350.5, 1e12, -1e12, 1e308, -1e308, inf, -inf, nan, 1500.0)),
 )  # fmt: skip
-TEXTS = st.one_of(st.just(THIEF), st.text(max_size=12), st.sampled_from(("]]>", "--><b>", "羽生　善治", "{{x}}", "=1+1")))
+TEXTS = st.one_of(
+    st.just(THIEF), st.text(max_size=12), st.sampled_from(("]]>", "--><b>", "羽生　善治", "{{x}}", "=1+1"))
+)
 
 
 @st.composite

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import nan
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import click
@@ -30,6 +31,7 @@ ENDINGS: Mapping[str, str] = {
     ".lichess.json": "lichess", ".vl.json": "vega-lite", ".json": "json", ".csv": "csv", ".svg": "svg", ".png": "png",
     ".html": "html", ".htm": "html", ".txt": "txt",
 }  # fmt: skip
+THEMES = [theme.value for theme in Theme]
 PICTURES = {"svg", "png", "html"}
 # The formats with which each option goes.
 GOES_WITH: Mapping[str, set[str]] = {
@@ -41,6 +43,8 @@ GOES_WITH: Mapping[str, set[str]] = {
     "--mono": PICTURES,
     "--theme": PICTURES,
     "--every-page": PICTURES,
+    "--boards": {"html", "json", "csv", "svg"},
+    "--no-boards": {"html"},
     "--raw": {"csv"},
 }
 EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
@@ -56,8 +60,11 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
 @click.option("--opponents", is_flag=True, help="The opponents' ratings as small squares on top.")
 @click.option("--mono", is_flag=True, help="In black and white: results told apart by pattern alone.")
 @click.option("--against", metavar="PLAYER", help="Another player's rating in the same time, as a line.")
-@click.option("--theme", type=click.Choice([theme.value for theme in Theme]), help="For light or dark pages; auto: as the reader has it.")
+@click.option("--theme", type=click.Choice(THEMES), help="For light or dark pages; auto: as the reader has it.")
 @click.option("--every-page", is_flag=True, help="Each page of 50 games in a file of its own.")
+@click.option(
+    "--boards/--no-boards", default=None, help="Each game's final position, from the moves kept; in html unless no."
+)
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="By default as FILE ends; txt without a file.")
 @click.option("-o", "--output", "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Where to; - is standard output.")  # fmt: skip
@@ -65,8 +72,8 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
 @VERIFY
 def graph(
     db_path: str, player: str, pool: str | None, last: int | None, number: int | None, by: Order, opponents: bool,
-    mono: bool, against: str | None, theme: str | None, every_page: bool, fmt: str | None, file: Path | None, raw: bool,
-    verify: bool,
+    mono: bool, against: str | None, theme: str | None, every_page: bool, boards: bool | None,
+    fmt: str | None, file: Path | None, raw: bool, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
 
@@ -92,31 +99,58 @@ def graph(
     given = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--against": against is not None, "--every-page": every_page,
-        "--raw": raw,
+        "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
     _check(kind, given, to, last)
+    look = Look(opponents, mono, Theme(theme or Theme.AUTO))
     with level(db_path, verify=verify) as ledger:
         person = ledger.player(player)
-        if kind == "lichess":
-            _deliver(json_form.exact(lichess.history(_histories(ledger, person, pool))), to)
-            return
         beside = None if against is None else ledger.player(against)
-        look = Look(opponents, mono, Theme(theme or Theme.AUTO))
+        with_boards = kind == "html" if boards is None else boards
+        asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
+        if kind == "lichess":
+            _deliver(json_form.exact(lichess.history(asked.histories())), to)
+        elif every_page and to is not None:
+            _write_every_page(asked.page, kind, to, look)
+        elif kind == "txt" and to is None:
+            _draw(asked.page(number))
+        else:
+            _deliver(_document(asked.page(number), kind, look, raw=raw), to)
 
-        def page_of(which: int | None) -> Page:
-            wanted = last if last is not None or which is not None or kind in PICTURES else pages.EVERY_GAME
-            return pages.page(ledger, person, pool, number=which, last=wanted, by=by, against=beside)
 
-        if every_page and to is not None:
-            _write_every_page(page_of, kind, to, look)
+class _Asked(NamedTuple):
+    """Whose graph, of which games."""
+
+    ledger: Ledger
+    person: Person
+    pool: str | None
+    kind: str
+    last: int | None
+    by: Order
+    against: Person | None
+    boards: bool
+
+    def page(self, number: int | None) -> Page:
+        """The page of that number or, without one, of the last games: a picture shows 100, data and text are whole."""
+        is_whole = self.last is None and number is None and self.kind not in PICTURES
+        last = pages.EVERY_GAME if is_whole else self.last
+        return pages.page(
+            self.ledger, self.person, self.pool, number=number, last=last, by=self.by, against=self.against,
+            boards=self.boards,
+        )  # fmt: skip
+
+    def histories(self) -> Iterator[Page]:
+        """All games, pool by pool; of a pool that was asked for even where there is none."""
+        if self.pool is not None:
+            yield self.page(None)
             return
-        page = page_of(number)
-        if kind == "txt" and to is None:
-            output.answer_lines("\n".join(_in_characters(page, in_ascii=not output.can_write(DRAWN))))
-            if (more := sum(bool(bar.corrected) for bar in page.player.bars)) > MARKS_BELOW_A_GRAPH:
-                output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {more} corrected games; 'games' tells of all")
-            return
-        _deliver(_document(page, kind, look, raw=raw), to)
+        for row in pools(self.ledger):
+            try:
+                page = self._replace(pool=row["pool"]).page(None)
+            except UnknownNameError:
+                continue
+            if page.player.bars:
+                yield page
 
 
 def _kind_of(file: Path | None) -> str:
@@ -148,20 +182,6 @@ def _check(kind: str, given: Mapping[str, bool], file: Path | None, last: int | 
         raise click.UsageError("; ".join(problems))
     if kind == "png" and not png.is_available():
         raise click.ClickException(EXTRA)
-
-
-def _histories(ledger: Ledger, person: Person, pool: str | None) -> Iterator[Page]:
-    """All games of a player, pool by pool; of a pool that was asked for even where there is none."""
-    if pool is not None:
-        yield pages.page(ledger, person, pool, last=pages.EVERY_GAME)
-        return
-    for row in pools(ledger):
-        try:
-            page = pages.page(ledger, person, row["pool"], last=pages.EVERY_GAME)
-        except UnknownNameError:
-            continue
-        if page.player.bars:
-            yield page
 
 
 def _document(
@@ -210,6 +230,13 @@ def _write_every_page(page_of: Callable[[int], Page], kind: str, file: Path, loo
             return
         number = page.older
         page = page_of(number)
+
+
+def _draw(page: Page) -> None:
+    """The graph in the terminal."""
+    output.answer_lines("\n".join(_in_characters(page, in_ascii=not output.can_write(DRAWN))))
+    if (more := sum(bool(bar.corrected) for bar in page.player.bars)) > MARKS_BELOW_A_GRAPH:
+        output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {more} corrected games; 'games' tells of all")
 
 
 def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:

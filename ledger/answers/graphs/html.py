@@ -10,13 +10,13 @@ from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 
-from ledger.answers.graphs import svg, wording
+from ledger.answers.graphs import mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import PLAIN, Look, Theme
+from ledger.board.position import Position
 from ledger.runtime.visible import in_markup
 
-Board = Callable[[str], str]
-
+_BOARD = 180  # pixels
 _SCRIPT = """(function(){
 var panel=document.querySelector('.details');
 function bar(element){return element.closest&&element.closest('[data-bar]')}
@@ -51,7 +51,7 @@ _DARK = "body{background:#14171B;color:#E8EAED}a{color:#7CB8F2}"
 
 
 def draw(
-    page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None, board: Board | None = None
+    page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None
 ) -> str:
     """The HTML file of a page.
 
@@ -59,7 +59,6 @@ def draw(
         page: its data.
         look: what the reader chose.
         page_link: the address of the page of a number; None where the other pages are nowhere.
-        board: the drawing of a final position, SVG that is put in as it is; None for none.
     """
     drawn = svg.draw(page, look, _to_details)
     title = in_markup(f"Rating graph of {wording.heading(page)}")
@@ -72,7 +71,7 @@ def draw(
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
             f"<figure>\n{drawn}</figure>",
-            *_details(page, board),
+            *_details(page),
             *_list(page),
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
@@ -110,18 +109,21 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
     return [*parts, f'<span class="here">{in_markup(here)}</span>', "</nav>"]
 
 
-def _details(page: Page, board: Board | None) -> list[str]:
+def _details(page: Page) -> list[str]:
     """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
     articles = [
-        _article(player, bar, board)
+        _article(player, bar)
         for player in (page.player, page.against)
         if player is not None
         for bar in player.bars
     ]
-    return ['<section class="details" aria-label="Details of a game">', *articles, "</section>"]
+    pieces = ""
+    if any("<use " in article for article in articles):
+        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
+    return [f'<section class="details" aria-label="Details of a game">{pieces}', *articles, "</section>"]
 
 
-def _article(player: PlayerBars, bar: Bar, board: Board | None) -> str:
+def _article(player: PlayerBars, bar: Bar) -> str:
     name, *lines = wording.details(bar, player)
     pairs = [line.partition(": ") for line in lines]
     rows = "".join(
@@ -131,11 +133,21 @@ def _article(player: PlayerBars, bar: Bar, board: Board | None) -> str:
     if bar.address is not None:
         href = in_markup(bar.address)
         rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
-    position = ""
-    if board is not None and bar.final_position is not None:
-        position = f'<div class="board">{board(bar.final_position)}</div>'
     anchor = wording.anchor(player, bar)
-    return f'<article id="{anchor}">{position}<div><h2>{in_markup(name)}</h2><dl>{rows}</dl></div></article>'
+    return f'<article id="{anchor}">{_board(bar)}<div><h2>{in_markup(name)}</h2><dl>{rows}</dl></div></article>'
+
+
+def _board(bar: Bar) -> str:
+    """The final position from the player's side; leads to the game where that has an address."""
+    if bar.final_position is None:
+        return ""
+    position = Position(bar.final_position)
+    drawn = mini_boards.board(position, side=_BOARD, flipped=bar.colour == "black")
+    picture = (
+        f'<svg width="{_BOARD}" height="{_BOARD}" role="img" '
+        f'aria-label="{in_markup(f"Final position. {mini_boards.in_words(position)}")}">{drawn}</svg>'
+    )
+    return picture if bar.address is None else f'<a href="{in_markup(bar.address)}" rel="noreferrer">{picture}</a>'
 
 
 _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (

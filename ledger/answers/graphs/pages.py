@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ledger.answers import marks
+from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.wording import RESULT, day, names, shown
@@ -30,7 +31,7 @@ Row = dict[str, Any]
 
 def page(
     ledger: Ledger, person: Person, pool: str | None = None, *, number: int | None = None, last: int | None = None,
-    by: Order = "game", against: Person | None = None,
+    by: Order = "game", against: Person | None = None, boards: bool = False,
 ) -> Page:  # fmt: skip
     """A page of a player's rating graph.
 
@@ -42,6 +43,7 @@ def page(
         last: how many of the last games, a multiple of 50; 0 is all of them. 100 by default.
         by: whether bars stand side by side or where their days lie.
         against: another player, whose games of the same days stand beside; asks for *by* date.
+        boards: whether the final position of each game is worked out from the moves that are kept.
 
     Raises:
         UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
@@ -54,9 +56,11 @@ def page(
     games = 0 if newest is None else int(newest["n"])
     pages = pages_of(games)
     if number is not None and number > pages:
-        raise UnknownNameError("page", str(number), f"{shown(person)} has {pages}, of {PAGE} games", where="of the graph")
+        hint = f"{shown(person)} has {pages}, of {PAGE} games each"
+        raise UnknownNameError("page", str(number), hint, where="of the graph")
     first, until = games_of_page(number, games) if number is not None else _last_games(last, games)
-    bars = _player_bars(ledger, states, rated_by, person, first, until, games)
+    read = _Reader(ledger, rated_by, states, boards)
+    bars = read.player_bars(person, first, until, games)
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
     return Page(
         pool=rated_by.name,
@@ -67,7 +71,7 @@ def page(
         older=older if first > 1 else None,
         is_newest=until == games,
         player=bars,
-        against=None if against is None else _beside(ledger, states, rated_by, against, bars, is_newest=until == games),
+        against=None if against is None else read.beside(against, bars, is_newest=until == games),
     )
 
 
@@ -106,110 +110,115 @@ def _last_games(last: int | None, games: int) -> tuple[int, int]:
     return max(1, games - wanted + 1), games
 
 
-def _player_bars(
-    ledger: Ledger, states: PlayerStates, pool: Pool, person: Person, first: int, until: int, games: int,
-    left_out: int = 0,
-) -> PlayerBars:  # fmt: skip
-    """A player's part of a page: the games from the *first* to *until*, counted as the player's n-th."""
-    now = states.now(person.player, ledger.now_ms())
-    bars = list(_bars(ledger, states, pool, person.player, first, until))
-    ratings = [bar.rating for bar in bars if bar.rating is not None]
-    results = [bar.result for bar in bars]
-    return PlayerBars(
-        player=person.player,
-        name=shown(person),
-        rating_now=now.in_force,
-        provisional_now=now.provisional,
-        scheme_now=now.era.scheme.name,
-        games=games,
-        left_out=left_out,
-        wins=results.count("win"),
-        draws=results.count("draw"),
-        losses=results.count("loss"),
-        time_losses=sum(bar.time_loss for bar in bars),
-        lowest=min(ratings, default=None),
-        highest=max(ratings, default=None),
-        bars=bars,
-        seams=[
-            Seam(n=new.n, ended=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
-            for new, old in pairwise(bars)
-            if new.scheme != old.scheme
-        ],
-    )
+class _Reader(NamedTuple):
+    """Reads players' parts of one page."""
 
+    ledger: Ledger
+    pool: Pool
+    states: PlayerStates
+    boards: bool
 
-def _bars(
-    ledger: Ledger, states: PlayerStates, pool: Pool, player: int, first: int, until: int
-) -> Iterator[Bar]:
-    connection = ledger.views.connection
-    arguments = (pool.pool, player, first, until)
-    rows = list(queries.dictionaries(connection, queries.PAGE_OF, arguments))
-    if not rows:
-        return
-    opposites = list(queries.dictionaries(connection, queries.PAGE_OPPONENTS, arguments))
-    called = names(ledger, {row["opponent"] for row in rows})
-    corrected = marks.corrected_games(connection, [row["key"] for row in rows])
-    lists = marks.published_after(ledger, pool, player, rows[-1]["rated_ms"])
-    opponents_now = _ratings_now(ledger, states, opposites)
-    for row, opposite in zip(rows, opposites, strict=True):
-        after = states.after_game(row)
-        yield Bar(
-            n=row["n"],
-            game=row["key"],
-            address=address_of(row["key"]),
-            ended=row["ended_at"],
-            ended_ms=row["ended_ms"],
-            colour="black" if row["colour"] else "white",
-            result=RESULT[row["half_points"]],
-            time_loss=row["time_loss"] == 1 + row["colour"],
-            termination=row["termination"],
-            tournament=row["tournament"],
-            scheme=after.era.scheme.name,
-            rating=after.rating,
-            in_force=in_force_from(row["rated_ms"]),
-            provisional=after.provisional,
-            opponent=called[row["opponent"]],
-            opponent_player=row["opponent"],
-            opponent_rating=_rating(states, pool, opposite, row["rated_ms"]),
-            opponent_rating_now=opponents_now[row["opponent"]],
-            corrected=corrected.get(row["key"], []),
-            **marks.published(lists.get(row["n"])),
-            final_position=None,
+    def player_bars(self, person: Person, first: int, until: int, games: int, left_out: int = 0) -> PlayerBars:
+        """A player's part: the games from the *first* to *until*, counted as the player's n-th."""
+        now = self.states.now(person.player, self.ledger.now_ms())
+        bars = list(self._bars(person.player, first, until))
+        ratings = [bar.rating for bar in bars if bar.rating is not None]
+        results = [bar.result for bar in bars]
+        return PlayerBars(
+            player=person.player,
+            name=shown(person),
+            rating_now=now.in_force,
+            provisional_now=now.provisional,
+            scheme_now=now.era.scheme.name,
+            games=games,
+            left_out=left_out,
+            wins=results.count("win"),
+            draws=results.count("draw"),
+            losses=results.count("loss"),
+            time_losses=sum(bar.time_loss for bar in bars),
+            lowest=min(ratings, default=None),
+            highest=max(ratings, default=None),
+            bars=bars,
+            seams=[
+                Seam(n=new.n, ended=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
+                for new, old in pairwise(bars)
+                if new.scheme != old.scheme
+            ],
         )
 
+    def _bars(self, player: int, first: int, until: int) -> Iterator[Bar]:
+        connection = self.ledger.views.connection
+        arguments = (self.pool.pool, player, first, until)
+        rows = list(queries.dictionaries(connection, queries.PAGE_OF, arguments))
+        if not rows:
+            return
+        opposites = list(queries.dictionaries(connection, queries.PAGE_OPPONENTS, arguments))
+        called = names(self.ledger, {row["opponent"] for row in rows})
+        corrected = marks.corrected_games(connection, [row["key"] for row in rows])
+        lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
+        opponents_now = self._ratings_now(opposites)
+        for row, opposite in zip(rows, opposites, strict=True):
+            after = self.states.after_game(row)
+            yield Bar(
+                n=row["n"],
+                game=row["key"],
+                address=address_of(row["key"]),
+                ended=row["ended_at"],
+                ended_ms=row["ended_ms"],
+                colour="black" if row["colour"] else "white",
+                result=RESULT[row["half_points"]],
+                time_loss=row["time_loss"] == 1 + row["colour"],
+                termination=row["termination"],
+                tournament=row["tournament"],
+                scheme=after.era.scheme.name,
+                rating=after.rating,
+                in_force=in_force_from(row["rated_ms"]),
+                provisional=after.provisional,
+                opponent=called[row["opponent"]],
+                opponent_player=row["opponent"],
+                opponent_rating=self._rating(opposite, row["rated_ms"]),
+                opponent_rating_now=opponents_now[row["opponent"]],
+                corrected=corrected.get(row["key"], []),
+                **marks.published(lists.get(row["n"])),
+                final_position=self._final_position(row["key"]) if self.boards else None,
+            )
 
-def _rating(states: PlayerStates, pool: Pool, row: Row, rated_ms: int) -> float | None:
-    """The rating after a game, without a look at the state where the scheme lists everybody."""
-    return row["rating"] if pool.lists_everybody else states.after_game({**row, "rated_ms": rated_ms}).rating
+    def _rating(self, row: Row, rated_ms: int) -> float | None:
+        """The rating after a game, without a look at the state where the scheme lists everybody."""
+        if self.pool.lists_everybody:
+            return float(row["rating"])
+        return self.states.after_game({**row, "rated_ms": rated_ms}).rating
 
+    def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
+        """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
+        today, stands_since = self.ledger.now_ms(), self.states.stands_since_ms
+        found: dict[int, float | None] = {}
+        for row in rows:
+            player = row["player"]
+            if player in found:
+                continue
+            if row["now_rated_ms"] >= stands_since:
+                found[player] = row["now_rating"] if row["now_listed"] else None
+            else:
+                found[player] = self.states.now(player, today).in_force
+        return found
 
-def _ratings_now(ledger: Ledger, states: PlayerStates, rows: list[Row]) -> dict[int, float | None]:
-    """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
-    today, stands_since = ledger.now_ms(), states.stands_since_ms
-    found: dict[int, float | None] = {}
-    for row in rows:
-        player = row["player"]
-        if player in found:
-            continue
-        if row["now_rated_ms"] >= stands_since:
-            found[player] = row["now_rating"] if row["now_listed"] else None
-        else:
-            found[player] = states.now(player, today).in_force
-    return found
+    def _final_position(self, game: str) -> str | None:
+        """The position in which a game ended, as FEN; None where no moves are kept that can be played."""
+        try:
+            return final_board(self.ledger, f"game:{game}").position.fen
+        except (UnknownNameError, MalformedError):
+            return None
 
-
-def _beside(
-    ledger: Ledger, states: PlayerStates, pool: Pool, person: Person, bars: PlayerBars, *, is_newest: bool
-) -> PlayerBars:
-    """Another player's games between the first and the last moment of a page; up to now on the newest one."""
-    newest = last_row(ledger, person, pool)
-    games = 0 if newest is None else int(newest["n"])
-    ends = [bar.ended_ms for bar in bars.bars] or [0]
-    span = (min(ends), OPEN if is_newest else max(ends))
-    if not bars.bars:
-        span = (-OPEN, OPEN)
-    rows = queries.dictionaries(ledger.views.connection, queries.GAMES_BETWEEN, (pool.pool, person.player, *span))
-    numbers = [int(row["n"]) for row in rows]
-    kept = numbers[:MOST_BESIDE]
-    first, until = (kept[-1], kept[0]) if kept else (1, 0)
-    return _player_bars(ledger, states, pool, person, first, until, games, len(numbers) - len(kept))
+    def beside(self, person: Person, bars: PlayerBars, *, is_newest: bool) -> PlayerBars:
+        """Another player's games between the first and the last moment of a page; up to now on the newest one."""
+        newest = last_row(self.ledger, person, self.pool)
+        games = 0 if newest is None else int(newest["n"])
+        ends = [bar.ended_ms for bar in bars.bars]
+        span = (min(ends, default=-OPEN), OPEN if is_newest else max(ends, default=OPEN))
+        arguments = (self.pool.pool, person.player, *span)
+        rows = queries.dictionaries(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
+        numbers = [int(row["n"]) for row in rows]
+        kept = numbers[:MOST_BESIDE]
+        first, until = (kept[-1], kept[0]) if kept else (1, 0)
+        return self.player_bars(person, first, until, games, len(numbers) - len(kept))

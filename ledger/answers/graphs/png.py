@@ -26,8 +26,10 @@ def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
         ImportError: resvg is not installed.
     """
     folders = font_folders()
-    return resvg.svg_to_bytes(
-        svg_string=svg, zoom=zoom, font_dirs=folders, font_family=FONT, sans_serif_family=FONT, skip_system_fonts=False
+    return bytes(
+        resvg.svg_to_bytes(
+            svg_string=svg, zoom=zoom, font_dirs=folders, font_family=FONT, sans_serif_family=FONT
+        )
     )
 
 

@@ -13,7 +13,8 @@ from ledger.answers.graphs.layout import Scale, lay_out
 from ledger.answers.graphs.looks import BESIDE, COLOURS
 from ledger.runtime.visible import visible
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_SPOT = {"type": "square", "size": 26, "fill": "#FFFFFF", "stroke": "#1B1F24", "strokeWidth": 1.2, "opacity": 1}
 _TIP = (
     ("n", "quantitative", "game"), ("ended", "nominal", "ended"), ("opponent", "nominal", "opponent"),
     ("result", "nominal", "result"), ("termination", "nominal", "ended by"), ("rating", "quantitative", "rating"),
@@ -26,9 +27,10 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:
-        layers.append(_layer(page, scale, "opponent_rating", {"type": "square", "size": 22, "filled": False}))
+        layers.append(_layer(page, scale, "opponent_rating", dict(_SPOT)))
     if page.against is not None:
         layers.append(_beside(page, page.against, scale))
+    layers += _seams(page)
     return {
         "$schema": SCHEMA,
         "title": {
@@ -106,6 +108,19 @@ def _bars(page: Page, scale: Scale) -> dict[str, Any]:
             "href": {"field": "address", "type": "nominal"},
         },
     }  # fmt: skip
+
+
+def _seams(page: Page) -> list[dict[str, Any]]:
+    """A rule where another scheme begins, at its first game."""
+    seams = [
+        {"n": seam.n, "ended_ms": seam.ended_ms, "scheme": visible(seam.scheme), "before": visible(seam.before)}
+        for seam in page.player.seams
+    ]
+    if not seams:
+        return []
+    tooltip = [{"field": "scheme", "type": "nominal"}, {"field": "before", "type": "nominal"}]
+    encoding = {"x": _x(page), "tooltip": tooltip}
+    return [{"data": {"values": seams}, "mark": {"type": "rule", "strokeDash": [5, 3]}, "encoding": encoding}]
 
 
 def _layer(page: Page, scale: Scale, field: str, mark: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 
 KINDS = ("win", "draw", "loss", "time-loss")
@@ -22,7 +24,7 @@ def anchor(player: PlayerBars, bar: Bar) -> str:
 
 def points(rating: float | None) -> str:
     """A rating as people read it, to the nearest point; a dash where there is none."""
-    if rating is None:
+    if rating is None or isnan(rating):
         return "-"
     return f"{rating:.0f}" if abs(rating) < _MOST_DIGITS else f"{rating:.3g}"
 
