@@ -327,7 +327,8 @@ def ask(ledger: Ledger) -> None:
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
         "corrected games": (f'["game:{corrected}"]',), "corrected sides": (1, 1), "any proposal": (),
-        "placed sides": (1, 1),
+        "placed sides": (1, 1), "page of a graph": (1, 1, 1, 50), "opponents of a page": (1, 1, 1, 50),
+        "games between": (1, 1, -(2**62), 2**62),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

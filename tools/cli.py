@@ -18,7 +18,7 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_"},
+    "Begin and record": {"init": "writing.init", "import": "writing.import_", "record": "recording.record"},
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "reading.ratings",
@@ -29,6 +29,7 @@ TASKS = {
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
+        "calc": "calculating.calc",
         "pools": "reading.pools",
         "log": "reading.log",
     },
