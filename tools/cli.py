@@ -26,7 +26,7 @@ TASKS = {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
-        "graph": "reading.graph",
+        "graph": "graphing.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",

@@ -250,11 +250,6 @@ def _json(value: Any, encoder: json.JSONEncoder = _FLAT) -> str:
     return in_json(text)
 
 
-def upright(value: Any) -> str:
-    """A document as JSON for people to read, a line for each part; hidden characters escaped."""
-    return f"{_json(value, _UPRIGHT)}\n"
-
-
 def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _finite(part) for name, part in value.items()}
@@ -278,20 +273,8 @@ def _put_json(text: str) -> None:
 # -- CSV and TSV ---------------------------------------------------------------------------------------------------
 
 
-def _put_divided(rows: Sequence[Row], kind: str) -> None:
-    context = click.get_current_context(silent=True)
-    lines = divided(rows, kind, raw=context is not None and context.meta.get(RAW, False))
-    try:
-        text = _fitting(lines, sys.stdout, "strict")
-    except UnicodeEncodeError as failure:
-        word = ascii(failure.object[failure.start : failure.end])
-        advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"
-        raise click.ClickException(f"{word} cannot be written in {failure.encoding}: {advice}") from None
-    _put(text)
-
-
-def divided(rows: Sequence[Row], kind: str, *, raw: bool = False) -> str:
-    """The text of *rows* as ``csv`` or ``tsv``, headed by their columns; no spreadsheet runs it unless it is *raw*."""
+def divided(rows: Sequence[Row], kind: str, *, raw: bool) -> str:
+    """Rows as CSV or TSV, as *kind* says; unless *raw*, with an apostrophe before what a spreadsheet would run."""
 
     def cell(value: Any) -> Any:
         if not isinstance(value, str):
@@ -305,6 +288,18 @@ def divided(rows: Sequence[Row], kind: str, *, raw: bool = False) -> str:
         writer.writerow(map(cell, rows[0]))
     writer.writerows(map(cell, row.values()) for row in rows)
     return lines.getvalue()
+
+
+def _put_divided(rows: Sequence[Row], kind: str) -> None:
+    context = click.get_current_context(silent=True)
+    raw = context is not None and context.meta.get(RAW, False)
+    try:
+        text = _fitting(divided(rows, kind, raw=raw), sys.stdout, "strict")
+    except UnicodeEncodeError as failure:
+        word = ascii(failure.object[failure.start : failure.end])
+        advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"
+        raise click.ClickException(f"{word} cannot be written in {failure.encoding}: {advice}") from None
+    _put(text)
 
 
 # -- tables --------------------------------------------------------------------------------------------------------

@@ -57,6 +57,22 @@ def test_a_table_is_text_unless_something_else_is_asked_for(cup: Path, run: Run)
     assert [row["name"] for row in rows] == ["Ann", "Bob", "Cleo"]
 
 
+def test_a_picture_is_drawn_light_or_dark(cup: Path, run: Run, tmp_path: Path) -> None:
+    light, dark = tmp_path / "light.png", tmp_path / "dark.png"
+    assert run("crosstable", cup, "=Cup", "-o", light).code == 0
+    assert run("crosstable", cup, "=Cup", "--theme", "dark", "-o", dark).code == 0
+    assert light.read_bytes()[:4] == dark.read_bytes()[:4] == b"\x89PNG"
+    assert light.read_bytes() != dark.read_bytes()
+
+
+def test_cells_that_a_spreadsheet_would_run_are_raw_where_asked_for(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "games.csv").write_text("white,black,result,date,tournament\n=1+1,Bob,1-0,2024-05-01,Cup\n")
+    assert run("init", tmp_path / "club.db").code == 0
+    assert run("import", tmp_path / "club.db", tmp_path / "games.csv").code == 0
+    words = ("crosstable", tmp_path / "club.db", "Cup", "--format", "csv")
+    assert ("'=1+1" in run(*words).out, "'=1+1" in run(*words, "--raw").out) == (True, False)
+
+
 @pytest.mark.parametrize("suffix", ["txt", "html", "svg", "json", "csv"])
 def test_a_file_is_written_as_it_is_named(cup: Path, run: Run, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"cup.{suffix}"
@@ -73,6 +89,7 @@ def test_a_file_is_written_as_it_is_named(cup: Path, run: Run, tmp_path: Path, s
         (("=Cup", "--edition", "spring"), REFUSED, "an edition is named by a year or a day"),
         (("=Cup", "-o", "cup.doc"), USAGE, "give --format"),
         (("=Cup", "--tpr", "fide"), USAGE, "fide_tpr"),
+        (("=Cup", "--theme", "dark", "--raw"), USAGE, "--theme goes with png and svg, not with txt; --raw goes with"),
         (("=Cup", "--tie-break", "sb"), USAGE, "sonneborn-berger"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,16 @@ from ledger.answers.crosstables.listing import Sought
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
+from ledger.answers.graphs import json_form, png
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
 from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 TOURNAMENTS_IN_A_TABLE = 20
-SUFFIXES = {".txt": "txt", ".html": "html", ".htm": "html", ".svg": "svg", ".json": "json", ".csv": "csv"}
-DRAWN: dict[str, Callable[[Crosstable], str]] = {
-    "txt": lambda page: f"{text.drawn(page)}\n",
-    "html": html.drawn,
-    "svg": svg.drawn,
-    "json": lambda page: output.upright(attrs.asdict(page)),
-    "csv": lambda page: output.divided(spreadsheet.rows(page), "csv"),
-}
+FORMATS = ("txt", "html", "svg", "png", "json", "csv")
+ENDINGS = {f".{kind}": kind for kind in FORMATS}
+THEMED = {"svg", "png"}
 QUIET = click.option(
     "--quiet-days", type=click.FloatRange(0), metavar="DAYS",
     help="So many days without a game part two editions; by default 60, or as the scheme rates tournaments whole.",
@@ -128,8 +124,10 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @click.option("--paired", type=click.Choice(KINDS), help="How it was paired, where others guess wrong.")
 @QUIET
 @click.option(
-    "--format", "kind", type=click.Choice(list(DRAWN)), help="By default as FILE is named, and txt without a file."
+    "--format", "kind", type=click.Choice(FORMATS), help="By default as FILE is named, and txt without a file."
 )
+@click.option("--theme", type=click.Choice(["light", "dark"]), help="Of svg and png; svg goes by the reader's system.")
+@click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @click.option(
     "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
 )
@@ -137,8 +135,8 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @VERIFY
 def crosstable(
     db_path: str, event: str, pool: str | None, edition: str | None, tpr: str | None, ratings: str,
-    tie_breaks: Sequence[str], paired: str | None, quiet_days: float | None, kind: str | None, path: Path | None,
-    known_at: str | None, verify: bool,
+    tie_breaks: Sequence[str], paired: str | None, quiet_days: float | None, kind: str | None, theme: str | None,
+    raw: bool, path: Path | None, known_at: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """The cross-table of a tournament: results, tie-breaks, TPR, ER offset and upsets.
 
@@ -160,24 +158,61 @@ def crosstable(
       rating-ledger crosstable club.db Linares -o linares.html
       rating-ledger crosstable club.db Linares --tie-break wins --tie-break sonneborn-berger --format csv
     """
-    kind = kind or (SUFFIXES.get(path.suffix.lower()) if path is not None else "txt")
-    if kind is None:
-        raise click.UsageError(f"-o {path}: give --format, or a name that ends in {', '.join(SUFFIXES)}")
+    kind = kind or _kind_of(path)
+    _check(kind, theme, raw=raw)
     wanted = Wanted(
         edition=edition, performance=tpr, ratings=ratings, tie_breaks=tuple(tie_breaks), kind=paired,
         quiet_days=quiet_days,
     )  # fmt: skip
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         page = table_of(ledger, event, pool, wanted)
+        content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:
         output.remark(f"the last of {page.edition.of} editions; --edition YEAR shows another, 'tournaments' lists them")
     if path is not None:
-        output.save(path, DRAWN[kind](page).encode())
+        output.save(path, content)
     elif kind == "txt":
-        output.answer_lines(text.drawn(page))
-    elif kind == "csv":
-        output.write(spreadsheet.rows(page), "csv")
-    elif kind == "json":
-        output.write_one(attrs.asdict(page), None)
+        output.answer_lines(content.decode().removesuffix("\n"))
     else:
-        output.document(DRAWN[kind](page).encode())
+        output.document(content)
+
+
+def _kind_of(file: Path | None) -> str:
+    """The format that a file's name asks for; without a file text."""
+    if file is None:
+        return "txt"
+    found = ENDINGS.get(file.suffix.lower())
+    if found is None:
+        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
+    return found
+
+
+def _check(kind: str, theme: str | None, *, raw: bool) -> None:
+    """Refuse options that do not go together, all of them at once."""
+    problems = []
+    if theme is not None and kind not in THEMED:
+        problems.append(f"--theme goes with {' and '.join(sorted(THEMED))}, not with {kind}")
+    if raw and kind != "csv":
+        problems.append(f"--raw goes with csv, not with {kind}")
+    if problems:
+        raise click.UsageError("; ".join(problems))
+    if kind == "png" and not png.is_available():
+        raise click.ClickException("png needs resvg, which is not installed: pip install 'rating-ledger[pictures]'")
+
+
+def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> bytes:
+    """The table in one of the formats."""
+    dark = None if theme is None else theme == "dark"
+    match kind:
+        case "html":
+            return html.drawn(page).encode()
+        case "svg":
+            return svg.drawn(page, dark=dark).encode()
+        case "png":
+            return png.as_png(svg.drawn(page, dark=dark or False))
+        case "json":
+            return json_form.exact(attrs.asdict(page), upright=True)
+        case "csv":
+            return output.divided(spreadsheet.rows(page), "csv", raw=raw).encode()
+        case _:
+            return f"{text.drawn(page)}\n".encode()
