@@ -1,0 +1,158 @@
+r"""Text of unknown origin made harmless where it is shown: on a terminal, in JSON, in the cell of a spreadsheet.
+
+Names, keys, file names and arguments may hold escape sequences that clear the screen, marks that turn the reading
+order round, characters that nobody sees, or formulas. ``visible`` writes such characters as ``\x1b`` or ``\u202e``;
+letters of every script stay as they are. Nothing is printed here; the tools print.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Marks over or under one letter that are shown; UTS #39, section 5.4, finds more than four in no language.
+MOST_MARKS = 4
+
+# Cc controls, Cf format (bidi, zero width, BOM, tags), Cs lone surrogates, Co private, Cn unassigned, Zl and Zp the
+# separators of lines and paragraphs. Blanks (Zs) of every width stay: French and Japanese names are written with them.
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MARK_CATEGORIES = frozenset({"Mn", "Me"})
+# Characters that Unicode calls letters or marks, and that nobody sees (Default_Ignorable_Code_Point).
+_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_ZWNJ, _ZWJ = "\u200c", "\u200d"
+_VIRAMA = 9  # combining class of the marks that join two consonants
+_SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+
+
+@lru_cache(maxsize=4096)
+def _is_hidden(char: str) -> bool:
+    """True for a character that moves, hides or cannot be seen, wherever it stands."""
+    return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
+
+
+@lru_cache(maxsize=4096)
+def _needs_a_look(char: str) -> bool:
+    """True for a character that is not shown in every place: hidden ones, and marks that stand on another."""
+    return _is_hidden(char) or unicodedata.category(char) in _MARK_CATEGORIES
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x100:
+        return _SHORT.get(char) or f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""The text with every character that could deceive written as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
+
+    What stays besides letters, digits, signs and blanks: up to ``MOST_MARKS`` combining marks on one character; the
+    joiners that Persian and Indic spelling needs, where it needs them (RFC 5892, appendix A); a variation selector
+    after the ideograph, symbol or Mongolian letter that it chooses a shape of. Backslashes are not doubled: what is
+    shown is for people to read, and exact only in JSON.
+
+    Args:
+        text: whatever came from a file, a name, an argument or a database; lone surrogates too.
+        keep: hidden characters that are wanted here, such as a line feed.
+    """
+    if (text.isascii() and text.isprintable()) or not any(map(_needs_a_look, text)):
+        return text
+    shown: list[str] = []
+    marks = MOST_MARKS  # how many stand on the character before; a mark needs one to stand on
+    for place, char in enumerate(text):
+        if not _needs_a_look(char) or char in keep:
+            shown.append(char)
+            marks = MOST_MARKS if char.isspace() else 0
+        elif marks < MOST_MARKS and not _is_hidden(char):
+            shown.append(char)
+            marks += 1
+        elif marks < MOST_MARKS and _belongs(text, place):
+            shown.append(char)
+        else:
+            shown.append(_escaped(char))
+            marks = MOST_MARKS
+    return "".join(shown)
+
+
+def _belongs(text: str, place: int) -> bool:
+    """True for a joiner or a variation selector that has its use after the characters before it.
+
+    U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
+    """
+    char, before = text[place], text[place - 1]
+    if char in (_ZWNJ, _ZWJ):
+        return unicodedata.combining(before) == _VIRAMA or (char == _ZWNJ and _parts_joined_letters(text, place))
+    if "\ufe0e" <= char <= "\ufe0f":
+        return unicodedata.category(before) in {"So", "Sm"}
+    if "\ufe00" <= char <= "\ufe02" or "\U000e0100" <= char <= "\U000e01ef":
+        return unicodedata.name(before, "").startswith("CJK ")
+    return "\u180b" <= char <= "\u180f" and unicodedata.name(before, "").startswith("MONGOLIAN LETTER")
+
+
+def _parts_joined_letters(text: str, place: int) -> bool:
+    """True between two letters of scripts that join their letters (Arabic, Syriac), their vowel signs passed over."""
+    before = next((char for char in reversed(text[:place]) if not unicodedata.combining(char)), "")
+    after = next((char for char in text[place + 1 :] if not unicodedata.combining(char)), "")
+    return all(char and unicodedata.bidirectional(char) == "AL" for char in (before, after))
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------
+
+# All controls but the line feed between the parts of a text, separators of lines and paragraphs, lone surrogates, and
+# what nobody sees (Default_Ignorable_Code_Point), bidi controls among it.
+_HIDDEN_IN_JSON = re.compile(
+    "[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def json_escape(text: str) -> str:
+    r"""Every character as JSON's ``\uXXXX``, lone surrogates too."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def in_json(text: str) -> str:
+    """JSON text with every hidden character in it escaped; it says the same to whoever parses it.
+
+    Args:
+        text: JSON, line feeds between its parts; every other hidden character stands within a string of it.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN_IN_JSON.sub(lambda found: json_escape(found[0]), text)
+
+
+# -- spreadsheets --------------------------------------------------------------------------------------------------
+
+# What begins a formula, as spreadsheets of all countries read it, full-width and small forms too; DDE begins so as
+# well. A number begins so and is none.
+_FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+_NUMBER = "[+-]?[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+
+
+def _formula_in(dividers: str) -> re.Pattern[str]:
+    begins = rf"""[\s"']*(?!{_NUMBER}(?:$|[{dividers}]))[{_FORMULA}]"""
+    at_the_start = r"(?<![\s\S])"
+    return re.compile(rf"""(^|[{dividers}])(?={begins}|{at_the_start}[\s"']*\n)""")
+
+
+# A file divided by commas or tabs may be opened as if by others, and then a cell begins after them, too.
+_FORMULA_IN = {"csv": _formula_in(";\n"), "tsv": _formula_in(";,\n")}
+_DIVIDERS = {"csv": re.compile("[;\n]"), "tsv": re.compile("[;,\n]")}
+
+
+def in_cell(text: str, kind: str) -> str:
+    """The text with an apostrophe before whatever a spreadsheet would run, so that it shows it.
+
+    Args:
+        text: a cell of text; numbers are nobody's formula and stay.
+        kind: ``csv`` or ``tsv``.
+    """
+    if text[:1].isalnum() and _DIVIDERS[kind].search(text) is None:
+        return text  # nearly every cell
+    return _FORMULA_IN[kind].sub(r"\1'", text)
