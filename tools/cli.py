@@ -49,6 +49,9 @@ TASKS = {
         "lists": "publishing.lists",
         "diff": "publishing.diff",
     },
+    "Give away": {
+        "export": "exporting.export",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",

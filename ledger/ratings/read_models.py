@@ -1,7 +1,7 @@
 """What every table of the views says, with the unit of each column: the tables that a reader of the views meets.
 
-Tables of the game book are told in ``book.table_docs``, columns of sides in ``ratings.projector``, what a projector keeps
-by the projector itself; here stand the others, and all of them together. Nothing is read or written.
+Tables of the game book are told in ``book.table_docs``, columns of sides in ``ratings.projector``, what a projector
+keeps by the projector itself; here stand the others, and all of them together. Nothing is written.
 """
 
 from __future__ import annotations
@@ -70,10 +70,12 @@ def told(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] = ())
     """
     history, *others = side_tables(projectors, scheme_state)
     found = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
-    found |= {"current": _OWN["current"], **BOOK}
+    found["current"] = _OWN["current"]
+    found.update(BOOK)
     for table in others:
         found[table.name] = TableDoc(_OF_PROJECTOR.format(table.name), _side_columns(table.fold, ()))
-    return found | _OWN
+    found.update(_OWN)
+    return found
 
 
 def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
@@ -91,11 +93,12 @@ def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, Col
 
 
 def told_of(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:
-    """What is told of the tables that these views have, in the order of ``told``; only tables and columns that exist."""
+    """What is told of the tables that these views have, in the order of ``told``; columns as they are stored."""
     known = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = told()[HISTORY.name].columns
     everything = told(projectors, [name for name in known if name not in fixed])
-    return {name: _as_stored(connection, name, table) for name, table in everything.items() if _exists(connection, name)}
+    there = {name: table for name, table in everything.items() if _exists(connection, name)}
+    return {name: _as_stored(connection, name, table) for name, table in there.items()}
 
 
 def _as_stored(connection: sqlite3.Connection, name: str, table: TableDoc) -> TableDoc:

@@ -28,8 +28,8 @@ else:
         import sqlite3
 
 __all__ = [
-    "BUSY_SECONDS", "address", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3",
-    "storage_errors", "sync_folder", "waiting", "whole",
+    "BUSY_SECONDS", "address", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "is_ours",
+    "sqlite3", "storage_errors", "sync_folder", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -156,6 +156,11 @@ _OURS = {
     JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger",
     TOKENS_ID: "the file of tokens of a ledger",
 }  # fmt: skip
+
+
+def is_ours(application_id: int) -> bool:
+    """Whether a file with that mark in its header is one of a ledger."""
+    return application_id in _OURS
 
 
 def check_identity(

@@ -1,7 +1,8 @@
 """Reading many rows of one SQLite file as columns, block by block: by a process of its own, or here.
 
 The process of its own (``reading_process``) reads Arrow columns at a third of the cost of Python's rows, and reads the
-next block while this one works on the last. Both ways give the same rows, all of one transaction. No table is known here.
+next block while this one works on the last. Both ways give the same rows, all of one transaction. No table is known
+here.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def literal(value: object) -> str:
 class TableReader(Protocol):
     """Where rows come from."""
 
-    def frames(self, scan: Scan, rows: int = BLOCK) -> Iterator[DataFrame]:
-        """The rows in blocks of so many, the last one smaller; none is empty.
+    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
+        """The rows in blocks of so many, by default of ``BLOCK``, the last one smaller; none is empty.
 
         Raises:
             StorageError: the file cannot be read.
@@ -96,11 +97,12 @@ class OwnConnection:
         """Say which connection, to which file; a transaction is the caller's business."""
         self._path, self._connection = path, connection
 
-    def frames(self, scan: Scan, rows: int = BLOCK) -> Iterator[DataFrame]:
+    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block."""
         types = {"INTEGER": pl.Int64, "REAL": pl.Float64, "TEXT": pl.String}
         schema = {name: types[kind] for name, (_, kind) in scan.columns.items()}
         after: Sequence[object] | None = None
+        rows = rows or BLOCK
         while True:
             with sqlite.storage_errors(self._path):
                 found = self._connection.execute(scan.block(after, rows)).fetchall()
@@ -135,8 +137,9 @@ class OwnProcess:
         except OSError as error:
             raise StorageError(str(path), f"the process that reads it does not start: {error}") from error
 
-    def frames(self, scan: Scan, rows: int = BLOCK) -> Iterator[DataFrame]:
+    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block; the next is asked for before a block is given."""
+        rows = rows or BLOCK
         self._ask(scan.typed_block(None, rows))
         while True:
             frame = self._answer()
@@ -178,8 +181,9 @@ class OwnProcess:
         """What the process said, or that it is gone, as an error of ours."""
         if text:
             return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
+        code = self._process.wait()
         return StorageError(
-            str(self._path), f"the process that reads it ended (exit code {self._process.wait()}); run the command again"
+            str(self._path), f"the process that reads it ended (exit code {code}); run the command again"
         )
 
 

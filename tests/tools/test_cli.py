@@ -32,6 +32,7 @@ ON_A_LEDGER = {
     "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],
     "token add": ["eve", "--role", "approver"],
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"],
+    "export": ["games", "-o", "games.csv"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 
