@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("runtime",),
     ("facts",),
-    ("schemes", "imports"),
+    ("schemes", "imports", "board"),
     ("journal", "book"),
     ("ratings",),
     ("registry_columns", "registry", "correcting", "raw_reads", "house_policies", "publications"),

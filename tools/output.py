@@ -216,7 +216,7 @@ def write_one(row: Row, fmt: str | None) -> None:
         lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in fields]
         _put(tabulate.tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
-        _put_json(_json(row, _UPRIGHT) + "\n")
+        _put_json(json_text(row))
     else:
         write([in_columns(row) if fmt in DIVIDED else row], fmt)
 
@@ -230,6 +230,12 @@ def in_columns(row: Row) -> Row:
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def json_text(value: Any) -> str:
+    """What ``write_one`` writes of a value as JSON, to be saved in a file."""
+    return _json(value, _UPRIGHT) + "\n"
+
 
 _FLAT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _UPRIGHT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)

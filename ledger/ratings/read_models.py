@@ -61,7 +61,7 @@ _OF_PROJECTOR = "A row for each side of each rated game, as the projector {} kee
 _OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 
 
-def told(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
     """What is told of each table, the games and the history first.
 
     Args:
@@ -92,11 +92,11 @@ def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, Col
     }
 
 
-def told_of(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:
-    """What is told of the tables that these views have, in the order of ``told``; columns as they are stored."""
+def described_in(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:
+    """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
     known = {column for _, column in _columns(connection, HISTORY.name)}
-    fixed = told()[HISTORY.name].columns
-    everything = told(projectors, [name for name in known if name not in fixed])
+    fixed = described()[HISTORY.name].columns
+    everything = described(projectors, [name for name in known if name not in fixed])
     there = {name: table for name, table in everything.items() if _exists(connection, name)}
     return {name: _as_stored(connection, name, table) for name, table in there.items()}
 

@@ -47,7 +47,7 @@ class Column:
     Attributes:
         name: as files call it.
         kind: what it holds.
-        told: its meaning, its unit or form, and the column of another export whose values it has.
+        meaning: what it says, its unit or form, and the column of another export whose values it has.
         sql: the expression that is read; empty where the value is looked up by another column.
         lookup: the name of the table in which the value that was read is looked up.
         of: the column by which it is looked up, where that is another one.
@@ -57,7 +57,7 @@ class Column:
 
     name: str
     kind: Kind
-    told: ColumnDoc
+    meaning: ColumnDoc
     sql: str = ""
     lookup: str = ""
     of: str = ""
@@ -86,9 +86,9 @@ class Column:
     def schema(self) -> dict[str, Any]:
         """What a row of newline-delimited JSON has under its name, as JSON Schema."""
         word = _JSON_TYPES.get(self.kind, self.kind.value)
-        unit = f" ({self.told.unit})" if self.told.unit else ""
+        unit = f" ({self.meaning.unit})" if self.meaning.unit else ""
         kind = [word, "null"] if self.optional else word
-        found: dict[str, Any] = {"description": f"{self.told.doc}{unit}", "type": kind}
+        found: dict[str, Any] = {"description": f"{self.meaning.doc}{unit}", "type": kind}
         return found | ({"pattern": INSTANT_PATTERN} if self.kind is Kind.INSTANT else {})
 
 

@@ -74,7 +74,6 @@ class Dataset:
         key: names of the columns that tell rows apart.
         scans: what is read of the views, one after the other.
         rows: instead, what gives frames in the kinds of the columns.
-        lookups: names of further tables in which its columns are looked up.
     """
 
     name: str
@@ -95,17 +94,17 @@ class Dataset:
 
 def _pool(sql: str) -> Column:
     return Column(
-        name="pool", kind=Kind.TEXT, told=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
+        name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
     )
 
 
 def _name(name: str, of: str, doc: str) -> Column:
-    told = ColumnDoc(f"{doc}; empty once erased")
-    return Column(name=name, kind=Kind.TEXT, told=told, lookup=NAMES, of=of, personal=True)
+    meaning = ColumnDoc(f"{doc}; empty once erased")
+    return Column(name=name, kind=Kind.TEXT, meaning=meaning, lookup=NAMES, of=of, personal=True)
 
 
-def _told(kind: Kind, told: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> Column:
-    return Column(name=name, kind=kind, told=told, sql=sql, optional=optional)
+def _column(kind: Kind, meaning: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> Column:
+    return Column(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
 
 
 def _between(asked: Asked, column: str) -> list[str]:
@@ -121,7 +120,7 @@ _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
 
 def _of_game(name: str, kind: Kind = Kind.TEXT, *, optional: bool = True) -> Column:
-    return _told(kind, _GAME[name], name, f"g.{name}", optional=optional)
+    return _column(kind, _GAME[name], name, f"g.{name}", optional=optional)
 
 
 GAME_COLUMNS = (
@@ -133,7 +132,7 @@ GAME_COLUMNS = (
     _of_game("black", Kind.INTEGER, optional=False),
     _name("black_name", "black", "Black's name"),
     _of_game("outcome", optional=False),
-    _told(
+    _column(
         Kind.NUMBER, ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"), "white_score",
         "g.half_points / 2.0",
     ),
@@ -141,13 +140,13 @@ GAME_COLUMNS = (
     _of_game("half_moves", Kind.INTEGER),
     _of_game("started_at"),
     _of_game("ended_at", optional=False),
-    _told(Kind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
+    _column(Kind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
     _of_game("tournament"),
     _of_game("round"),
-    _told(Kind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
-    _told(Kind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False),
+    _column(Kind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
+    _column(Kind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False),
     _of_game("reason"),
-    _told(
+    _column(
         Kind.INSTANT,
         ColumnDoc("its place in rating order; empty while its period is open", INSTANT), "rated_at",
         f"nullif(g.rated_ms, {OPEN})",
@@ -156,7 +155,7 @@ GAME_COLUMNS = (
     _of_game("black_rating", Kind.INTEGER),
     Column(
         name="corrected_by", kind=Kind.TEXT, lookup=CORRECTED, of="key",
-        told=ColumnDoc(
+        meaning=ColumnDoc(
             "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
         ),
     ),
@@ -183,39 +182,39 @@ GAMES = Dataset(
 
 # -- players -----------------------------------------------------------------------------------------------------
 
-_CURRENT = read_models.told()["current"].columns
+_CURRENT = read_models.described()["current"].columns
 _PERSON = BOOK["players"].columns
 _STANDING = (
     "coalesce((SELECT standing FROM changes WHERE changes.player = p.player "
     "ORDER BY effective_ms DESC, position DESC LIMIT 1), p.standing)"
 )
 PLAYER_COLUMNS = (
-    _told(Kind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
+    _column(Kind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
     _name("name", "player", "the player's name"),
     Column(
         name="identity", kind=Kind.TEXT,
-        told=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
+        meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
         lookup=IDENTITIES, of="player", personal=True,
     ),
-    _told(Kind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING),
-    _told(Kind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
-    Column(name="birth_year", kind=Kind.INTEGER, told=_PERSON["birth_year"], sql="p.birth_year", personal=True),
-    _told(Kind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
-    _told(
+    _column(Kind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING),
+    _column(Kind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
+    Column(name="birth_year", kind=Kind.INTEGER, meaning=_PERSON["birth_year"], sql="p.birth_year", personal=True),
+    _column(Kind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
+    _column(
         Kind.INTEGER, ColumnDoc("the person that this number is merged into", NUMBER, "players.player"),
         "merged_into", "m.into_player",
     ),
     attrs.evolve(
         _pool("c.pool"), optional=True,
-        told=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
+        meaning=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
     ),
-    _told(Kind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
-    _told(Kind.INTEGER, _CURRENT["n"], "games", "c.n"),
-    _told(Kind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
-    _told(
+    _column(Kind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
+    _column(Kind.INTEGER, _CURRENT["n"], "games", "c.n"),
+    _column(Kind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
+    _column(
         Kind.INSTANT, ColumnDoc("the first moment at which that may have ended", INSTANT), "last_ended", "c.ended_ms",
     ),
-    _told(Kind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
+    _column(Kind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
 )  # fmt: skip
 _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
@@ -237,9 +236,9 @@ PLAYERS = Dataset(
 
 _LOOKED_AT = {  # columns of the history that an export shows in another form
     "pool": _pool("h.pool"),
-    "ended_ms": _told(Kind.INSTANT, _ENDED, "ended", "h.ended_ms"),
-    "colour": _told(Kind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"),
-    "half_points": _told(Kind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"),
+    "ended_ms": _column(Kind.INSTANT, _ENDED, "ended", "h.ended_ms"),
+    "colour": _column(Kind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"),
+    "half_points": _column(Kind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"),
 }
 _AFTER = {  # names of people stand behind their numbers
     "player": _name("player_name", "player", "the player's name"),
@@ -249,11 +248,12 @@ _AFTER = {  # names of people stand behind their numbers
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
-    table = read_models.told((), scheme_state)["history"]
+    table = read_models.described((), scheme_state)["history"]
     columns: list[Column] = []
     for name in table_columns.stored_order(table, scheme_state):
         kind = table_columns.kind_of_side(name, scheme_state)
-        plain = _told(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
+        plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
+        plain = attrs.evolve(plain, personal=name in table_columns.PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
     def scans(asked: Asked, shown: Sequence[Column]) -> list[Scan]:
@@ -273,17 +273,17 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
 # -- lists -------------------------------------------------------------------------------------------------------
 
 _LIST_ROW = (
-    Column(name="pool", kind=Kind.TEXT, told=ColumnDoc("name of the pool"), optional=False),
-    Column(name="rank", kind=Kind.INTEGER, told=ColumnDoc("place, from 1"), optional=False),
-    Column(name="player", kind=Kind.INTEGER, told=table_docs.PLAYER, optional=False),
+    Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
+    Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1"), optional=False),
+    Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
-    Column(name="shown", kind=Kind.INTEGER, told=ColumnDoc("rating as lists show it", POINTS), optional=False),
-    Column(name="rating", kind=Kind.NUMBER, told=ColumnDoc("rating, unrounded", POINTS), optional=False),
+    Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
+    Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
     Column(
-        name="games", kind=Kind.INTEGER, told=ColumnDoc("rated games by then that the ledger knows", "games"),
+        name="games", kind=Kind.INTEGER, meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
         optional=False,
     ),
-    Column(name="last_game", kind=Kind.TEXT, told=ColumnDoc("day of the last of them", "ISO 8601")),
+    Column(name="last_game", kind=Kind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
 )  # fmt: skip
 _FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
 
@@ -320,9 +320,9 @@ RATINGS = Dataset(
 LISTS = Dataset(
     name="lists", doc="The published lists as they were published, a row for each player on each.",
     columns=(
-        Column(name="list", kind=Kind.TEXT, told=ColumnDoc("name of the list, POOL@INSTANT/EDITION"), optional=False),
-        Column(name="as_of", kind=Kind.TEXT, told=ColumnDoc("the instant it is of", INSTANT), optional=False),
-        Column(name="edition", kind=Kind.INTEGER, told=ColumnDoc("edition of that list, from 1"), optional=False),
+        Column(name="list", kind=Kind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False),
+        Column(name="as_of", kind=Kind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False),
+        Column(name="edition", kind=Kind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False),
         *_LIST_ROW,
     ),
     key=("list", "player"), rows=_list_rows, filters=frozenset({"pool", "published"}),
@@ -352,7 +352,7 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     connection, projectors = ledger.views.connection, ledger.views.projectors
     if name in PREPARED:
         return PREPARED[name](table_columns.scheme_state(connection))
-    tables = read_models.told_of(connection, projectors)
+    tables = read_models.described_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and table_columns.can_be_had(connection, name)]
     known = [*PREPARED, *further]
     if name not in known:

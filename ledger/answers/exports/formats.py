@@ -98,7 +98,7 @@ def write_parquet(path: Path, parts: Sequence[Part], options: Options) -> None:
     (part,) = parts
     said = {
         "dataset": part.dataset.name, "doc": part.dataset.doc, "entries": options.position,
-        "columns": {column.name: {"doc": column.told.doc, "unit": column.told.unit} for column in part.columns},
+        "columns": {column.name: {"doc": column.meaning.doc, "unit": column.meaning.unit} for column in part.columns},
     }  # fmt: skip
     waiting: Queue[DataFrame | None] = Queue(_AHEAD)
     ended = Event()
@@ -178,7 +178,7 @@ def _foreign_keys(part: Part, tables: Mapping[str, set[str]]) -> list[tuple[str,
     """(table, column, other table, its key) where the other table stands in the same file."""
     found = []
     for column in part.columns:
-        table, _, name = column.told.references.partition(".")
+        table, _, name = column.meaning.references.partition(".")
         if table in tables and name in tables[table]:
             found.append((part.dataset.name, column.name, table, name))
     return found

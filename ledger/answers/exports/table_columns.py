@@ -14,6 +14,7 @@ from ledger.ratings.side_tables import side_tables
 if TYPE_CHECKING:
     import sqlite3
 
+PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
 _KINDS = {"INTEGER": Kind.INTEGER, "REAL": Kind.NUMBER, "TEXT": Kind.TEXT}
 
 
@@ -41,13 +42,17 @@ def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     return all(row[2] in _KINDS for row in connection.execute(f'PRAGMA table_info("{table}")'))
 
 
-def of_table(connection: sqlite3.Connection, table: str, told: TableDoc) -> tuple[list[Column], list[str]]:
+def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[Column], list[str]]:
     """The columns of a table, and the names of its key."""
     found, key = [], {}
     for _, name, kind, not_null, _, place in connection.execute(f'PRAGMA table_info("{table}")'):
-        column_told = told.columns.get(name, ColumnDoc(""))
-        optional = not not_null and not place
-        found.append(Column(name=name, kind=_KINDS[kind], told=column_told, sql=f'"{name}"', optional=optional))
+        meaning = described.columns.get(name, ColumnDoc(""))
+        found.append(
+            Column(
+                name=name, kind=_KINDS[kind], meaning=meaning, sql=f'"{name}"', optional=not not_null and not place,
+                personal=name in PERSONAL,
+            )
+        )  # fmt: skip
         if place:
             key[place] = name
     return found, [key[place] for place in sorted(key)]
