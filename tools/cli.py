@@ -29,6 +29,7 @@ TASKS = {
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
+        "calc": "calculating.calc",
         "pools": "reading.pools",
         "log": "reading.log",
     },
