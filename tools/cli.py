@@ -55,6 +55,9 @@ TASKS = {
         "lists": "publishing.lists",
         "diff": "publishing.diff",
     },
+    "Give away": {
+        "export": "exporting.export",
+    },
     "Prove and keep": {
         "audit": "proving.audit",
         "head": "proving.head",
