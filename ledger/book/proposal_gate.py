@@ -157,7 +157,9 @@ class ProposalGate:
 
     @staticmethod
     def _is_fixed(change: Change, field: str) -> bool:
-        """A pool begins with its first scheme: that one holds from the beginning."""
+        """A pool begins with its first scheme, which holds from the beginning; versions are those that rate anew."""
+        if field in {"scheme_version", "arithmetic"}:
+            return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
         is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
         return is_first and field in {"effective_from", "carry", "conversion"}
 
