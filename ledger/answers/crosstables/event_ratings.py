@@ -35,6 +35,9 @@ class EventRatings(Protocol):
     def after(self, player: int, game: EventGame) -> float | None:
         """Of a player after a game, or after the period or event that it was rated with."""
 
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """How far the opponent's rating before a game was above the player's; None where it counts for no upset."""
+
 
 class LedgerRatings:
     """The ledger's own ratings; of each player they are read when somebody asks."""
@@ -81,6 +84,13 @@ class LedgerRatings:
         row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
 
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """By the ratings that both went into the game with, a newcomer's included, as the rows of upsets have it."""
+        own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
+        if own is None or opponents is None:
+            return None
+        return float(opponents["rating_before"] - own["rating_before"])
+
 
 class ShownRatings:
     """The ratings that the source of the games shows: those of a federation's list, mostly."""
@@ -110,3 +120,8 @@ class ShownRatings:
     def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
         """No source shows it."""
         return None
+
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """By the ratings that the source shows, of games that were played."""
+        own, opponents = self.before(player, game), self.before(game.opponent_of(player), game)
+        return None if own is None or opponents is None or not game.is_played else opponents - own
