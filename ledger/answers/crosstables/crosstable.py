@@ -170,8 +170,8 @@ def _ratings(
         return ShownRatings(games)
     connection = ledger.views.connection
 
-    def sides_of(player: int) -> Mapping[int, dict[str, Any]]:
-        return event_games.sides_of(connection, pool, player, games)
+    def sides_of(player: int, own: Sequence[EventGame]) -> Mapping[int, dict[str, Any]]:
+        return event_games.sides_of(connection, pool, player, own)
 
     return LedgerRatings(states, games, sides_of)
 

@@ -8,7 +8,7 @@ source of the games shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,7 +17,8 @@ from ledger.ratings.player_states import PlayerStates
 
 LEDGER, SHOWN = "ledger", "shown"
 WHOSE = (LEDGER, SHOWN)
-SidesOf = Callable[[int], Mapping[int, dict[str, Any]]]  # of a player, by position of a game, the row of the history
+# Of a player and the games, by position of a game, the row of the history.
+SidesOf = Callable[[int, Sequence[EventGame]], Mapping[int, dict[str, Any]]]
 
 
 class EventRatings(Protocol):
@@ -43,13 +44,18 @@ class LedgerRatings:
     """The ledger's own ratings; of each player they are read when somebody asks."""
 
     def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf) -> None:
-        self._states, self._games, self._sides_of = states, games, sides_of
+        self._states, self._sides_of = states, sides_of
+        self._games: dict[int, list[EventGame]] = {}
+        for game in games:
+            self._games.setdefault(game.white, []).append(game)
+            self._games.setdefault(game.black, []).append(game)
+        self._enrolments: dict[int, float | None] = {}
         self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
         self._before: dict[tuple[int, int], float | None] = {}
 
     def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
         if player not in self._sides:
-            self._sides[player] = self._sides_of(player)
+            self._sides[player] = self._sides_of(player, self._games.get(player, ()))
         return self._sides[player].get(game.position)
 
     def counts(self, game: EventGame) -> bool:
@@ -58,10 +64,10 @@ class LedgerRatings:
 
     def enrolment(self, player: int) -> float | None:
         """In force before the first rated game of the player here; of who has none, before the first game."""
-        return self.before(player, min(self._games_of(player), key=partial(self._rank, player)))
-
-    def _games_of(self, player: int) -> Iterator[EventGame]:
-        return (game for game in self._games if player in {game.white, game.black})
+        if player not in self._enrolments:
+            first = min(self._games[player], key=partial(self._rank, player))
+            self._enrolments[player] = self.before(player, first)
+        return self._enrolments[player]
 
     def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
         """Rated games before others, in the order in which they were rated."""
