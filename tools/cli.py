@@ -32,6 +32,8 @@ TASKS = {
         "changes": "changing.changes",
         "predict": "reading.predict",
         "calc": "calculating.calc",
+        "tournaments": "crosstables.tournaments",
+        "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",
         "log": "reading.log",
     },
@@ -52,6 +54,9 @@ TASKS = {
         "publish": "publishing.publish",
         "lists": "publishing.lists",
         "diff": "publishing.diff",
+    },
+    "Give away": {
+        "export": "exporting.export",
     },
     "Prove and keep": {
         "audit": "proving.audit",
