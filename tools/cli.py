@@ -24,6 +24,7 @@ TASKS = {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
+        "search": "searching.search",
         "graph": "reading.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
