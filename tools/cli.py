@@ -21,7 +21,7 @@ TASKS = {
     "Begin and record": {"init": "writing.init", "import": "writing.import_", "record": "recording.record"},
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
-        "ratings": "reading.ratings",
+        "ratings": "ranking.ratings",
         "show": "reading.show",
         "games": "reading.games",
         "search": "searching.search",

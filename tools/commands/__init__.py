@@ -16,6 +16,7 @@ from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
+from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.ratings import past_views
@@ -54,6 +55,16 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
         if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
             raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
+
+
+def instant(text: str | None, option: str) -> str | None:
+    """The instant that an option gives; what is none is wrong usage."""
+    if text is not None:
+        try:
+            instant_ms(text)
+        except ValueError as error:
+            raise click.UsageError(f"{option}: {error}") from None
+    return text
 
 
 def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
