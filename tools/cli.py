@@ -18,14 +18,16 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_", "record": "recording.record"},
+    "Begin and record": {
+        "init": "writing.init", "import": "import_command.import_", "record": "recording.record",
+    },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "ranking.ratings",
         "show": "reading.show",
         "games": "reading.games",
         "search": "searching.search",
-        "graph": "reading.graph",
+        "graph": "graphing.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",
@@ -51,6 +53,9 @@ TASKS = {
         "publish": "publishing.publish",
         "lists": "publishing.lists",
         "diff": "publishing.diff",
+    },
+    "Give away": {
+        "export": "exporting.export",
     },
     "Prove and keep": {
         "audit": "proving.audit",

@@ -108,7 +108,7 @@ ALL = dict(commands())
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
     "given": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
-    "published": "standard@2010",
+    "published": "standard@2010", "what": "games",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
