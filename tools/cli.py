@@ -33,6 +33,8 @@ TASKS = {
         "changes": "changing.changes",
         "predict": "reading.predict",
         "calc": "calculating.calc",
+        "tournaments": "crosstables.tournaments",
+        "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",
         "log": "reading.log",
     },
