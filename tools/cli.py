@@ -56,8 +56,10 @@ TASKS = {
         "lists": "publishing.lists",
         "diff": "publishing.diff",
     },
-    "Give away": {
+    "Give away and ask by SQL": {
         "export": "exporting.export",
+        "query": "querying.query",
+        "tables": "querying.tables",
     },
     "Prove and keep": {
         "audit": "proving.audit",
