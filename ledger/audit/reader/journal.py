@@ -6,14 +6,14 @@ Beside the rows: its tables, guards and pages, and the index of its keys. What i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from operator import lt
+from operator import itemgetter, lt
 from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, opened, shown
 from ledger.audit.reader.published import JOURNAL, file_falsehoods, page_falsehoods
-from ledger.audit.reader.scan import BLOCK, TAIL, Row, Scan
+from ledger.audit.reader.scan import BLOCK, Row, Scan
 from ledger.audit.reader.tree import TILE, tile_roots
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import TreeHead
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("position", "kind", "key", "body", "leaf")
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM journal"
-_TOLD = f"SELECT position, {TAIL}, body, leaf, CAST(key AS BLOB) FROM journal"
+# The kind is NULL where it or the key is something else than text.
+_TOLD = """
+SELECT position, CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(kind AS BLOB) END, body, leaf,
+  CAST(key AS BLOB) FROM journal
+"""
 _KEY_INDEX = "sqlite_autoindex_journal_1"
+_PAGES = 40  # held in memory: every page is read once, in order, and more would drive others out of the processor's cache
 _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_INDEX} ORDER BY key"
 
 
@@ -75,6 +80,7 @@ def verify_journal(
         scan = Scan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
         file.read_any_text()
+        connection.execute(f"PRAGMA cache_size = {_PAGES}")
         try:
             _read_rows(connection, scan, lambda done: progress(done, total) if progress else None)
         except READ_ERRORS as error:
@@ -128,7 +134,7 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseh
     try:
         cursor = connection.execute(_INDEXED)
         while agrees and (rows := cursor.fetchmany(BLOCK)):
-            keys = [*last, *(key for key, _ in rows)]
+            keys = [*last, *map(itemgetter(0), rows)]
             agrees = all(map(lt, keys, keys[1:]))
             total += sum(map(hash, rows))
             last = keys[-1:]
