@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from operator import itemgetter, lt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("position", "kind", "key", "body", "leaf")
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM journal"
-# The kind is NULL where it or the key is something else than text.
-_TOLD = """
+_TOLD = "SELECT position, kind, body, leaf, key FROM journal"
+# Where the columns may hold anything: the kind is NULL where it or the key is something else than text.
+_TOLD_OF_ANY_TYPE = """
 SELECT position, CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(kind AS BLOB) END, body, leaf,
   CAST(key AS BLOB) FROM journal
 """
 _KEY_INDEX = "sqlite_autoindex_journal_1"
-_PAGES = 40  # held in memory: every page is read once, in order, and more would drive others out of the processor's cache
+_PAGES = 40  # kept in memory: each is read once, in order, and many would not stay in the processor's cache
 _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_INDEX} ORDER BY key"
 
 
@@ -81,12 +82,13 @@ def verify_journal(
         total = last_position(connection)
         file.read_any_text()
         connection.execute(f"PRAGMA cache_size = {_PAGES}")
+        of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         try:
-            _read_rows(connection, scan, lambda done: progress(done, total) if progress else None)
+            _read_rows(file, scan, lambda done: progress(done, total) if progress else None, strict=not of_the_file)
         except READ_ERRORS as error:
+            file.read_any_text()
             _read_up_to(connection, scan, error)
         falsehoods = (scan.falsehoods + _node_falsehoods(connection, scan))[:FIRST_FALSEHOODS]
-        of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
             of_the_file += _index_falsehoods(connection, scan)
         falsehoods += dict.fromkeys(of_the_file)  # each falsehood once, even if found twice
@@ -95,14 +97,31 @@ def verify_journal(
     return JournalVerdict(head, scan.entries, tuple(falsehoods), tuple(scan.clocks), scan.roots)
 
 
-def _read_rows(connection: sqlite3.Connection, scan: Scan, advance: Callable[[int], None]) -> None:
-    """All rows in order; those of a block of which one is false are read again as they stand."""
-    cursor = connection.execute(f"{_TOLD} ORDER BY position")
-    while rows := cursor.fetchmany(BLOCK):
+def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, strict: bool) -> None:
+    """All rows in order; those of a block of which one is false are read again as they stand.
+
+    Args:
+        file: the journal.
+        scan: takes the rows.
+        advance: told how many were taken.
+        strict: the table is as it is published and SQLite found no value of another type in it, so that whatever is
+            given as bytes where text belongs is text.
+    """
+    cursor = file.connection.execute(f"{_TOLD if strict else _TOLD_OF_ANY_TYPE} ORDER BY position")
+    between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
+    while rows := _fetched(file, cursor, as_bytes=strict):
         if not scan.take(rows):
-            between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
-            scan.judge(connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
+            scan.judge(file.connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
         advance(scan.entries)
+
+
+def _fetched(file: Snapshot, cursor: sqlite3.Cursor, *, as_bytes: bool) -> list[Any]:
+    """The next rows, text as its bytes where that is wanted."""
+    if as_bytes:
+        file.connection.text_factory = bytes
+    rows = cursor.fetchmany(BLOCK)
+    file.read_any_text()
+    return rows
 
 
 def _read_up_to(connection: sqlite3.Connection, scan: Scan, error: Exception) -> None:
