@@ -18,16 +18,22 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_"},
+    "Begin and record": {
+        "init": "writing.init", "import": "import_command.import_", "record": "recording.record",
+    },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
-        "graph": "reading.graph",
+        "graph": "graphing.graph",
+        "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",
+        "calc": "calculating.calc",
+        "tournaments": "crosstables.tournaments",
+        "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",
         "log": "reading.log",
     },
@@ -48,6 +54,9 @@ TASKS = {
         "publish": "publishing.publish",
         "lists": "publishing.lists",
         "diff": "publishing.diff",
+    },
+    "Give away": {
+        "export": "exporting.export",
     },
     "Prove and keep": {
         "audit": "proving.audit",

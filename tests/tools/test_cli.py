@@ -31,14 +31,18 @@ ON_A_LEDGER = {
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
     "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],
     "token add": ["eve", "--role", "approver"],
-    "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"],
+    "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
+    "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
+    "tournaments": [], "crosstable": ["Cup"],
+    "export": ["games", "-o", "games.csv"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 
 
 def test_the_commands_are_those_tested_here() -> None:
     asking = {command.split()[0] for command in ON_A_LEDGER}
-    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint"}  # they begin without a ledger
+    # they begin without a ledger
+    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint", "calc"}
     assert asking | without == set(cli.COMMANDS)
 
 
