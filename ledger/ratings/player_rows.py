@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 NEVER = -(2**62)  # before any game, milliseconds
+N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
@@ -93,10 +94,12 @@ class PlayerRows:
         self.tables = tuple(tables)
         self.facts = facts_wanted(tables)
         self.wanted = columns_wanted(tables)
+        self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
         self._many = [self._select_many(table) for table in tables]
         self._insert = {table.name: table.insert for table in tables}
+        self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
     def last_place(self, player: int) -> tuple[int, int]:
         """How many rated games the player has, and when the last one took its place in rating order, milliseconds."""
@@ -138,22 +141,35 @@ class PlayerRows:
             ProjectionError: there is no such row.
         """
         played = {player: n for player, n in counts.items() if n}
-        asked = (self._number, _json(list(played.items())))
-        kept: list[dict[int, list[float]]] = []
-        states: dict[int, tuple[int, tuple[float, ...]]] = {}
-        width = len(self._pool.state_fields)
-        for table, query in zip(self.tables, self._many, strict=True):
-            rows = self._connection.execute(query, asked).fetchall()
-            if table.fold is HISTORY:
-                states = {row[0]: (row[1], row[2 : 2 + width]) for row in rows}
-                rows = [(row[0], *row[2 + width :]) for row in rows]
-            kept.append({row[0]: as_read(table.fold, row[1:]) for row in rows})
-            if len(rows) < len(played):
-                missing = min(played.keys() - kept[-1].keys())
-                raise _without_row(table.name, missing, played[missing])
+        width = 1 + len(self._pool.state_fields)
         found = {player: self.begun(None) for player in counts.keys() - played.keys()}
+        history, *others = self.stored(played)
         for player, n in played.items():
-            found[player] = Carried(self._held(*states[player], n), [of_table[player] for of_table in kept])
+            game, *fields = history[player][:width]
+            kept = [history[player][width:], *(of_table[player] for of_table in others)]
+            found[player] = Carried(
+                self._held(game, fields, n),
+                [as_read(table.fold, values) for table, values in zip(self.tables, kept, strict=True)],
+            )
+        return found
+
+    def stored(self, counts: Mapping[int, int]) -> list[dict[int, tuple[Any, ...]]]:
+        """Of each table, by player, what the row of the given game keeps: in the history the game and the state first.
+
+        Args:
+            counts: by player, which of the player's rated games.
+
+        Raises:
+            ProjectionError: there is no such row.
+        """
+        asked = (self._number, _json([int(player) << N_BITS | int(n) for player, n in counts.items()]))
+        found = []
+        for table, query in zip(self.tables, self._many, strict=True):
+            rows = {row[0]: row[1:] for row in self._connection.execute(query, asked)}
+            if len(rows) < len(counts):
+                missing = min(counts.keys() - rows.keys())
+                raise _without_row(table.name, missing, counts[missing])
+            found.append(rows)
         return found
 
     def _held(self, game: int, fields: Sequence[float], n: int) -> Held:
@@ -168,7 +184,7 @@ class PlayerRows:
         names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
         return (
             f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
-            "ON h.pool = ?1 AND h.player = asked.value ->> 0 AND h.n = asked.value ->> 1"
+            f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = asked.value & {(1 << N_BITS) - 1}"
         )
 
     def _era(self, game: int) -> int:
@@ -187,9 +203,12 @@ class PlayerRows:
             raise _without_row(table, player, n)
         return row
 
-    def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert rows in the order of the table's columns."""
-        self._connection.executemany(self._insert[table.name], rows)
+    def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
+        """Insert rows in the order of the table's columns; on request over those of the same players and numbers.
+
+        A row that is replaced by the same one costs SQLite no page.
+        """
+        self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
@@ -202,6 +221,9 @@ class PlayerRows:
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms, listed)`` each."""
         self._connection.executemany(WRITE_CURRENT, rows)
+
+    def stand_again(self, players: Iterable[int]) -> None:
+        """Take note of players who were rated again and whose later rows, the last one too, stand as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from ledger.book.timeline import Pool
 from ledger.errors import ProjectionError, one_line
@@ -20,36 +21,64 @@ from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 
 
-def write(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> list[Column]:
-    """Fold and write all sides of rated games.
+class Folded(NamedTuple):
+    """What the folds of the tables make of the sides of rated games.
+
+    Attributes:
+        sides: the columns of the sides, by name, sorted by player and game number.
+        kept: by table, the columns of the running state after each side.
+        running: by table, the running state that each player has reached, flat.
+    """
+
+    sides: dict[str, Column]
+    kept: list[list[Column]]
+    running: list[Column]
+
+
+def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> Folded:
+    """Fold all sides of rated games.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        rows: whose tables are to be filled.
+        rated: what is folded.
+        running: by table, the running state of its fold, flat, by player; left as it is.
+    """
+    sides = sides_of(cols, pool, rated, rows.wanted)
+    folded = [
+        fold(cols, table.fold, sides["owner"], sides, state)
+        for table, state in zip(rows.tables, running, strict=True)
+    ]
+    return Folded(sides, [kept for kept, _ in folded], [reached for _, reached in folded])
+
+
+def write(
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, folded: Folded, *, replacing: bool = False
+) -> list[tuple[Any, ...]]:
+    """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
 
     Args:
         cols: how the columns are held.
         pool: the pool.
         rows: where they are written.
         rated: what is written.
-        running: by table, the running state of its fold, flat, by player.
-
-    Returns:
-        The running states after these sides.
+        folded: what ``fold_all`` gives for it.
+        replacing: rows with these numbers may be there, and are replaced.
     """
-    sides = sides_of(cols, pool, rated, rows.wanted)
+    sides = folded.sides
     lengths = [last - first for first, last in pairwise(rated.starts)]
     player_column = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
     pool_column = [pool.pool] * len(player_column)
     n_column = cols.lists([sides["n"]])[0]
-    after = []
-    for table, state in zip(rows.tables, running, strict=True):
-        folded, reached = fold(cols, table.fold, sides["owner"], sides, state)
+    for table, kept in zip(rows.tables, folded.kept, strict=True):
         stored = [sides[name] for name in table.fold.stores]
         stored += [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        lists = cols.lists([*stored, *folded])
-        rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True))
-        after.append(reached)
+        lists = cols.lists([*stored, *kept])
+        rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True), replacing=replacing)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
     last_sides = cols.lists([*(cols.take(sides[name], ends) for name in CURRENT), _listed(cols, pool, rated, ends)])
-    rows.write_current(zip([pool.pool] * len(rated.players), rated.players, *last_sides, strict=True))
-    return after
+    return list(zip([pool.pool] * len(rated.players), rated.players, *last_sides, strict=True))
 
 
 def _listed(cols: Columns, pool: Pool, rated: Rated, ends: Column) -> Column:

@@ -149,6 +149,7 @@ _JOURNAL = (
 _LATE = (_time("late", "late", "a late result", "the same in the journal that took least", 1.5),)
 _CORRECTIONS = (
     _time("correction", "corrections", "a correction", "the same in the journal that took least", 1.5),
+    _time("preview", "corrections", "the preview of a correction", "the correction itself", 1.2),
     _time("correction-rebuild", "corrections", "a correction", "rebuild of all views"),
     _time("correction-replay", "corrections", "a correction", "eventsourcing, the log replayed"),
     _time(
@@ -170,7 +171,10 @@ _LIVE = (
     _rate("project-normal", "live", "project, a transaction each", "the same, synchronous=NORMAL", "games/s"),
 )  # fmt: skip
 _OTHERS = (
+    _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
+    _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
+    _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
 
