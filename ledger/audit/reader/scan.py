@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import cycle
 from json.encoder import encode_basestring as quote
 from operator import itemgetter, mod
 from typing import Any
@@ -59,8 +60,8 @@ class Scan:
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
             leaves = leaves_of(bodies)
-            stamps = [_STAMP_OF(bodies[0])] * len(rows)
-            if not bodies[-1].endswith(stamps[0]):  # they ascend: where the last is the first, all are the same
+            stamps = [_STAMP_OF(bodies[0])]
+            if not bodies[-1].endswith(stamps[0]):  # they ascend: where the last is the first, all must be the same
                 stamps = list(map(_STAMP_OF, bodies))
             right = (
                 leaves == list(stored)
@@ -165,13 +166,19 @@ def _ends(
 ) -> Iterator[bytes]:
     """How each body must end.
 
+    Args:
+        kinds: as bytes, None where a column is no text.
+        keys: as bytes.
+        positions: of the entries.
+        stamps: the ends of the bodies from the instant on, or the one of them that is that of all.
+
     Raises:
         ValueError: a kind or key is not text in UTF-8, or an entry is of those that are looked at one by one.
     """
     ends = {kind: _end(kind) for kind in set(kinds)}
     if b"".join(keys).translate(None, _PLAIN):
         keys = [quote(key.decode())[1:-1].encode() for key in keys]
-    return map(mod, map(ends.__getitem__, kinds), zip(keys, positions, stamps, strict=True))
+    return map(mod, map(ends.__getitem__, kinds), zip(keys, positions, cycle(stamps)))  # it never ends
 
 
 @lru_cache(_KINDS)
