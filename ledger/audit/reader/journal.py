@@ -5,7 +5,8 @@ Beside the rows: its tables, guards and pages, and the index of its keys. What i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from operator import itemgetter, lt
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def verify_journal(
         CorruptError: it is too damaged to be read at all, or holds no table ``journal``.
     """
     outside = tuple(dict.fromkeys(head for head in (since, kept) if head))
-    with opened(source, "journal") as file:
+    with opened(source, "journal") as file, _few_pages(file.connection):
         connection = file.connection
         columns = [row[1] for row in connection.execute("PRAGMA table_info(journal)")]
         missing = [name for name in _COLUMNS if name not in columns]
@@ -81,7 +82,6 @@ def verify_journal(
         scan = Scan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
         file.read_any_text()
-        connection.execute(f"PRAGMA cache_size = {_PAGES}")
         of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         try:
             _read_rows(file, scan, lambda done: progress(done, total) if progress else None, strict=not of_the_file)
@@ -95,6 +95,17 @@ def verify_journal(
     head = TreeHead(scan.size, scan.root())
     falsehoods += [falsehood for head_outside in outside for falsehood in _since_falsehoods(scan, head_outside)]
     return JournalVerdict(head, scan.entries, tuple(falsehoods), tuple(scan.clocks), scan.roots)
+
+
+@contextmanager
+def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
+    """Keep few pages in memory meanwhile; whoever looks things up afterwards has as many as before."""
+    (usual,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {_PAGES}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {usual}")
 
 
 def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, strict: bool) -> None:
