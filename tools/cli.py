@@ -23,9 +23,10 @@ TASKS = {
     },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
-        "ratings": "reading.ratings",
+        "ratings": "ranking.ratings",
         "show": "reading.show",
         "games": "reading.games",
+        "search": "searching.search",
         "graph": "graphing.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
@@ -59,6 +60,7 @@ TASKS = {
         "export": "exporting.export",
         "query": "querying.query",
         "tables": "querying.tables",
+        "datasette": "serving.datasette",
     },
     "Prove and keep": {
         "audit": "proving.audit",
