@@ -87,10 +87,11 @@ HOT_PLANS = {
     ],
     "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
-    "page of a graph": [A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games")],
-    "opponents of a page": [
-        A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs"), BY_PLAYER.format("now"),
+    "page of a graph": [
+        A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games"), BY_GAME_NUMBER.format("theirs"),
+        BY_PLAYER.format("now"),
     ],
+    "opponents of a page": [A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs")],
     "games between": [BY_PLAYER.format("history")],
 }
 
