@@ -100,6 +100,13 @@ IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
+    "RANKED": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=? AND rating>?)"],
+    "RATINGS_AT": [
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        BY_GAME_NUMBER.format("h"),
+        "CORRELATED SCALAR SUBQUERY 1",
+        BY_PLAYER.format("mine"),
+    ],
     "ANY_LATE": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SCALAR SUBQUERY 1",

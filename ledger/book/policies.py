@@ -18,6 +18,7 @@ from ledger.runtime.nearest import choice_of, did_you_mean
 
 PUBLISHING = "publishing"
 UPSETS = "upsets"
+CLASSES = "classes"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
 Value = int | bool
@@ -80,6 +81,16 @@ POLICIES: Mapping[str, Policy] = {
     UPSETS: Policy(
         "which results are upsets",
         {"margin": Setting(200, "points", "a result against a rating higher by at least so much is an upset")},
+    ),
+    CLASSES: Policy(
+        "which rating is of which class and strength; the defaults are ChessWorld's",
+        {
+            "b_from": Setting(1400, "points", "class B begins here, A is below"),
+            "c_from": Setting(1880, "points", "class C begins here"),
+            "d_from": Setting(2200, "points", "class D begins here"),
+            "intermediate_from": Setting(1601, "points", "strength Intermediate begins here, Beginner is below"),
+            "advanced_from": Setting(2401, "points", "strength Advanced begins here"),
+        },
     ),
 }
 

@@ -37,6 +37,15 @@ SELECT (SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2 AND listed 
   + (SELECT count(*) FROM current WHERE pool = ?1 AND rating = ?2 AND player < ?3 AND listed = 1) AS n
 """
 LISTED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1"
+RANKED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1 AND n >= ?2 AND rating >= ?3"
+# The last row of each player at an instant, where every game is rated when it ends.
+RATINGS_AT = """
+SELECT h.player, h.rating, h.n, h.ended_ms FROM current CROSS JOIN history AS h
+ON h.pool = current.pool AND h.player = current.player AND h.n = (
+  SELECT n FROM history AS mine
+  WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
+WHERE current.pool = ?1
+"""
 PLAYERS = "SELECT player FROM current WHERE pool = ?1"
 LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
