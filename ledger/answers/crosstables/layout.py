@@ -110,7 +110,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     often = {2: ", double round", 3: ", triple round"}.get(page.meetings or 1) or (
         f", each pair {page.meetings} times" if (page.meetings or 1) > 3 else ""
     )
-    is_seen = " as its games look" if page.format_is == "seen" else ""
+    is_seen = " as its games look" if page.format_is == "seen" and page.format != "other" else ""
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
     mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
     return (
@@ -131,7 +131,8 @@ def _notes(page: Crosstable) -> list[str]:
     if not any(tie_break.decides for tie_break in page.tie_breaks) and any(
         standing.first_place != standing.last_place for standing in page.standings
     ):
-        notes.append("Places are shared by who is level on points; tie-breaks only order the rows.")
+        level = "who is level on points; tie-breaks only order the rows"
+        notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
     return notes
