@@ -172,6 +172,8 @@ _LIVE = (
 )  # fmt: skip
 _OTHERS = (
     _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
+    _time("ranking", "ranking", "a ranking at any instant, in full", "one bare scan of the last rows", 2, 1),
+    _time("search", "search", "players by parts of their names", "the bare full-text query", 2, 1.3),
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
     _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
     _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
