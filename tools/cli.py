@@ -60,6 +60,7 @@ TASKS = {
         "export": "exporting.export",
         "query": "querying.query",
         "tables": "querying.tables",
+        "datasette": "serving.datasette",
     },
     "Prove and keep": {
         "audit": "proving.audit",

@@ -34,7 +34,7 @@ ON_A_LEDGER = {
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
     "search": ["ann"], "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
     "tournaments": [], "crosstable": ["Cup"],
-    "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [],
+    "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "datasette": [],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ from ledger.answers.crosstables import editions, event_games, kinds, performance
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
 from ledger.answers.crosstables.knockouts import matches
+from ledger.answers.crosstables.knockouts import places as knockout_places
 from ledger.answers.crosstables.page import (
     Crosstable,
     EditionSpan,
@@ -133,8 +134,10 @@ class Event:
         self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, games, wanted)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
-        self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
         self._ledger = ledger
+        if self.kind.format == Format.KNOCKOUT and not wanted.tie_breaks:
+            self.places = knockout_places(self.matches, self.places)
+        self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
         self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
         for game in games:
             self.games_of[game.white].append(game)
