@@ -56,7 +56,7 @@ class Carried(NamedTuple):
 
     Attributes:
         held: the scheme's state, its era, and how many games were rated; None for a newcomer.
-        kept: the running state of each table's fold.
+        kept: the running state of each table's fold; nothing of a fold by tournament, whose rows are read when needed.
     """
 
     held: Held | None
@@ -94,8 +94,9 @@ class PlayerRows:
         self.facts = facts_wanted(tables)
         self.wanted = columns_wanted(tables)
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
-        self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
+        self._kept = [(table, _select_kept(table)) for table in tables]
         self._many = [self._select_many(table) for table in tables]
+        self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
 
     def last_place(self, player: int) -> tuple[int, int]:
@@ -128,8 +129,30 @@ class PlayerRows:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
         held = self._held(game, fields, n)
-        kept = [as_read(table.fold, self._row(table.name, query, player, n)) for table, query in self._kept]
-        return Carried(held, kept)
+        return Carried(held, [self._kept_row(table, query, player, n) for table, query in self._kept])
+
+    def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
+        """The running state of a table's fold after the player's *n*-th game."""
+        if table.by_tournament:
+            return []
+        if not table.is_sparse:
+            return as_read(table.fold, self._row(table.name, query, player, n))
+        row = self._connection.execute(query, (self._number, player, n)).fetchone()
+        return begun(table.fold, None) if row is None else as_read(table.fold, row)
+
+    def in_tournaments(self, table: SideTable, pairs: Sequence[tuple[int, str]]) -> list[list[float]]:
+        """By player and tournament, the running state that the last row of theirs keeps, or with which a fold begins.
+
+        Args:
+            table: of a fold by tournament; rows that are to go are gone.
+            pairs: the players and the names of tournaments.
+        """
+        start, rows = begun(table.fold, None), self._in_tournament[table.name]
+        found = []
+        for player, tournament in pairs:
+            row = self._connection.execute(rows, (self._number, tournament, player)).fetchone()
+            found.append(start if row is None else as_read(table.fold, row))
+        return found
 
     def many_carried(self, counts: Mapping[int, int]) -> dict[int, Carried]:
         """By player, what each brings to the game after so many.
@@ -143,7 +166,15 @@ class PlayerRows:
         states: dict[int, tuple[int, tuple[float, ...]]] = {}
         width = len(self._pool.state_fields)
         for table, query in zip(self.tables, self._many, strict=True):
+            if table.by_tournament:
+                kept.append(dict.fromkeys(played, []))
+                continue
             rows = self._connection.execute(query, asked).fetchall()
+            if table.is_sparse:
+                kept.append({row[0]: as_read(table.fold, row[1:]) for row in rows})
+                start = begun(table.fold, None)
+                kept[-1].update((player, start) for player in played.keys() - kept[-1].keys())
+                continue
             if table.fold is HISTORY:
                 states = {row[0]: (row[1], row[2 : 2 + width]) for row in rows}
                 rows = [(row[0], *row[2 + width :]) for row in rows]
@@ -166,9 +197,15 @@ class PlayerRows:
         """The question for the rows of many players: of the history with the game and the scheme's state first."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
+        place = "asked.value ->> 1"
+        if table.is_sparse:
+            place = (
+                f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = asked.value ->> 0 '
+                f"AND r.n <= {place} ORDER BY r.n DESC LIMIT 1)"
+            )
         return (
             f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
-            "ON h.pool = ?1 AND h.player = asked.value ->> 0 AND h.n = asked.value ->> 1"
+            f"ON h.pool = ?1 AND h.player = asked.value ->> 0 AND h.n = {place}"
         )
 
     def _era(self, game: int) -> int:
@@ -179,7 +216,7 @@ class PlayerRows:
 
     def begun(self, seed: Seed | None) -> Carried:
         """What a player with this past brings to the first rated game, but for the scheme's state."""
-        return Carried(None, [begun(table.fold, seed) for table in self.tables])
+        return Carried(None, [[] if table.by_tournament else begun(table.fold, seed) for table in self.tables])
 
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
@@ -188,7 +225,9 @@ class PlayerRows:
         return row
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert rows in the order of the table's columns."""
+        """Insert rows in the order of the table's columns; none is nothing to do."""
+        if rows == ():
+            return
         self._connection.executemany(self._insert[table.name], rows)
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
@@ -221,6 +260,25 @@ def _json(values: Sequence[Any]) -> str:
     return orjson.dumps(values).decode()
 
 
+def _quoted(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns) or "NULL"  # a fold may keep nothing
+
+
 def _select(table: str, columns: Sequence[str]) -> str:
-    names = ", ".join(f'"{name}"' for name in columns) or "NULL"  # a fold may keep nothing
-    return f'SELECT {names} FROM "{table}" WHERE pool = ? AND player = ? AND n = ?'
+    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND n = ?'
+
+
+def _select_kept(table: SideTable) -> str:
+    """The question for the running state after a player's game: its own row, or the last one up to it."""
+    columns = [kept.name for kept in table.fold.state]
+    if not table.is_sparse:
+        return _select(table.name, columns)
+    where = "pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1"
+    return f'SELECT {_quoted(columns)} FROM "{table.name}" WHERE {where}'
+
+
+def _select_in_tournament(table: SideTable) -> str:
+    """The question for the last running state of a player in a tournament."""
+    columns = _quoted(kept.name for kept in table.fold.state)
+    where = "pool = ? AND tournament = ? AND player = ? ORDER BY n DESC LIMIT 1"
+    return f'SELECT {columns} FROM "{table.name}" WHERE {where}'
