@@ -167,7 +167,7 @@ class PlayerRows:
         width = len(self._pool.state_fields)
         for table, query in zip(self.tables, self._many, strict=True):
             if table.by_tournament:
-                kept.append(dict.fromkeys(played, []))
+                kept.append({player: [] for player in played})
                 continue
             rows = self._connection.execute(query, asked).fetchall()
             if table.is_sparse:

@@ -103,8 +103,11 @@ class PoolBuild:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
-        self._facts = further_facts(pool, facts_wanted(self._tables))
         self._wanted = columns_wanted(self._tables)
+        facts = further_facts(pool, facts_wanted(self._tables))
+        self._texts = [name for name in facts if name in self._wanted and SIDE_COLUMNS[name].type == "TEXT"]
+        in_codes = {fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._wanted and name != fact}
+        self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
         self._roster = roster
         self._players = _Players(pool, roster)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
@@ -126,7 +129,7 @@ class PoolBuild:
         """
         for frame in blocks:
             rated = self._rate(_as_games(frame, self._pool, self._facts))
-            sides = self._side_frame(rated)
+            sides = self._side_frame(rated, frame)
             self._sides.add(sides.filter(pl.col("player") > after_player) if after_player else sides)
 
     def write(self, writer: TableWriter, progress: Progress) -> Iterator[int]:
@@ -167,8 +170,13 @@ class PoolBuild:
         self._players.keep(era, players, state, counts)
         return kept
 
-    def _side_frame(self, rated: Rated) -> DataFrame:
-        """The sides of rated games by player and game number, with what the tables need of them."""
+    def _side_frame(self, rated: Rated, frame: DataFrame) -> DataFrame:
+        """The sides of rated games by player and game number, with what the tables need of them.
+
+        Args:
+            rated: the games.
+            frame: the same games, from which texts are taken as they are.
+        """
         sides = sides_of(MANY, self._pool, rated, self._wanted)
         if "listed" in self._wanted:
             sides["listed"] = side_rows.listed_sides(MANY, self._pool, rated, np.arange(len(rated.order)))
@@ -177,6 +185,8 @@ class PoolBuild:
             if name in self._wanted or name in CURRENT:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
+        for name in self._texts:
+            columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
             columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
         return pl.DataFrame(columns)
@@ -217,8 +227,9 @@ class PoolBuild:
         """Fold and write the sides of some players that are of a tournament."""
         there = sides.filter(pl.col("tournament").is_not_null())
         if len(there):
-            pairs = there.select(pl.struct("player", "tournament").rank("dense") - 1).to_series()
-            run = pairs.to_numpy().astype(np.int32)
+            names = there["tournament"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+            pairs = there["player"].to_numpy().astype(np.int64) * (int(names.max()) + 1) + names
+            run = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run.max()) + 1)
             self._insert(writer, table, there, _folded(table, run, there, state))
 

@@ -49,7 +49,7 @@ class ProjectorContract:
     """
 
     games = 300
-    seeds = (1, 2, 3)
+    seeds: tuple[int, ...] = (1, 2, 3)
 
     def make(self) -> Projector:
         """The projector to be tested."""

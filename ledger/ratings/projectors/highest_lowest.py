@@ -18,7 +18,7 @@ ERA, HIGHEST, HIGHEST_N, LOWEST, LOWEST_N = range(5)
 
 
 def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Note a rating above the highest or below the lowest under the scheme of the game; the first game of a value holds.
+    """Note a rating above the highest or below the lowest under the scheme of the game; of equals the first holds.
 
     Args:
         state: where the player's fields stand, from *p* on.
