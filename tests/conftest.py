@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,3 +72,8 @@ def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
     """A folder with a copy of it, to be hurt."""
     return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: the collector need not look through it again and again."""
+    gc.freeze()

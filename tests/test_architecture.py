@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("runtime",),
     ("facts",),
-    ("schemes", "imports"),
+    ("schemes", "imports", "board"),
     ("journal", "book"),
     ("ratings",),
     ("registry_columns", "registry", "correcting", "raw_reads", "house_policies", "publications"),
@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 HEAVY = {
     "adbc_driver_manager", "adbc_driver_sqlite", "cryptography", "matplotlib", "numba", "numpy", "pandas", "polars",
-    "pyarrow", "sqlite_utils", "zstandard",
+    "pyarrow", "resvg_py", "sqlite_utils", "zstandard",
 }  # fmt: skip
 PRONOUNS = {"it", "its", "mine", "one", "ours", "some", "theirs", "them", "told"}
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar

@@ -129,7 +129,7 @@ def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_besi
     library = {f"ledger/{path.relative_to(ROOT / 'ledger')}" for path in (ROOT / "ledger").rglob("*.py")}
     mapped = {
         f"ledger/{path.relative_to(ROOT)}"
-        for folder, pattern in (("tools", "*.py"), ("schemas", "*.py"), ("schemas", "events/*.json"))
+        for folder, pattern in (("tools", "*.py"), ("schemas", "*.py"), ("schemas", "*/*.json"))
         for path in (ROOT / folder).rglob(pattern)
     }
     data = {"ledger/py.typed", "ledger/tools/attack/recorder.c", "ledger/tools/sample/club.pgn"}

@@ -18,13 +18,14 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_"},
+    "Begin and record": {"init": "writing.init", "import": "writing.import_", "record": "recording.record"},
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
         "graph": "reading.graph",
+        "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",
         "predict": "reading.predict",

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.correcting.previews import Impact
 from ledger.runtime.lazy import mpl, mpl_figure
+from ledger.runtime.visible import visible
 
 from .pictures import COLOURS, FAINT, INK, STYLE
-from .visible import visible
 from .wording import counted
 
 if TYPE_CHECKING:

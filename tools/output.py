@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.runtime.lazy import tabulate
-
-from .visible import in_cell, in_json, json_escape, visible
+from ledger.runtime.visible import in_cell, in_json, json_escape, visible
 
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -217,7 +216,7 @@ def write_one(row: Row, fmt: str | None) -> None:
         lines = [(_shown(name), _shown(f"{v:g}" if isinstance(v, float) else v)) for name, v in fields]
         _put(tabulate.tabulate(lines, tablefmt="plain", missingval="-", disable_numparse=True) + "\n")
     elif fmt is None:
-        _put_json(_json(row, _UPRIGHT) + "\n")
+        _put_json(json_text(row))
     else:
         write([in_columns(row) if fmt in DIVIDED else row], fmt)
 
@@ -231,6 +230,12 @@ def in_columns(row: Row) -> Row:
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def json_text(value: Any) -> str:
+    """What ``write_one`` writes of a value as JSON, to be saved in a file."""
+    return _json(value, _UPRIGHT) + "\n"
+
 
 _FLAT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _UPRIGHT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
@@ -319,6 +324,27 @@ def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any
     heads = list(map(_shown, headers))
     text = tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
     return f"{_for_people(title)}\n{text}" if title else text
+
+
+def document(content: bytes) -> None:
+    """Put a whole document, such as SVG or PNG, on standard output as it is; whoever made it made its text harmless.
+
+    Raises:
+        ClickException: it is no text, and standard output is a terminal.
+    """
+    try:
+        text = None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is None and is_terminal():
+        raise click.ClickException("this is no text for a terminal: give -o FILE, or send it into a file")
+    _flush()
+    if not _refusals:
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except OSError as refusal:
+            _refusals.append(refusal)
 
 
 # -- files ---------------------------------------------------------------------------------------------------------

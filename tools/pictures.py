@@ -14,8 +14,7 @@ import click
 
 from ledger.answers.comparing.comparison import Comparison, Figures
 from ledger.runtime.lazy import mpl, mpl_figure
-
-from .visible import visible
+from ledger.runtime.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

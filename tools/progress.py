@@ -8,8 +8,7 @@ from typing import Never, Self
 
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import tqdm
-
-from .visible import visible
+from ledger.runtime.visible import visible
 
 
 class Bars:

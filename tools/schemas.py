@@ -1,28 +1,39 @@
-"""Write the published JSON Schemas of the journal's entries, or check that the published ones are up to date.
+"""Write the published JSON Schemas, or check that the published ones are up to date.
 
-``python -m tools.schemas`` writes schemas/events/*.json; with ``--check`` it writes nothing, names the files
-that differ and exits 1.
+``python -m tools.schemas`` writes schemas/events/*.json, of the journal's entries, and schemas/exports/*.json, of the
+documents that answers are given away as; with ``--check`` it writes nothing, names the files that differ and exits 1.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from ledger.facts.json_schemas import documents
+from ledger.answers import export_schemas
+from ledger.facts import json_schemas
 
 from . import output, running
 
-PUBLISHED = Path(__file__).parent.parent / "schemas" / "events"
+PUBLISHED = Path(__file__).parent.parent / "schemas"
+FOLDERS: Mapping[str, Callable[[], dict[str, str]]] = {
+    "events": json_schemas.documents,
+    "exports": export_schemas.documents,
+}
+
+
+def documents() -> dict[str, str]:
+    """Every schema as the text of a file, by its place in the folder: ``events/game-recorded-1.json``, ..."""
+    return {f"{folder}/{name}": text for folder, made in FOLDERS.items() for name, text in made().items()}
 
 
 def differing(folder: Path) -> list[Path]:
-    """The files of *folder* that are missing, differ from the event classes, or belong to none of them."""
+    """The files of *folder* that are missing, differ from the classes, or belong to none of them."""
     wanted = documents()
-    stale = [path for path in sorted(folder.glob("*.json")) if path.name not in wanted]
+    found = [path for name in FOLDERS for path in sorted((folder / name).glob("*.json"))]
+    stale = [path for path in found if path.relative_to(folder).as_posix() not in wanted]
     return stale + [
         folder / name
         for name, text in wanted.items()
@@ -34,7 +45,7 @@ def differing(folder: Path) -> list[Path]:
 @click.option("--check", is_flag=True, help="Only name the files that differ.")
 @click.option("--into", default=PUBLISHED, type=click.Path(file_okay=False, path_type=Path), help="Folder of them.")
 def command(check: bool, into: Path) -> None:
-    """Write the published JSON Schemas of the journal's entries, or check that they are up to date.
+    """Write the published JSON Schemas of the journal's entries and of exports, or check that they are up to date.
 
     \b
     Example:
@@ -43,15 +54,15 @@ def command(check: bool, into: Path) -> None:
     wrong = differing(into)
     if check:
         for path in wrong:
-            output.remark(f"{path}: differs from the event classes; run 'python -m tools.schemas'")
+            output.remark(f"{path}: differs from the classes; run 'python -m tools.schemas'")
         sys.exit(1 if wrong else 0)
-    into.mkdir(parents=True, exist_ok=True)
     for path in wrong:
-        text = documents().get(path.name)
+        text = documents().get(path.relative_to(into).as_posix())
         if text is None:
             path.unlink()
             output.answer(f"removed {path}")
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             output.save(path, text.encode())
             output.answer(f"wrote {path}")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numba as nb
     import numpy as np
     import polars as pl
+    import resvg_py as resvg
     import sqlite_utils
     import tabulate
     import tqdm
@@ -60,6 +61,7 @@ else:
     nb = _Lazy("numba")
     np = _Lazy("numpy")
     pl = _Lazy("polars")
+    resvg = _Lazy("resvg_py")
     sqlite_utils = _Lazy("sqlite_utils")
     tabulate = _Lazy("tabulate")
     tomllib = _Lazy("tomllib")
@@ -68,5 +70,6 @@ else:
 
 __all__ = [
     "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "difflib", "ed25519", "filelock",
-    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "sqlite_utils", "tabulate", "tomllib", "tqdm", "zstandard",
+    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "resvg", "sqlite_utils", "tabulate", "tomllib", "tqdm",
+    "zstandard",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from ledger import registry
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from ledger.runtime.visible import visible
 from tests.kit.checkpoints import give_key
 from tests.kit.games import game_recorded
 from tests.kit.harmless import (
@@ -43,7 +44,6 @@ from tests.kit.harmless import (
     without_apostrophes,
 )
 from tools import cli
-from tools.visible import visible
 
 LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
 

@@ -31,7 +31,8 @@ ON_A_LEDGER = {
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
     "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],
     "token add": ["eve", "--role", "approver"],
-    "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"],
+    "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
+    "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import unicodedata
+import xml.etree.ElementTree as ET
 from math import inf, nan
 from typing import Any
 
@@ -16,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, visible
 from tests.kit.code import sources, tree_of
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
-from tools.visible import MOST_MARKS, in_cell, in_json, visible
 
 ROWS: list[dict[str, Any]] = [
     {"name": "Đurđa, \"Ana\"", "rating": 1923.46, "games": 7, "note": None, "on": True},
@@ -293,6 +294,30 @@ def test_an_encoding_that_lacks_letters_shows_their_codes(monkeypatch: pytest.Mo
     assert len(head) == len(rule) == len(row)
     with pytest.raises(click.ClickException, match=r"cannot be written in latin-1: set PYTHONIOENCODING=utf-8, or"):
         shown("csv")
+
+
+# --- markup and documents ---------------------------------------------------------------------------------------
+
+THIEF = "</title><script>alert('\x1b\u202e')</script>\" onload=\"&lt;"
+
+
+@pytest.mark.parametrize("text", [THIEF, *ORDINARY, "\ufffe\uffff\ud800\0", "]]>", "-->"], ids=ascii)
+def test_any_text_stands_in_markup_as_it_is_shown(text: str) -> None:
+    element = ET.fromstring(f'<t a="{in_markup(text)}" b=\'{in_markup(text)}\'>{in_markup(text)}</t>')
+    assert (element.text or "") == visible(text)
+    assert [element.get("a"), element.get("b"), len(element)] == [visible(text), visible(text), 0]
+
+
+def test_a_document_goes_out_byte_by_byte(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    for content in (b"\x89PNG\r\n\0\xff", "<svg>é</svg>\n".encode()):
+        output.document(content)
+        assert capfdbinary.readouterr().out == content
+
+
+def test_what_is_no_text_is_kept_from_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    with pytest.raises(click.ClickException, match="give -o FILE"):
+        output.document(b"\x89PNG\0")
 
 
 # --- one door ---------------------------------------------------------------------------------------------------

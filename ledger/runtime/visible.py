@@ -1,8 +1,8 @@
-r"""Text of unknown origin made harmless where it is shown: on a terminal, in JSON, in the cell of a spreadsheet.
+r"""Text of unknown origin made harmless where it is shown: on a terminal, in JSON, in a spreadsheet, in markup.
 
 Names, keys, file names and arguments may hold escape sequences that clear the screen, marks that turn the reading
 order round, characters that nobody sees, or formulas. ``visible`` writes such characters as ``\x1b`` or ``\u202e``;
-letters of every script stay as they are. Nothing is printed here; ``output`` prints.
+letters of every script stay as they are. Nothing is printed here.
 """
 
 from __future__ import annotations
@@ -156,3 +156,13 @@ def in_cell(text: str, kind: str) -> str:
     if text[:1].isalnum() and _DIVIDERS[kind].search(text) is None:
         return text  # nearly every cell
     return _FORMULA_IN[kind].sub(r"\1'", text)
+
+
+# -- SVG and HTML --------------------------------------------------------------------------------------------------
+
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+
+def in_markup(text: str) -> str:
+    """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
+    return visible(text).translate(_ENTITIES)

@@ -1,0 +1,87 @@
+"""The board of a game of the ledger: its moves as they were kept, played through to the last position."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from ledger.answers.wording import names
+from ledger.board.position import START, Position
+from ledger.board.replaying import moves_of, replayed
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.journal import listing
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+
+_RESULT = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
+
+
+class FinalBoard(NamedTuple):
+    """A game and the position that it ended in.
+
+    Attributes:
+        game: its key.
+        title: ``Ann - Bob 1-0, 2024-05-01``, with the facts as they stand now.
+        moves: the moves of the main line in algebraic notation.
+        position: after the last of them.
+    """
+
+    game: str
+    title: str
+    moves: list[str]
+    position: Position
+
+    @property
+    def as_row(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        last = self.moves[-1]
+        return {"game": self.game, "title": self.title, "half_moves": len(self.moves), "last_move": last,
+                "fen": self.position.fen}  # fmt: skip
+
+
+def kept_movetext(ledger: Ledger, game: str) -> str | None:
+    """The movetext that is kept of a game, as its source or a later one told it; None where none did.
+
+    Raises:
+        UnknownNameError: no such game, or several.
+    """
+    for body in listing.about(ledger.journal, game):
+        text = orjson.loads(body)["facts"].get("text")
+        if text is not None:
+            return ledger.movetext(text)
+    return None
+
+
+def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
+    """The position that a game ended in.
+
+    Args:
+        ledger: a ledger whose views are level.
+        game: its key, the id that its server gave it, or its web address.
+        start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
+
+    Raises:
+        UnknownNameError: no such game, or no moves of it were told.
+        MalformedError: *start* is no FEN, or a move cannot be played from there.
+    """
+    entry = orjson.loads(listing.about(ledger.journal, game)[0])
+    key = entry["key"].removeprefix("game:")
+    text = kept_movetext(ledger, f"game:{key}")
+    if text is None:
+        hint = "no source told them; import a file that has them, and they are added to the game"
+        raise UnknownNameError("moves of game", key, hint)
+    try:
+        moves = moves_of(text)
+        position = replayed(moves, start)
+    except MalformedError as failure:
+        hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
+        raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
+    return FinalBoard(key, _title(ledger, entry["position"]), moves, position)
+
+
+def _title(ledger: Ledger, position: int) -> str:
+    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
+    assert row is not None
+    called = names(ledger, {row["white"], row["black"]})
+    return f"{called[row['white']]} - {called[row['black']]} {_RESULT[row['outcome']]}, {row['ended_at'][:10]}"

@@ -1,0 +1,182 @@
+"""One move played on a position, by the FIDE Laws of Chess, article 3; what cannot be played is refused in words.
+
+Castling is that of Chess960 (Guidelines II of the Laws), of which the usual castling is a case. Draws and mates end no
+game here: what was played is played.
+"""
+
+from __future__ import annotations
+
+from ledger.board.notation import LONG, NULL, SHORT, Written, bare, written
+from ledger.board.position import EMPTY, NO_SQUARE, Position
+from ledger.board.squares import ASLANT, BLACK_PAWN, KING, KNIGHT, NAMES, STRAIGHT, WHITE_PAWN, Squares
+
+_WORDS = {"P": "pawn", "N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king"}
+_RAYS = {"B": (ASLANT,), "R": (STRAIGHT,), "Q": (STRAIGHT, ASLANT)}
+_STEPS = {"N": KNIGHT, "K": KING}
+
+
+class IllegalMoveError(ValueError):
+    """Why a move cannot be played; never leaves this room, ``replaying`` says which move it was."""
+
+
+def play(position: Position, san: str) -> None:
+    """Play a move on the position.
+
+    Args:
+        position: it is changed, but not where the move is refused.
+        san: the move in algebraic notation; ``--`` passes.
+
+    Raises:
+        IllegalMoveError: it cannot be played.
+    """
+    move = written(san)
+    if move is not None:
+        _play(position, move)
+        return
+    match bare(san):
+        case castling if castling in (SHORT, LONG):
+            _castle(position, 1 if castling == LONG else 0)
+        case word if word == NULL:
+            _passes(position)
+        case _:
+            raise IllegalMoveError("this is not algebraic notation with the letters K, Q, R, B, N")
+
+
+def _passes(position: Position) -> None:
+    if position.is_check():
+        raise IllegalMoveError("nobody may pass in check")
+    _turn(position, NO_SQUARE, quiet=position.quiet + 1)
+
+
+def _turn(position: Position, passed: int, *, quiet: int) -> None:
+    position.passed, position.quiet = passed, quiet
+    position.number += not position.white
+    position.white = not position.white
+
+
+def _play(position: Position, move: Written) -> None:
+    squares, white, target = position.squares, position.white, move.target
+    piece = move.piece if white else move.piece.lower()
+    there = squares[target]
+    if there != EMPTY and there.isupper() == white:
+        raise IllegalMoveError(f"a piece of the same side stands on {NAMES[target]}")
+    captured = _pawn_captures(position, move) if move.piece == "P" else target
+    origin = _origin(position, move, piece, captured)
+    is_quiet = move.piece != "P" and there == EMPTY
+    squares[captured], squares[origin] = EMPTY, EMPTY
+    squares[target] = piece if not move.promotion else move.promotion if white else move.promotion.lower()
+    _note_castling(position, origin, target, is_king=move.piece == "K")
+    position.last = (origin, target)
+    doubled = move.piece == "P" and abs(target - origin) == 16
+    _turn(position, (origin + target) // 2 if doubled else NO_SQUARE, quiet=position.quiet + 1 if is_quiet else 0)
+
+
+def _note_castling(position: Position, origin: int, target: int, *, is_king: bool) -> None:
+    """A king that moves and a rook that moves or is captured castle no more."""
+    rooks = position.rooks
+    if is_king:
+        position.kings[position.white] = target
+        first = 0 if position.white else 2
+        rooks[first] = rooks[first + 1] = NO_SQUARE
+    if origin in rooks or target in rooks:
+        position.rooks = [NO_SQUARE if rook in (origin, target) else rook for rook in rooks]
+
+
+def _pawn_captures(position: Position, move: Written) -> int:
+    """The square that is emptied by a pawn's move to its target: that, or the one behind it in passing."""
+    target, white = move.target, position.white
+    on_last = target // 8 == (7 if white else 0)
+    if on_last != bool(move.promotion):
+        words = "does not say what the pawn becomes" if on_last else "a pawn becomes a piece on the last rank alone"
+        raise IllegalMoveError(words)
+    if target == position.passed and move.file not in (None, target % 8):
+        return target - 8 if white else target + 8
+    return target
+
+
+def _origin(position: Position, move: Written, piece: str, captured: int) -> int:
+    """Where the piece comes from that goes to the target."""
+    if move.piece == "P":
+        able = _pawns(position, move, piece, captured)
+    elif move.piece in _STEPS:
+        able = [square for square in _STEPS[move.piece][move.target] if position.squares[square] == piece]
+    else:
+        able = _along_rays(position.squares, move, piece)
+    if move.file is not None:
+        able = [square for square in able if square % 8 == move.file]
+    if move.rank is not None:
+        able = [square for square in able if square // 8 == move.rank]
+    safe = [square for square in able if position.is_safe(square, move.target, captured)]
+    if len(safe) == 1:
+        return safe[0]
+    word, target = _WORDS[move.piece], NAMES[move.target]
+    if safe:
+        raise IllegalMoveError(f"several can go to {target}: from {' and '.join(NAMES[square] for square in safe)}")
+    if able:
+        raise IllegalMoveError(f"the {word} on {NAMES[able[0]]} would leave its king in check")
+    raise IllegalMoveError(f"no {'white' if position.white else 'black'} {word} can go to {target} like that")
+
+
+def _along_rays(squares: list[str], move: Written, piece: str) -> list[int]:
+    able = []
+    for rays in _RAYS[move.piece]:
+        for ray in rays[move.target]:
+            for square in ray:
+                if squares[square] != EMPTY:
+                    if squares[square] == piece:
+                        able.append(square)
+                    break
+    return able
+
+
+def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[int]:
+    squares, target, white = position.squares, move.target, position.white
+    if move.file is not None and move.file != target % 8:
+        if squares[captured] != pawn.swapcase() if captured != target else squares[target] == EMPTY:
+            return []
+        return [square for square in (WHITE_PAWN if white else BLACK_PAWN)[target] if squares[square] == pawn]
+    if squares[target] != EMPTY:
+        return []
+    back = -8 if white else 8
+    before = target + back
+    if not 0 <= before < 64:
+        return []
+    if squares[before] == pawn:
+        return [before]
+    doubled = squares[before] == EMPTY and target // 8 == (3 if white else 4) and squares[before + back] == pawn
+    return [before + back] if doubled else []
+
+
+# -- castling ------------------------------------------------------------------------------------------------------
+
+
+def _castle(position: Position, side: int) -> None:
+    """Castle on the king's (0) or the queen's (1) side."""
+    white, squares = position.white, position.squares
+    king, rook = position.kings[white], position.rooks[(0 if white else 2) + side]
+    if rook == NO_SQUARE:
+        raise IllegalMoveError("the king or that rook has moved, or the rook is gone")
+    home = 0 if white else 56
+    king_to, rook_to = (home + 2, home + 3) if side else (home + 6, home + 5)
+    ways = {*_between(king, king_to), *_between(rook, rook_to)} - {king, rook}
+    if any(squares[square] != EMPTY for square in ways):
+        raise IllegalMoveError("a piece stands between king and rook")
+    king_piece, rook_piece = squares[king], squares[rook]
+    squares[king] = EMPTY
+    attacked = [square for square in _between(king, king_to) if position.is_attacked(square, by_white=not white)]
+    squares[rook] = EMPTY
+    squares[king_to], squares[rook_to] = king_piece, rook_piece
+    if attacked or position.is_attacked(king_to, by_white=not white):
+        squares[king_to] = squares[rook_to] = EMPTY
+        squares[king], squares[rook] = king_piece, rook_piece
+        raise IllegalMoveError("the king stands in check, or comes into check on its way")
+    position.kings[white] = king_to
+    first = 0 if white else 2
+    position.rooks[first] = position.rooks[first + 1] = NO_SQUARE
+    position.last = (king, king_to)
+    _turn(position, NO_SQUARE, quiet=position.quiet + 1)
+
+
+def _between(first: int, last: int) -> Squares:
+    """The squares from *first* to *last* on a rank, both with them."""
+    return tuple(range(min(first, last), max(first, last) + 1))

@@ -1,0 +1,202 @@
+"""A position: what stands where, who is to move, who may still castle; read from FEN and written as FEN.
+
+How moves are written is in ``notation``, how they are played in ``playing``. No files, no games.
+
+FEN is that of the PGN standard, section 16.1, with castling as in X-FEN, so that Chess960 has its place: KQkq means
+the outermost rook of that side, the letter of a file any other rook. The square of a capture in passing is named only
+where such a capture is legal.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ledger.board.squares import (
+    ASLANT,
+    BLACK_PAWN,
+    FILES,
+    KING,
+    KNIGHT,
+    NAMES,
+    NUMBERS,
+    STRAIGHT,
+    WHITE_PAWN,
+)
+from ledger.errors import MalformedError
+from ledger.facts.source_games import shown
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+EMPTY = "."
+NO_SQUARE = -1
+LONGEST_FEN = 120
+_PIECES = re.compile(r"[pnbrqkPNBRQK1-8]{1,8}(?:/[pnbrqkPNBRQK1-8]{1,8}){7}")
+_CASTLING = re.compile(r"-|[KQkqA-Ha-h]{1,4}")
+_COUNT = re.compile(r"\d{1,4}", re.ASCII)
+
+
+class Position:
+    """A position, which moves change.
+
+    Attributes:
+        squares: 64 letters from a1 to h8, ``PNBRQK`` white, ``pnbrqk`` black, ``.`` for an empty square.
+        white: whether White is to move.
+        kings: the squares of the black and the white king, so that ``kings[white]`` is one's own.
+        rooks: the squares of the rooks that may castle: White's on the king's and the queen's side, then Black's;
+            ``NO_SQUARE`` where that castling is lost.
+        passed: the square that a pawn has just passed by its double step, or ``NO_SQUARE``.
+        quiet: half-moves since the last capture or move of a pawn.
+        number: of the move to come, from 1.
+        last: origin and target of the last move played; None at the start. Of a castling it is the king's way.
+    """
+
+    __slots__ = ("kings", "last", "number", "passed", "quiet", "rooks", "squares", "white")
+
+    def __init__(self, fen: str = START) -> None:
+        """Read a position from FEN; the two counts at its end may be left out.
+
+        Raises:
+            MalformedError: it is none; each fault is told.
+        """
+        self.squares = [EMPTY] * 64
+        self.white = True
+        self.kings = [NO_SQUARE, NO_SQUARE]
+        self.rooks = [NO_SQUARE] * 4
+        self.passed = NO_SQUARE
+        self.quiet, self.number = 0, 1
+        self.last: tuple[int, int] | None = None
+        faults = self._read(fen)
+        if faults:
+            raise MalformedError([f"FEN {shown(fen)}: {fault}" for fault in faults])
+
+    def _read(self, fen: str) -> list[str]:
+        fields = fen[: LONGEST_FEN + 1].split()
+        if len(fen) > LONGEST_FEN or len(fields) not in {4, 6}:
+            return ["give pieces, side to move, castling and en passant, and then both counts or none"]
+        pieces, side, castling, passed, *counts = fields
+        faults = self._read_pieces(pieces)
+        if side not in {"w", "b"}:
+            faults.append(f"the side to move must be w or b, got {shown(side)}")
+        self.white = side == "w"
+        if not all(map(_COUNT.fullmatch, counts)):
+            faults.append(f"the counts must be whole numbers below 10000, got {shown(' '.join(counts))}")
+        elif counts:
+            self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
+        if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):
+            faults.append(f"{shown(passed)} is no square that a pawn has just passed")
+        if faults:
+            return faults
+        self.passed = NUMBERS.get(passed, NO_SQUARE)
+        faults = self._read_castling(castling)
+        if not faults and self.is_attacked(self.kings[not self.white], by_white=self.white):
+            faults.append("the side that is not to move stands in check")
+        return faults
+
+    def _read_pieces(self, pieces: str) -> list[str]:
+        spread = re.sub("[1-8]", lambda found: EMPTY * int(found[0]), pieces)
+        rows = spread.split("/")
+        if not _PIECES.fullmatch(pieces) or any(len(row) != 8 for row in rows):
+            return [f"the pieces must be eight ranks of eight squares each, got {shown(pieces)}"]
+        self.squares = list("".join(reversed(rows)))
+        if self.squares.count("K") != 1 or self.squares.count("k") != 1:
+            return ["there must be a white and a black king"]
+        self.kings = [self.squares.index("k"), self.squares.index("K")]
+        if {"P", "p"} & {*self.squares[:8], *self.squares[56:]}:
+            return ["a pawn stands on the first or the last rank"]
+        return []
+
+    def _read_castling(self, castling: str) -> list[str]:
+        if not _CASTLING.fullmatch(castling):
+            return [f"castling must be - or letters such as KQkq, got {shown(castling)}"]
+        for letter in castling.replace("-", ""):
+            white = letter.isupper()
+            home, king = 0 if white else 56, self.kings[white]
+            rooks = self._rooks_at_home(white=white)
+            if king // 8 != home // 8:
+                rooks = []
+            if letter in "Kk":
+                square = max((rook for rook in rooks if rook > king), default=NO_SQUARE)
+            elif letter in "Qq":
+                square = min((rook for rook in rooks if rook < king), default=NO_SQUARE)
+            else:
+                square = home + FILES.index(letter.lower())
+            if square not in rooks:
+                return [f"castling {shown(letter)}: there is no rook for it, or the king has left its rank"]
+            self.rooks[(0 if white else 2) + (square < king)] = square
+        return []
+
+    def _rooks_at_home(self, *, white: bool) -> list[int]:
+        home, rook = (0, "R") if white else (56, "r")
+        return [square for square in range(home, home + 8) if self.squares[square] == rook]
+
+    def is_attacked(self, square: int, *, by_white: bool) -> bool:
+        """True where a piece of that side attacks the square."""
+        squares = self.squares
+        pawn, knight, bishop, rook, queen, king = "PNBRQK" if by_white else "pnbrqk"
+        for rays, sliders in ((STRAIGHT[square], (rook, queen)), (ASLANT[square], (bishop, queen))):
+            for ray in rays:
+                for place in ray:
+                    piece = squares[place]
+                    if piece != EMPTY:
+                        if piece in sliders:
+                            return True
+                        break
+        for place in KNIGHT[square]:
+            if squares[place] == knight:
+                return True
+        for place in (WHITE_PAWN if by_white else BLACK_PAWN)[square]:
+            if squares[place] == pawn:
+                return True
+        return any(squares[place] == king for place in KING[square])
+
+    def is_check(self) -> bool:
+        """True where the side to move stands in check."""
+        return self.is_attacked(self.kings[self.white], by_white=not self.white)
+
+    def is_safe(self, origin: int, target: int, captured: int) -> bool:
+        """True where the own king is not attacked once a piece has gone from *origin* to *target*.
+
+        Args:
+            origin: where the piece stands.
+            target: where it goes.
+            captured: the square that is emptied by it; *target* but for a capture in passing.
+        """
+        squares = self.squares
+        piece, taken, there = squares[origin], squares[captured], squares[target]
+        squares[captured] = EMPTY
+        squares[origin], squares[target] = EMPTY, piece
+        king = target if piece in ("K", "k") else self.kings[self.white]
+        safe = not self.is_attacked(king, by_white=not self.white)
+        squares[target] = there
+        squares[captured], squares[origin] = taken, piece
+        return safe
+
+    # -- FEN -------------------------------------------------------------------------------------------------------
+
+    @property
+    def fen(self) -> str:
+        """The position as FEN."""
+        text = "".join(self.squares)
+        rows = "/".join(text[start : start + 8] for start in range(56, -1, -8))
+        pieces = re.sub(r"\.+", lambda found: str(len(found[0])), rows)
+        passed = NAMES[self.passed] if self._may_capture_in_passing() else "-"
+        return f"{pieces} {'w' if self.white else 'b'} {self._castling()} {passed} {self.quiet} {self.number}"
+
+    def _castling(self) -> str:
+        letters = ""
+        for white, first in ((True, 0), (False, 2)):
+            rooks = self._rooks_at_home(white=white)
+            for place, outermost in ((first, max), (first + 1, min)):
+                square = self.rooks[place]
+                if square != NO_SQUARE:
+                    letter = "KQkq"[place] if square == outermost(rooks) else FILES[square % 8]
+                    letters += letter.upper() if white else letter.lower()
+        return letters or "-"
+
+    def _may_capture_in_passing(self) -> bool:
+        if self.passed == NO_SQUARE:
+            return False
+        pawn, captured = ("P", self.passed - 8) if self.white else ("p", self.passed + 8)
+        origins = (WHITE_PAWN if self.white else BLACK_PAWN)[self.passed]
+        return self.squares[captured] == pawn.swapcase() and any(
+            self.squares[origin] == pawn and self.is_safe(origin, self.passed, captured) for origin in origins
+        )

@@ -1,0 +1,141 @@
+"""A game as a person tells it in words, one value at a time: the words understood, every fault at once.
+
+The words are those of a table's cells (``csv.values``), and the moves are played through on a board, for what is typed
+is mistyped. Who the players are is settled by the caller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import attrs
+
+from ledger.board.replaying import moves_of, replayed
+from ledger.errors import MalformedError
+from ledger.facts.event_fields import KEY_PATTERN
+from ledger.facts.source_games import SourceGame, shown
+from ledger.imports.csv import values
+from ledger.imports.lichess import with_clocks
+from ledger.imports.reading import MAX_TEXT
+
+PREFIX = "hand:"
+_KEY = re.compile(KEY_PATTERN, re.ASCII)
+
+
+@attrs.frozen(kw_only=True)
+class Told:
+    """A game in the words of whoever tells it; None where nothing was said.
+
+    Attributes:
+        result: ``1-0``, ``0-1``, ``1/2-1/2``, or a forfeit such as ``+/-``.
+        ended: when it ended, as a day or an instant.
+        termination: how it ended.
+        half_moves: moves of both sides together.
+        tournament: the event.
+        round: of it.
+        moves: movetext.
+        key: the game's own key; made of the facts where there is none.
+        rated: whether it was to be rated.
+    """
+
+    result: str
+    ended: str
+    termination: str | None = None
+    half_moves: str | None = None
+    tournament: str | None = None
+    round: str | None = None
+    moves: str | None = None
+    key: str | None = None
+    rated: bool = True
+
+
+def made_key(day: str, white: str, black: str) -> str:
+    """The key of a game that was given none: of its day and its players' identities, which every telling has."""
+    return f"{PREFIX}{sha256(chr(31).join((day[:10], white, black)).encode()).hexdigest()[:24]}"
+
+
+def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
+    """The game that was words.
+
+    Args:
+        words: what was words.
+        white: identity and name of White.
+        black: identity and name of Black.
+
+    Raises:
+        MalformedError: naming every word that cannot be understood, and what contradicts what.
+    """
+    problems: list[str] = []
+    outcome = _understood(problems, "--result", words.result, values.result)
+    forfeited = isinstance(outcome, str) and outcome.startswith("+")
+    if outcome is not None and outcome.lstrip("+") not in {"white", "black", "draw"}:
+        problems.append(f"--result {shown(words.result)}: a game is recorded when it has a result")
+    ended = _understood(problems, "--ended", words.ended, values.instant)
+    termination = _understood(problems, "--termination", words.termination, values.termination)
+    half_moves = _understood(problems, "--half-moves", words.half_moves, values.half_moves)
+    tournament = _understood(problems, "--tournament", words.tournament, values.tournament)
+    round_ = _understood(problems, "--round", words.round, values.round_)
+    moves = _moves(problems, words.moves)
+    outcome = (outcome or "").lstrip("+")
+    if termination in {values.NORMAL, None}:
+        termination = "unplayed" if forfeited else _by_mate(problems, moves, outcome)
+    if half_moves is not None and moves and half_moves != len(moves):
+        problems.append(f"--half-moves {half_moves}: the moves are {len(moves)} half-moves; leave one of them out")
+    if words.key is not None and not _KEY.fullmatch(words.key):
+        problems.append(f"--key {shown(words.key)}: a key matches {KEY_PATTERN}")
+    if white[0] == black[0]:
+        problems.append(f"--white and --black are both {shown(white[0])}: nobody plays himself")
+    if outcome == "draw" and termination in {"checkmate", "resignation"}:
+        problems.append(f"--termination {termination}: a draw does not end so; correct one of the two")
+    if termination == values.UNTERMINATED:
+        problems.append("--termination unterminated: a game is recorded when it is over")
+    if problems or ended is None:
+        raise MalformedError(problems or ["--ended: say when the game ended, as 2024-05-03"])
+    return SourceGame(
+        line=1, key=words.key or made_key(ended, white[0], black[0]), white_id=white[0], white_name=white[1],
+        black_id=black[0], black_name=black[1], outcome=outcome, termination=str(termination),
+        half_moves=len(moves) if moves else half_moves, started_at=None, ended_at=ended, tournament=tournament,
+        round=round_, rated=words.rated, white_rating=None, black_rating=None, speed=None, variant="standard",
+        text=with_clocks(moves, []),
+    )  # fmt: skip
+
+
+def _understood(problems: list[str], option: str, word: str | None, read: Callable[[str], Any]) -> Any:
+    if word is None:
+        return None
+    try:
+        return read(word)
+    except ValueError as error:
+        problems.append(f"{option} {shown(word)}: {error}")
+        return None
+
+
+def _moves(problems: list[str], text: str | None) -> list[str]:
+    """The moves, played through once: one that cannot be played is a fault."""
+    if text is None:
+        return []
+    if len(text) > MAX_TEXT:
+        problems.append(f"--moves: {len(text):,} characters, more than the {MAX_TEXT:,} of any game")
+        return []
+    try:
+        moves = moves_of(text)
+        replayed(moves)
+    except MalformedError as error:
+        problems += [f"--moves: {problem}" for problem in error.problems]
+        return []
+    if not moves:
+        problems.append("--moves: there is no move in it; leave it out")
+    return moves
+
+
+def _by_mate(problems: list[str], moves: list[str], outcome: str) -> str:
+    """How a game ended of which nobody says it: by its last move, if that gives mate."""
+    if not moves or not moves[-1].endswith("#"):
+        return "unknown"
+    winner = "white" if len(moves) % 2 else "black"
+    if outcome and outcome != winner:
+        problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
+    return "checkmate"

@@ -1,0 +1,111 @@
+"""The board of a game: the answer, the command, the picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from ledger.answers.graphs import mini_boards
+from ledger.board.replaying import replayed
+from tests.kit.commands import Run
+from tools import cli
+
+MATE = "r1bqk1nr/pppp1Qpp/2n5/2b1p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4"
+NAME = "<Ann> & \u202eEve"
+GAMES = f"""[Event "?"]
+[Site "?"]
+[Date "2024.05.01"]
+[White "{NAME}"]
+[Black "Bob"]
+[Result "1-0"]
+
+1. e4 e5 2. Bc4 Nc6 3. Qh5 (3. Nf3) Bc5 {{oh}} 4. Qxf7# 1-0
+
+[Event "?"]
+[Site "?"]
+[Date "2024.05.02"]
+[White "Bob"]
+[Black "Cleo"]
+[Result "1-0"]
+
+1. e4 e5 2. Ke3 1-0
+
+[Event "?"]
+[Site "?"]
+[Date "2024.05.03"]
+[White "Bob"]
+[Black "Cleo"]
+[Result "1-0"]
+
+1-0
+"""
+
+
+@pytest.fixture(scope="module")
+def mated_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger of three games: a mate, one whose moves cannot be played, one without moves."""
+    folder = tmp_path_factory.mktemp("boards")
+    (folder / "games.pgn").write_text(GAMES)
+    assert cli.main(["init", str(folder / "club.db")]) == 0
+    assert cli.main(["import", str(folder / "club.db"), str(folder / "games.pgn")]) == 0
+    return folder / "club.db"
+
+
+def key_of(run: Run, mated_club: Path, half_moves: int) -> str:
+    rows = [json.loads(line) for line in run("log", mated_club, "--kind", "game-recorded", "--nl").out.splitlines()]
+    return next(str(row["key"]) for row in rows if row["facts"].get("half_moves", 0) == half_moves)
+
+
+def test_the_final_position_in_every_format(run: Run, mated_club: Path, tmp_path: Path) -> None:
+    key = key_of(run, mated_club, 7)
+    assert run("board", mated_club, key, "--format", "fen").out == f"{MATE}\n"
+    row = json.loads(run("board", mated_club, key, "--format", "json").out)
+    assert (row["fen"], row["half_moves"], row["last_move"]) == (MATE, 7, "Qxf7#")
+    text = run("board", mated_club, key).out
+    assert text.splitlines()[0] == "<Ann> & \\u202eEve - Bob 1-0, 2024-05-01"
+    assert "7  p p p p . Q p p" in text
+    assert "2  P P P . P P P P" in run("board", mated_club, key, "--flip").out
+    for name in ("final.svg", "final.json", "final.fen", "final.txt"):
+        assert run("board", mated_club, key, "-o", tmp_path / name).code == 0
+    picture = ET.parse(tmp_path / "final.svg").getroot()
+    assert "".join(picture[0].itertext()) == "<Ann> & \\u202eEve - Bob 1-0, 2024-05-01"
+    assert "queen f7" in "".join(picture[1].itertext())
+    assert json.loads((tmp_path / "final.json").read_text()) == row
+    assert (tmp_path / "final.fen").read_text() == f"{MATE}\n"
+    assert (tmp_path / "final.txt").read_text() == text
+
+
+def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
+    done = run("board", mated_club, key_of(run, mated_club, 0))
+    assert done.code == 1
+    assert "no moves of game" in done.err
+    assert "no source told them" in done.err
+
+
+def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> None:
+    done = run("board", mated_club, key_of(run, mated_club, 3))
+    assert done.code == 1
+    assert "move 2. 'Ke3' (half-move 3) cannot be played: no white king can go to e3" in done.err
+    assert "--start FEN" in done.err
+    assert run("board", mated_club, key_of(run, mated_club, 7), "--format", "fen", "--flip").code == 2
+
+
+def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
+    position = replayed(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
+    text = mini_boards.document(position, "A < B")
+    root = ET.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    ids = {part.get("id") for part in root.iter(f"{space}g") if part.get("id")}
+    used = [part.get("href", "").lstrip("#") for part in root.iter(f"{space}use")]
+    assert len(ids) == 12
+    assert set(used) <= ids
+    assert len(used) == sum(piece != "." for piece in position.squares)
+    assert text.count(mini_boards.MOVED) == 2
+    assert "<text" not in text  # no font is needed
+    assert "A &lt; B. White: king e1, queen f7, rooks a1 h1" in root.attrib["aria-label"].replace("<", "&lt;")
+    assert mini_boards.in_words(position).endswith("Black to move")
+    turned = mini_boards.board(position, flipped=True)
+    assert turned != mini_boards.board(position)
