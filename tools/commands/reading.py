@@ -81,7 +81,7 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 def show(
     db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, fmt: str | None, verify: bool
 ) -> None:  # fmt: skip
-    """One player: rating then and now, results, HERA and its date, time losses.
+    """One player: rating then and now, results, HERA and its date, lowest rating, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
     "then": the day of --at, otherwise that of the player's first rated game. "rating_now" is that of 'ratings'. Where
@@ -90,7 +90,8 @@ def show(
 
     HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's rule;
     other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave it; of
-    a player who came with it, the list that it comes from ("seed" where that has no name).
+    a player who came with it, the list that it comes from ("seed" where that has no name). "lowest" counts from the same
+    game on, under the scheme that holds now; 'best' tells of earlier schemes, and of the games.
 
     "published_list" is the last list published, up to --at where it is given; where it told another number than the
     journal does now, "revised" is true and a table shows both.
@@ -101,18 +102,19 @@ def show(
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        summary = players.summary(ledger, ledger.player(player), pool, _instant(at))
+        summary = players.summary(ledger, ledger.player(player), pool, instant_given(at))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
         output.write_one(summary, fmt)
 
 
-def _instant(text: str | None) -> str | None:
+def instant_given(text: str | None, option: str = "--at") -> str | None:
+    """What an option gives, which must be an instant where it is given."""
     if text is not None:
         try:
             instant_ms(text)
         except ValueError as error:
-            raise click.UsageError(f"--at: {error}") from None
+            raise click.UsageError(f"{option}: {error}") from None
     return text
 
 
@@ -263,7 +265,8 @@ def predict(
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
     with level(db_path, verify=verify) as ledger:
-        prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, _instant(at))
+        instant = instant_given(at)
+        prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, instant)
         why_not = prediction["not_rated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}

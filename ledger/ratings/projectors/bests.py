@@ -32,7 +32,7 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
 
 
 def enter(state: Any, first: int, rating: float, sign: float) -> None:
-    """Put a rating among the five from *first* on, those largest times *sign* first, of equals the earlier one first."""
+    """Put a rating among the five from *first* on, largest times *sign* first, of equals the earlier one."""
     entering = rating
     for place in range(first, first + PLACES):
         held = state[place]
