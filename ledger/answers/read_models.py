@@ -84,7 +84,7 @@ class Sides:
             return dict.fromkeys((*columns, "opponent_name", "opponent_rating_before"))
         connection = self._ledger.views.connection
         own = self._row(self._player, n)
-        theirs = self._row(own["opponent"], own["opponent_n"])
+        opposite = self._row(own["opponent"], own["opponent_n"])
         game = queries.first_row(connection, queries.GAME, (own["game"],))
         assert game is not None
         return {
@@ -98,7 +98,7 @@ class Sides:
             "rating": self._states.after_game(own).rating,
             "opponent": own["opponent"],
             "opponent_name": names(self._ledger, {own["opponent"]})[own["opponent"]],
-            "opponent_rating_before": self._states.rating_before_game(theirs),
+            "opponent_rating_before": self._states.rating_before_game(opposite),
         }
 
     def era(self, n: int) -> int:

@@ -35,9 +35,9 @@ class TournamentContract(ProjectorContract):
 
     def test_of_one_tournament_alone_it_is_a_fold_over_all_games(self, tmp_path: Path) -> None:
         """As if it were a projector by player: what another tournament or none has in between changes nothing."""
-        made, one = self.make(), self._in(self.facts(), ["club:spring"])
-        of_players = self._of_facts(tmp_path / "player", one, attrs.evolve(made, by=PLAYER))
-        of_tournament = self._of_facts(tmp_path / "tournament", one, made)
+        made, spring = self.make(), self._in(self.facts(), ["club:spring"])
+        of_players = self._of_facts(tmp_path / "player", spring, attrs.evolve(made, by=PLAYER))
+        of_tournament = self._of_facts(tmp_path / "tournament", spring, made)
         assert of_tournament == [{**row, "tournament": "club:spring"} for row in of_players]
 
     @staticmethod

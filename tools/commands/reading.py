@@ -88,10 +88,10 @@ def show(
     the scheme rates by period, it counts the games of a period that is not over as if it closed now;
     "rating_in_force" does not. "state" is what the scheme keeps beside the rating.
 
-    HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's rule;
-    other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave it; of
-    a player who came with it, the list that it comes from ("seed" where that has no name). "lowest" counts from the same
-    game on, under the scheme that holds now; 'best' tells of earlier schemes, and of the games.
+    HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's
+    rule; other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave
+    it; of a player who came with it, the list that it comes from ("seed" where that has no name). "lowest" counts from
+    the same game on, under the scheme that holds now; 'best' tells of earlier schemes, and of the games.
 
     "published_list" is the last list published, up to --at where it is given; where it told another number than the
     journal does now, "revised" is true and a table shows both.

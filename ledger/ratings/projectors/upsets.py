@@ -23,10 +23,10 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
         columns: ``PROJECTOR.takes``.
         side: which side of a game.
     """
-    half_points, own, theirs = columns
-    if half_points[side] == 2 and theirs[side] > own[side]:
+    half_points, ratings, opponents = columns
+    if half_points[side] == 2 and opponents[side] > ratings[side]:
         state[p + COUNT] += 1.0
-        state[p + SURPLUS] = theirs[side] - own[side]
+        state[p + SURPLUS] = opponents[side] - ratings[side]
 
 
 PROJECTOR = Projector(
