@@ -30,6 +30,7 @@ from tests.kit.small_schemes import BY_EVENT, BY_PERIOD, SMALL, install
 LARGE = ("games", "history", "journal", "nodes", "texts", "people", "current", "seeds")
 BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
 BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
+A_RANGE_OF_GAMES = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
 
 HOT_PLANS = {
@@ -86,6 +87,11 @@ HOT_PLANS = {
     ],
     "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
+    "page of a graph": [A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games")],
+    "opponents of a page": [
+        A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs"), BY_PLAYER.format("now"),
+    ],
+    "games between": [BY_PLAYER.format("history")],
 }
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
@@ -321,7 +327,8 @@ def ask(ledger: Ledger) -> None:
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
         "corrected games": (f'["game:{corrected}"]',), "corrected sides": (1, 1), "any proposal": (),
-        "placed sides": (1, 1),
+        "placed sides": (1, 1), "page of a graph": (1, 1, 1, 50), "opponents of a page": (1, 1, 1, 50),
+        "games between": (1, 1, -(2**62), 2**62),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

@@ -18,13 +18,15 @@ from .groups import Suggesting
 
 # What people come for -> command -> file in ``commands`` and name there, in the order in which one meets them.
 TASKS = {
-    "Begin and record": {"init": "writing.init", "import": "writing.import_", "record": "recording.record"},
+    "Begin and record": {
+        "init": "writing.init", "import": "import_command.import_", "record": "recording.record",
+    },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
         "ratings": "reading.ratings",
         "show": "reading.show",
         "games": "reading.games",
-        "graph": "reading.graph",
+        "graph": "graphing.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
         "changes": "changing.changes",
@@ -33,6 +35,7 @@ TASKS = {
         "streaks": "achievements.streaks",
         "time-losses": "achievements.time_losses_",
         "upsets": "achievements.upsets_",
+        "calc": "calculating.calc",
         "pools": "reading.pools",
         "log": "reading.log",
     },

@@ -273,9 +273,8 @@ def _put_json(text: str) -> None:
 # -- CSV and TSV ---------------------------------------------------------------------------------------------------
 
 
-def _put_divided(rows: Sequence[Row], kind: str) -> None:
-    context = click.get_current_context(silent=True)
-    raw = context is not None and context.meta.get(RAW, False)
+def divided(rows: Sequence[Row], kind: str, *, raw: bool) -> str:
+    """Rows as CSV or TSV, as *kind* says; unless *raw*, with an apostrophe before what a spreadsheet would run."""
 
     def cell(value: Any) -> Any:
         if not isinstance(value, str):
@@ -288,8 +287,14 @@ def _put_divided(rows: Sequence[Row], kind: str) -> None:
     if rows:
         writer.writerow(map(cell, rows[0]))
     writer.writerows(map(cell, row.values()) for row in rows)
+    return lines.getvalue()
+
+
+def _put_divided(rows: Sequence[Row], kind: str) -> None:
+    context = click.get_current_context(silent=True)
+    raw = context is not None and context.meta.get(RAW, False)
     try:
-        text = _fitting(lines.getvalue(), sys.stdout, "strict")
+        text = _fitting(divided(rows, kind, raw=raw), sys.stdout, "strict")
     except UnicodeEncodeError as failure:
         word = ascii(failure.object[failure.start : failure.end])
         advice = "set PYTHONIOENCODING=utf-8, or take JSON (--nl), which escapes it"

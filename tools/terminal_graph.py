@@ -19,12 +19,13 @@ ASCII: dict[str, str] = dict(zip(DRAWN, " .:-=+*%#|+-xc", strict=True))
 
 def draw(
     ratings: Sequence[float], width: int = 64, height: int = 8, changes: Sequence[int] = (), *,
-    corrected: Sequence[int] = (), in_ascii: bool = False,
+    corrected: Sequence[int] = (), first: int = 1, in_ascii: bool = False,
 ) -> str:  # fmt: skip
     """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
 
     Each of *changes* is the place of a rating that begins another system, each of *corrected* that of a game that was
-    corrected; their columns are marked on the axis, by the former where there are both. Ratings that are infinite or no
+    corrected; their columns are marked on the axis, by the former where there are both. *first* is the number of the
+    first game. Ratings that are infinite or no
     numbers are left out; a column of nothing else is empty.
     """
     columns = min(width, len(ratings))
@@ -44,8 +45,8 @@ def draw(
     marked = {bisect_right(edges, place) - 1: CORRECTED for place in corrected}
     marked |= {bisect_right(edges, place) - 1: CHANGE for place in changes}
     lines.append(f"{'':6} {CORNER}{''.join(marked.get(i, AXIS) for i in range(columns))}")
-    last = f"game {len(ratings)}" if len(ratings) > 1 else ""
-    lines.append(f"{'':8}game 1 {last:>{max(0, columns - 7)}}".rstrip())
+    begin, last = f"game {first}", f"game {first + len(ratings) - 1}" if len(ratings) > 1 else ""
+    lines.append(f"{'':8}{begin} {last:>{max(0, columns - len(begin) - 1)}}".rstrip())
     text = "\n".join(lines)
     return "".join(ASCII.get(char, char) for char in text) if in_ascii else text
 

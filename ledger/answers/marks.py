@@ -13,6 +13,7 @@ import orjson
 
 from ledger.answers.publications import Original, originals
 from ledger.answers.wording import names
+from ledger.book.eras import BEGINNING
 from ledger.book.game_rows import FACTS
 from ledger.book.settling import recorded_facts, rows_at
 from ledger.book.timeline import Pool
@@ -98,10 +99,13 @@ def published(found: Original | None) -> dict[str, Any]:
     return dict(zip(PUBLISHED, (found.publication.name, found.published, found.revised), strict=True))
 
 
-def published_after(ledger: Ledger, pool: Pool, player: int) -> dict[int, Original]:
-    """By place of a player's rated game, the last published list that followed from it and would say another number."""
+def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
+    """By place of a player's rated game, the last published list that followed from it and would say another number.
+
+    Lists of instants before *since_ms*, milliseconds since 1970, are left out.
+    """
     found: dict[int, Original] = {}
-    for original in originals(ledger, pool, player):
+    for original in originals(ledger, pool, player, since_ms):
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
             row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)

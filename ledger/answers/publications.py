@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from ledger.answers.wording import names
+from ledger.book.eras import BEGINNING
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.journal.kept_lists import ListRow
@@ -120,10 +121,17 @@ def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) 
     return None if found is None else _of(ledger, pool, player, found)
 
 
-def originals(ledger: Ledger, pool: Pool, player: int) -> list[Original]:
-    """What each published list of a pool says of a player, in order of their instants; the last edition of each."""
+def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
+    """What each published list of a pool says of a player, in order of their instants; the last edition of each.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: the pool.
+        player: the player number.
+        since_ms: leave out lists of earlier instants, milliseconds since 1970.
+    """
     last = {publication.at_ms: publication for publication in ledger.publications.all(pool.name)}
-    return [_of(ledger, pool, player, publication) for publication in last.values()]
+    return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
 
 
 def _of(ledger: Ledger, pool: Pool, player: int, publication: Publication) -> Original:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.people import Person, missing
 from ledger.ledger import Ledger
 
 ERASED = "(erased)"
-RESULT = {2: "win", 1: "draw", 0: "loss"}
+RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw", 0: "loss"}
 
 
 def day(ms: int) -> str:

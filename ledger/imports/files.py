@@ -18,6 +18,7 @@ import attrs
 import orjson
 
 from ledger.errors import StorageError
+from ledger.imports.encodings import recoded
 from ledger.imports.reading import Reading
 from ledger.imports.unpack import unpacked
 
@@ -25,11 +26,13 @@ PEEK = 2**16  # bytes looked at to tell the format
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
-FORMATS = ("pgn", "lichess-ndjson", "ledger-jsonl", "csv")
+FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv")
 _BOM = b"\xef\xbb\xbf"
 _ARCHIVES = {b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
+_TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mwMW ]|012 \S|132 )", re.MULTILINE)
+_CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 
 @attrs.define
@@ -114,24 +117,30 @@ class _Chunked(io.RawIOBase):
 
 
 @contextmanager
-def open_source(path: str) -> Iterator[Source]:
+def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
     """Open *path*, or standard input for ``-``, unpacking gzip, bzip2 and zstd told by content, not by name.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
+
+    Args:
+        path: the file.
+        encoding: what its letters are written in, where it is neither UTF-8 nor UTF-16 with a byte-order mark.
 
     Raises:
         StorageError: no such file, not to be read, or an archive of files (zip, xz, 7z, rar).
     """
     file = _opened(path)
     try:
-        yield source_of(file, path)
+        yield source_of(file, path, encoding)
     finally:
         if path != "-":
             file.close()
 
 
-def source_of(file: BinaryIO, name: str) -> Source:
+def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     """What *file*, which is open, holds, unpacked; *name* is what faults and errors call it.
+
+    Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
 
     Raises:
         StorageError: as ``open_source``.
@@ -142,7 +151,8 @@ def source_of(file: BinaryIO, name: str) -> Source:
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
-    whole = _without_floods(unpacked(head, _joined(head, stored if not ended else iter(())), reading), reading)
+    plain = unpacked(head, _joined(head, stored if not ended else iter(())), reading)
+    whole = _without_floods(recoded(plain, encoding, reading), reading)
     first, _ = _gathered(whole, PEEK)
     return Source(reading, first, whole)
 
@@ -230,8 +240,9 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
 def detect(first: bytes) -> str:
     """The format that a file begins like: one of ``FORMATS``.
 
-    A JSON object with ``players`` is Lichess's, any other ours; a tag at the beginning of some line makes a
-    PGN (its text before the first game may be anything); of the rest, what has a divider in its first line
+    A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
+    any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
+    some line a PGN (its text before the first game may be anything); of the rest, what has a divider in its first line
     is a CSV. What is none of these is called ``pgn``, whose reader says that it is not.
 
     Args:
@@ -239,11 +250,20 @@ def detect(first: bytes) -> str:
     """
     text = first.removeprefix(_BOM).lstrip()
     line = text.partition(b"\n")[0]
+    if is_chess_com(text):
+        return "chess-com"
+    if text[:1] in b"0#X" and _TRF_LINE.search(text):
+        return "trf"
     if text.startswith(b"{") and _is_object(line):
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"
     if _TAG.search(text) or _BARE_TAG.match(text):
         return "pgn"
     return "csv" if any(divider in line for divider in (b",", b";", b"\t")) else "pgn"
+
+
+def is_chess_com(text: bytes) -> bool:
+    """True for the beginning of an archive of chess.com: a list of games, alone or as ``games`` of an object."""
+    return _CHESS_COM.match(text) is not None and b"chess.com/" in text.replace(b"\\/", b"/")
 
 
 def _is_object(line: bytes) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ledger.imports.files import is_chess_com
+
 _BOM = b"\xef\xbb\xbf"
 _BY_MAGIC = {
     b"PAR1": "a Parquet file: write its games as CSV first, with a header",
@@ -18,16 +20,10 @@ _BY_MAGIC = {
     b"Scid.": "a Scid database: export its games as PGN",
 }
 _HTML = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
-_TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mw ]|012 \S|132 )", re.MULTILINE)
-_TRF = (
-    "a tournament report (TRF), which is not read: it has results, but no times of games; export the tournament's "
-    "games as PGN or CSV"
-)
 _JSON = (
     "a JSON document, not JSON lines: write each game on a line of its own as the README shows, such as by "
     "\"jq -c '.[]'\""
 )
-_CHESSCOM = "a list of games as chess.com's API gives it: ask for the same month as PGN (its address, then /pgn)"
 
 
 def foreign(first: bytes) -> str | None:
@@ -44,18 +40,13 @@ def foreign(first: bytes) -> str | None:
         return "a web page: download the games themselves, as PGN or CSV"
     if text.startswith(b"<?xml"):
         return "an XML document: ask for the games as PGN or CSV"
-    if _TRF_LINE.match(text) or (text.startswith(b"0") and _TRF_LINE.search(text)):
-        return _TRF
+    if is_chess_com(text):
+        return None
     return _json(text)
 
 
 def _json(text: bytes) -> str | None:
     """JSON that is no line of it: a list, an object over several lines, or a list of games in one object."""
-    line = text.partition(b"\n")[0]
-    if re.match(rb"\[\s*[\[{\]]", text):
+    if re.match(rb"\[\s*[\[{\]]", text) or re.match(rb"\{\s*\n", text):
         return _JSON
-    if re.match(rb"\{\s*\n", text):
-        return _CHESSCOM if b'"games"' in text[:200] else _JSON
-    if re.match(rb'\{\s*"games"\s*:\s*\[', line):
-        return _CHESSCOM if b"chess.com" in text else _JSON
-    return None
+    return _JSON if re.match(rb'\{\s*"games"\s*:\s*\[', text) else None

@@ -37,17 +37,29 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
         if not text:
             continue
         try:
-            value = orjson.loads(text)
-            twice = [] if _is_written_the_same(text, value) else keys_twice(text)
-        except orjson.JSONDecodeError as error:
-            reading.fault(number, f"not JSON ({error}): {advice}")
-        except orjson.JSONEncodeError:  # the writer's limit is lower than the reader's
-            reading.fault(number, f"lists or objects nested more than 250 deep: {advice}")
+            value, twice = read_object(text)
+        except ValueError as error:
+            reading.fault(number, f"{error}: {advice}")
         else:
             for path in twice:
                 reading.fault(number, f"the key is given twice @ {path}")
             if not twice:
                 yield number, value
+
+
+def read_object(text: bytes) -> tuple[Any, list[str]]:
+    """A JSON value, and the paths of the keys that one of its objects gives twice.
+
+    Raises:
+        ValueError: it is not JSON, or nested too deeply.
+    """
+    try:
+        value = orjson.loads(text)
+        return value, [] if _is_written_the_same(text, value) else keys_twice(text)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error})") from None
+    except orjson.JSONEncodeError:  # the writer's limit is lower than the reader's
+        raise ValueError("lists or objects nested more than 250 deep") from None
 
 
 def _is_written_the_same(text: bytes, value: object) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from ledger.facts.source_games import Fault, FaultsFound, SourceGame, frame_schema
+from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceGame, bounded, frame_schema
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -23,7 +23,30 @@ if TYPE_CHECKING:
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
+MAX_TOURNAMENTS = 1_000  # of one file that are kept beside their games
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
+
+
+class ReportedTournament(NamedTuple):
+    """What a file says of a tournament beside its games.
+
+    Attributes:
+        line: where it begins.
+        name: as its games carry it.
+        starts_at, ends_at: first and last day, ``YYYY-MM-DD``.
+        format: one of the words of ``facts.words.Format``, None where the file says none of them.
+        entrants, rounds: how many there are; None where too few for a tournament.
+        speed: speed class of its games, None where unknown.
+    """
+
+    line: int
+    name: str
+    starts_at: str
+    ends_at: str
+    format: str | None
+    entrants: int | None
+    rounds: int | None
+    speed: str | None
 
 
 class Faults(NamedTuple):
@@ -44,6 +67,8 @@ class Reading(FaultsFound):
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
         no_games: lines of faults that concern the file and no game of it.
+        notes, note_count: what somebody should look at though nothing is wrong with any game, the first of them.
+        tournaments: what the file says of tournaments beside their games, the first ``MAX_TOURNAMENTS``.
     """
 
     name: str
@@ -51,6 +76,20 @@ class Reading(FaultsFound):
     bytes_read: int = 0
     is_cut: bool = False
     no_games: set[int] = attrs.Factory(set)
+    notes: list[Fault] = attrs.Factory(list)
+    note_count: int = 0
+    tournaments: list[ReportedTournament] = attrs.Factory(list)
+
+    def note(self, line: int, message: str) -> None:
+        """Note what somebody should look at."""
+        self.note_count += 1
+        if len(self.notes) < KEPT_FAULTS:
+            self.notes.append(Fault(line, bounded(message)))
+
+    def report(self, tournament: ReportedTournament) -> None:
+        """Keep what the file says of a tournament."""
+        if len(self.tournaments) < MAX_TOURNAMENTS:
+            self.tournaments.append(tournament)
 
     def cut(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
@@ -85,10 +124,15 @@ def _gathered(source: Iterator[SourceGame], size: int) -> list[SourceGame]:
     return rows
 
 
-def name_identity(name: str) -> str:
-    """The identity of a player known by name only: Unicode NFC, single blanks, case folded."""
+def name_identity(name: str, namespace: str | None = None) -> str:
+    """The identity of a player known by name only: Unicode NFC, single blanks, case folded.
+
+    Args:
+        name: as the source tells it.
+        namespace: the site whose names these are, such as ``lichess``; None for names of people.
+    """
     folded = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
-    return f"name:{folded}"
+    return f"{namespace or 'name'}:{folded}"
 
 
 def speed_class(base_seconds: float, increment_seconds: float) -> str:

@@ -58,6 +58,20 @@ SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
+# A page of a player's graph: the games from the ?3-th to the ?4-th.
+PAGE_OF = """
+SELECT mine.*, games.key, games.ended_at, games.termination, games.time_loss, games.tournament, games.rated_ms
+FROM history AS mine JOIN games ON games.position = mine.game
+WHERE mine.pool = ?1 AND player = ?2 AND n BETWEEN ?3 AND ?4 ORDER BY n DESC
+"""
+PAGE_OPPONENTS = """
+SELECT theirs.*, now.rating AS now_rating, now.rated_ms AS now_rated_ms, now.listed AS now_listed
+FROM history AS mine
+JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+JOIN current AS now ON now.pool = mine.pool AND now.player = mine.opponent
+WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
+"""
+GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
 NOT_COUNTED = f"""
 SELECT * FROM (
   SELECT * FROM games WHERE white = ?1 AND pool = ?2 AND reason IS NOT NULL
@@ -130,6 +144,7 @@ HOT = {
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
     "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
     "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
+    "page of a graph": PAGE_OF, "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from ledger.imports.files import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
 from ledger.imports.pgn import games as pgn
 from ledger.imports.pgn.lines import MAX_GAME
 from ledger.imports.reading import MAX_TEXT, Reading, frames
-from ledger.imports.trf import MAX_LENGTH, player_line
+from ledger.imports.trf.player_lines import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.kit.commands import Run

@@ -33,13 +33,15 @@ ON_A_LEDGER = {
     "token add": ["eve", "--role", "approver"],
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
     "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
+    "best": ["ann"], "streaks": ["ann"], "time-losses": ["ann"], "upsets": [],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 
 
 def test_the_commands_are_those_tested_here() -> None:
     asking = {command.split()[0] for command in ON_A_LEDGER}
-    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint"}  # they begin without a ledger
+    # they begin without a ledger
+    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint", "calc"}
     assert asking | without == set(cli.COMMANDS)
 
 

@@ -16,19 +16,13 @@ from tests.kit.commands import Run
 from tests.kit.source_files import CSV, JSONL, NDJSON, PGN, written
 from tools.commands import REFUSED, USAGE
 
-TRF = (
-    b"012 Club championship\n022 Springfield\n042 2024/05/01\n"
-    b"001    1 m    Ann                               1800 ENG           1 1990/01/01  1.0    1     2 w 1\n"
-)
 FOREIGN: dict[str, tuple[bytes, str]] = {
-    "TRF": (TRF, "a tournament report (TRF)"),
-    "TRF of players alone": (TRF.partition(b"2024/05/01\n")[2], "a tournament report (TRF)"),
     "Parquet": (b"PAR1\x15\x04\x15", "a Parquet file: write its games as CSV"),
     "Arrow": (b"ARROW1\0\0", "an Arrow file"),
     "SQLite": (b"SQLite format 3\0\x10\0", "a database"),
     "JSON list": (b'[{"white": "Ann"}]', "a JSON document, not JSON lines"),
     "JSON upright": (b'{\n  "white": "Ann"\n}\n', "a JSON document, not JSON lines"),
-    "chess.com's API": (b'{"games":[{"url":"https://www.chess.com/game/live/1"}]}', "a list of games"),
+    "list of games in an object": (b'{"games":[{"url":"https://example.org/1"}]}', "a JSON document, not JSON lines"),
     "web page": (b"\n<!DOCTYPE html><html>", "a web page"),
     "XML": (b'<?xml version="1.0"?><players/>', "an XML document"),
     "PDF": (b"%PDF-1.4", "a PDF document"),

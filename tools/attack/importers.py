@@ -22,14 +22,17 @@ from ledger.errors import LedgerError
 from ledger.facts import codec
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
-from ledger.imports import jsonl, lichess, trf
+from ledger.imports import chess_com, jsonl, lichess
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import header as csv_header
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_values
 from ledger.imports.files import FORMATS, Source, detect, source_of
+from ledger.imports.formats import game_frames
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, frames
+from ledger.imports.reading import Reading
+from ledger.imports.trf import games as trf
+from ledger.imports.trf import player_lines
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from ledger.testing.importer_contract import check_game
@@ -173,19 +176,17 @@ def attack_csv_values(data: bytes) -> None:
                 assert value is None or isinstance(value, int) or 0 < len(str(value)) <= 300
 
 
-def attack_trf(data: bytes) -> None:
+def attack_trf_lines(data: bytes) -> None:
     """Player lines of tournament reports."""
     for line in data.decode("latin-1").split("\n")[:50]:
         try:
-            read = trf.player_line(line)
+            read = player_lines.player_line(line)
         except ValueError as error:
             _check_words(error, 4 * MAX_MESSAGE)
         else:
             assert read.rank > 0
-            assert all(game.result in trf.RESULTS for game in read.rounds)
+            assert all(game.result in player_lines.RESULTS for game in read.rounds)
 
-
-_OF_LINES = {"pgn": pgn.games, "lichess-ndjson": lichess.games, "ledger-jsonl": jsonl.games}
 
 
 @attrs.define
@@ -202,11 +203,7 @@ class WholeImport:
         self._runs += 1
         source = source_of(io.BytesIO(data), "attack")
         fmt = detect(source.first)
-        reading = source.reading
-        if fmt == "csv":
-            given = csv_games.frames(source.stream(), reading)
-        else:
-            given = frames(_OF_LINES[fmt](source.lines(), reading))
+        given = game_frames(source, fmt)
         before = ledger.journal.size()
         choice = PoolChoice(pool=BY_SPEED if len(data) % 2 else "standard")
         outcome = ledger.import_games(given, choice=choice, strict=len(data) % 5 == 0)
@@ -243,10 +240,12 @@ ATTACKS: dict[str, Attack] = {
     "pgn": line_importer(pgn.games),
     "lichess-ndjson": line_importer(lichess.games),
     "ledger-jsonl": line_importer(jsonl.games),
+    "chess-com": line_importer(chess_com.games),
     "csv": attack_csv,
     "csv-rows": attack_csv_rows,
     "csv-values": attack_csv_values,
-    "trf": attack_trf,
+    "trf": line_importer(trf.games),
+    "trf-lines": attack_trf_lines,
     "import": attack_import,
 }
 
@@ -287,8 +286,9 @@ def seeds(name: str, folders: Sequence[Path]) -> list[bytes]:
 
 
 _SEED_FILES = {
-    "pgn": r"\.pgn$", "lichess-ndjson": r"json", "ledger-jsonl": r"json", "csv": r"\.csv$", "csv-rows": r"\.csv$",
-    "csv-values": r"\.csv$", "trf": r"\.(trf|txt)$",
+    "pgn": r"\.pgn$", "lichess-ndjson": r"json",
+    "chess-com": r"json", "ledger-jsonl": r"json", "csv": r"\.csv$", "csv-rows": r"\.csv$",
+    "csv-values": r"\.csv$", "trf": r"\.(trf|txt)$", "trf-lines": r"\.(trf|txt)$",
 }  # fmt: skip
 
 

@@ -19,6 +19,17 @@ _GAME = (
     b'"rating":1500},"black":{"user":{"name":"Bob-2","id":"bob-2"},"rating":1600}},"winner":"white",'
     b'"moves":"e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7#","clocks":[18003,18003,17803],"tournament":"XyZ12345"}\n'
 )
+_CHESS_COM = (
+    rb'{"games":[{"url":"https://www.chess.com/game/live/12345678","pgn":"[Event \"Live Chess\"]\n'
+    rb'[Site \"Chess.com\"]\n[Date \"2021.10.01\"]\n[White \"Ann\"]\n[Black \"Bob\"]\n[Result \"1-0\"]\n\n'
+    rb'1. e4 {[%clk 0:02:59]} e5 1-0\n",'
+    b'"time_control":"180","end_time":1633082900,"rated":true,"uuid":"0a1b2c3d-0000-11ec-8000-000000000001",'
+    b'"time_class":"blitz","rules":"chess","white":{"rating":1500,"result":"win","username":"Ann"},'
+    b'"black":{"rating":1600,"result":"resigned","username":"Bob"}},\n'
+    b'{"url":"https://www.chess.com/game/daily/900000001","end_time":1633082901,"start_time":1633000000,"rated":false,'
+    b'"time_class":"daily","rules":"chess960","white":{"rating":1500,"result":"agreed","username":"Ann"},'
+    b'"black":{"rating":1600,"result":"agreed","username":"Cleo"}}]}\n'
+)
 _OWN = (
     b'{"key": "club:r1-b1", "white": {"id": "fide:1503014", "name": "Carlsen, Magnus"}, "black": {"id": "name:ann", '
     b'"name": "Ann"}, "outcome": "white", "termination": "checkmate", "half_moves": 7, "started_at": "2024-05-01", '
@@ -32,9 +43,16 @@ _CSV = (
     b'white_fide_id,black_id,white_name,result,utc_date_time,ended_by_checkmate\r\n1503014,x:ann,"A ""B"" C",0-1,'
     b"2013.06.04 10:00:00,1\r\n1503014,ann,\xe9\xe8,+/-,2013.??.??,0\r\n",
 )
-_TRF = (
+_TRF_LINES = (
     b"001    1 m GM Carlsen, Magnus                   2881 NOR     1503014 1990/11/30  3.5    1     2 w 1     3 b =\n"
-    b"001    2   w  Ann                                                                  1.0    2     1 b 0  0000 - +\n"
+    b"001    2 w    Ann                                                                1.0          1 b 0  0000 - +\n"
+)
+_TRF = (
+    b"012 Club open\n042 2024/05/01\n052 2024/05/03\n092 Individual: Swiss-System\n122 90'\n222 5400+30\n"
+    + b"132" + b" " * 88 + b"24/05/01  24/05/02\nXXR 2\n### SSSS\n"
+    + _TRF_LINES
+    + b"001    3      Bob                               1500                             1.0    3  0000 - U     1 w =\n"
+    + b"NOR    1                                        2800\n310   1 Club                             NOR\n"
 )
 _PGN = (
     b'[Event "Rated Blitz game"]\n[Site "https://lichess.org/AbCdEf12"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n'
@@ -57,10 +75,20 @@ WORDS: Mapping[str, Sequence[bytes]] = {
         b"[[[",
         b'"status":"draw",', b'"aiLevel":3', b'"user":null', b'"winner":"black"', b'"moves":"', b'"lastMoveAt":0',
     ),
+    "chess-com": (
+        b'"games":[', b'{"games":[', b"]}", b'"result":"win",', b'"result":"timevsinsufficient",', b'"end_time":1,',
+        b'"rules":"bughouse",', b'"pgn":"', b"\\n", b'\\"', b'"time_class":"daily",',
+        b'"url":"https://www.chess.com/game/live/1",',
+    ),
     "csv": (
         b",", b";", b"\t", b'"', b'""', b"\r\n", b"\n", b"white", b"black", b"result", b"date", b"1-0", b"+/-",
         b"0.5-0.5",
         b"2013-02-29", b"0000", b"2013.13.??", b"40/5400+30:900", b"1/86400", b"fide:1", b"a:", b"\xff\xfe", b"=1+1",
+    ),
+    "trf": (
+        b"001 ", b"012 ", b"042 ", b"052 2024/05/03\n", b"042 04/05/2024\n", b"132", b"222 ", b"W300-B240",
+        b"162 W 3.0", b"   2 w 1", b"  0000 - H", b"9999", b"XXR 9\n", b"###", b"013 ",
+        b"24/05/01  ", b"00/00", b" " * 10,
     ),
     "packed": (b"\x1f\x8b\x08", b"BZh9", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\x00\0\0\0", b"PK\x03\x04",
                b"\0\0\0\0"),
@@ -73,9 +101,10 @@ WORDS: Mapping[str, Sequence[bytes]] = {
 }  # fmt: skip
 _SORTS: Mapping[str, Sequence[str]] = {
     "open": ("packed", "any"), "pgn": ("pgn", "any"), "lichess-ndjson": ("json", "any"),
-    "ledger-jsonl": ("json", "any"),
-    "csv": ("csv", "any"), "csv-rows": ("csv", "any"), "csv-values": ("csv", "any"), "trf": ("any",),
-    "import": ("pgn", "json", "csv", "any"),
+    "ledger-jsonl": ("json", "any"), "chess-com": ("json", "chess-com", "any"),
+    "csv": ("csv", "any"), "csv-rows": ("csv", "any"), "csv-values": ("csv", "any"), "trf": ("trf", "any"),
+    "trf-lines": ("any",),
+    "import": ("pgn", "json", "csv", "trf", "any"),
 }  # fmt: skip
 
 
@@ -91,7 +120,9 @@ def built_in(name: str) -> list[bytes]:
     made: Mapping[str, list[bytes]] = {
         "open": [*_packed(_PGN), *_packed(_PGN + b"\0" * 4000), _GAME, _OWN, *csv, b"a\rb\r"],
         "pgn": pgn, "lichess-ndjson": [_GAME, _GAME * 3], "ledger-jsonl": [_OWN, _OWN * 2],
-        "csv": csv, "csv-rows": csv, "csv-values": csv, "trf": [_TRF], "import": [_GAME, _OWN, *csv, *pgn],
+        "chess-com": [_CHESS_COM],
+        "csv": csv, "csv-rows": csv, "csv-values": csv, "trf": [_TRF], "trf-lines": [_TRF_LINES],
+        "import": [_GAME, _OWN, _TRF, _CHESS_COM, *csv, *pgn],
     }  # fmt: skip
     return made[name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
 import click
@@ -16,6 +16,7 @@ from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
+from ledger.facts.events import SchemeAdopted
 from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.ratings import past_views
@@ -54,6 +55,18 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
         if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
             raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
+
+
+def check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
+    """Names and values that could stand in no journal are wrong usage.
+
+    Raises:
+        click.UsageError: naming them.
+    """
+    try:
+        SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.errors import MalformedError, StorageError
-from ledger.facts.source_games import Fault, SourceGame
-from ledger.imports import jsonl, lichess
-from ledger.imports.csv import games as csv_games
+from ledger.facts.source_games import Fault
 from ledger.imports.files import Source, detect, open_source
 from ledger.imports.foreign import foreign
-from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, frames
+from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
 from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import ReadingBar
 from ..wording import counted
+from .reported_tournaments import open_reported
 
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
-    "pgn": pgn.games,
-    "lichess-ndjson": lichess.games,
-    "ledger-jsonl": jsonl.games,
-}
-FORMATS = (*LINE_FORMATS, "csv")
 FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
 NOTES_SHOWN = 10
@@ -47,7 +35,9 @@ class Wish:
         strict: a fault anywhere in a file leaves nothing of that file recorded.
         fmt: the format, or None to tell it by content.
         record_alike: what looks like a game that is known under another key is recorded as another one.
-        source: the site whose player names and game ids CSV files carry, such as ``lichess``; None for neither.
+        said: what the user says of the files that they do not say themselves.
+        encoding: what their letters are written in, None where they say it or need not.
+        open_tournaments: the days that tournament reports tell are recorded, too.
         actor: who imports.
     """
 
@@ -55,11 +45,13 @@ class Wish:
     strict: bool
     record_alike: bool
     fmt: str | None
-    source: str | None
+    said: SaidOfFile
+    encoding: str | None
+    open_tournaments: bool
     actor: str
 
 
-def check_files(paths: Sequence[str], *, fmt: str | None) -> None:
+def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
     """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
 
     A pipe gives its bytes only once: of those nothing is read here.
@@ -71,7 +63,7 @@ def check_files(paths: Sequence[str], *, fmt: str | None) -> None:
     for path in paths:
         if path != "-" and not (Path(path).exists() and _is_pipe(path)):
             try:
-                with open_source(path) as source:
+                with open_source(path, encoding) as source:
                     _refuse_foreign(source, fmt)
             except StorageError as error:
                 problems.append(str(error))
@@ -90,7 +82,7 @@ def _refuse_foreign(source: Source, fmt: str | None) -> None:
 
 def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
     """Import one file and say what became of it; False when games were faulty."""
-    with open_source(path) as source:
+    with open_source(path, wish.encoding) as source:
         _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect(source.first)
         size = Path(path).stat().st_size if path != "-" else None
@@ -98,19 +90,16 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         outside = outside_games(ledger, wish.choice.pool)
         try:
             report = ledger.import_games(
-                outside.passing(_frames(source, fmt, wish.source)), choice=wish.choice, strict=wish.strict,
+                outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
-    return _tell(source, fmt, report, outside, strict=wish.strict)
-
-
-def _frames(source: Source, fmt: str, site: str | None) -> Iterator[DataFrame]:
-    if fmt == "csv":
-        return csv_games.frames(source.stream(), source.reading, key_prefix=site or "csv", player_namespace=site)
-    return frames(LINE_FORMATS[fmt](source.lines(), source.reading))
+    is_good = _tell(source, fmt, report, outside, strict=wish.strict)
+    if is_good or not wish.strict:
+        open_reported(ledger, source.reading, wish.choice.pool, wish.actor if wish.open_tournaments else None)
+    return is_good
 
 
 def _tell_outside(name: str, outside: OutsideGames) -> None:
@@ -122,6 +111,13 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
             f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
             "'close-tournament' told: such a game counts as one of another edition"
         )
+
+
+def _tell_notes(name: str, notes: Sequence[Fault], count: int) -> None:
+    for note in notes[:NOTES_SHOWN]:
+        output.remark(f"{name}:{note.line}: note: {note.message}")
+    if count > NOTES_SHOWN:
+        output.remark(f"{name}: and {counted(count - NOTES_SHOWN, 'more note')} of this kind")
 
 
 def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool) -> bool:
@@ -137,10 +133,8 @@ def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames,
     if report.alike_count > ALIKE_SHOWN:
         output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
     _tell_outside(name, outside)
-    for note in report.notes[:NOTES_SHOWN]:
-        output.remark(f"{name}:{note.line}: note: {note.message}")
-    if report.note_count > NOTES_SHOWN:
-        output.remark(f"{name}: and {counted(report.note_count - NOTES_SHOWN, 'more note')} of this kind")
+    _tell_notes(name, report.notes, report.note_count)
+    _tell_notes(name, source.reading.notes, source.reading.note_count)
     words = _counts(report)
     left_out = source.reading.skipped + report.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]

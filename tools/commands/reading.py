@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import nan
-
 import click
 
 from ledger.answers import game_logs, marks, player_games, players, predictions, rankings
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.wording import shown
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 # Rows of a table where the reader does not say how many.
 PLAYERS_IN_A_TABLE, GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 20, 50, 50
-MARKS_BELOW_A_GRAPH = 20
 _ORIGINAL_COLUMNS = {"published_list", "published_rating", "revised_rating", "revised"}
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
@@ -197,49 +191,6 @@ def _result(row: output.Row) -> str | None:
 
 def _points(rating: float | None) -> str:
     return "-" if rating is None else f"{rating:.0f}"
-
-
-@click.command()
-@DB
-@click.argument("player")
-@POOL
-@VERIFY
-def graph(db_path: str, player: str, pool: str | None, verify: bool) -> None:
-    """A player's rating graph, drawn in the terminal.
-
-    Below the line stands where another scheme begins, and which games were corrected by which proposals.
-
-    \b
-    Example:
-      rating-ledger graph club.db ann
-    """
-    with level(db_path, verify=verify) as ledger:
-        person = ledger.player(player)
-        rows = player_games.graph(ledger, person, pool)
-        if not rows:
-            output.answer(f"{shown(person)} has no rated game yet; 'show' tells the rating to begin with")
-            return
-        output.answer(f"{shown(person)}, rated games from {rows[0]['ended']} to {rows[-1]['ended']}")
-        changes = [i for i, (old, new) in enumerate(pairwise(rows), 1) if old["scheme"] != new["scheme"]]
-        corrected = [place for place, row in enumerate(rows) if row["corrected"]]
-        in_ascii = not output.can_write(DRAWN)
-        ratings = [nan if row["rating"] is None else row["rating"] for row in rows]
-        output.answer_lines(draw(ratings, changes=changes, corrected=corrected, in_ascii=in_ascii))
-        for place in changes:
-            _tell_mark(CHANGE, rows[place], f"from here on by {rows[place]['scheme']}", in_ascii=in_ascii)
-        for place in corrected[-MARKS_BELOW_A_GRAPH:]:
-            proposals = ", ".join(map(str, rows[place]["corrected"]))
-            _tell_mark(CORRECTED, rows[place], f"corrected by proposal {proposals}", in_ascii=in_ascii)
-        for row in [row for row in rows if row["published_list"]][-MARKS_BELOW_A_GRAPH:]:
-            said, would = _points(row["published_rating"]), _points(row["revised_rating"])
-            words = f"list {row['published_list']} said {said}, now it would say {would}"
-            _tell_mark(AXIS, row, words, in_ascii=in_ascii)
-        if len(corrected) > MARKS_BELOW_A_GRAPH:
-            output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {len(corrected)} corrected games; 'games' tells of all")
-
-
-def _tell_mark(mark: str, row: output.Row, words: str, *, in_ascii: bool) -> None:
-    output.answer(f"{'':8}{ASCII[mark] if in_ascii else mark} game {row['n']}, {row['ended']}: {words}")
 
 
 @click.command()

@@ -102,11 +102,6 @@ def frames(
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
 
 
-def _named(name: str, namespace: str | None) -> str:
-    identity = name_identity(name)
-    return identity if namespace is None else namespace + identity.removeprefix("name")
-
-
 def _plan(namespace: str | None) -> _Plan:
     """How each column is understood, in the order in which the faults of a row are told."""
 
@@ -114,7 +109,7 @@ def _plan(namespace: str | None) -> _Plan:
         tidy = values.identity(text)
         if tidy is None or ":" in tidy:
             return tidy
-        return f"id:{tidy}" if namespace is None else _named(tidy, namespace)
+        return f"id:{tidy}" if namespace is None else name_identity(tidy, namespace)
 
     name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
     rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, values.MAX_RATING)
@@ -159,7 +154,7 @@ class _Converter:
         self._known = frozenset(layout.places)
         self._prefix = f"{key_prefix}:"
         self._repeats = Tally()
-        self._named = Meaning(lambda name: _named(name, player_namespace))
+        self._named = Meaning(lambda name: name_identity(name, player_namespace))
         self._plan = _plan(player_namespace)
         self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 

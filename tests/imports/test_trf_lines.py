@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.trf import RESULTS, PlayerLine, Round, player_line
+from ledger.imports.trf.player_lines import RESULTS, PlayerLine, Round, player_line
 
 EXAMPLE = (
     "001    2 wWGM Polgar, Susan                     2577 USA     2000032 1969/04/19  3.5    1"
@@ -93,7 +93,9 @@ def test_a_rating_of_0_is_told_as_written(rating: str) -> None:
     assert player_line(line_of(rating=rating)).rating == 0
 
 
-@pytest.mark.parametrize("birth", ["1969/04/19", "1969/04/00", "1969/00/00", "1969/04", "1969", "0000/00/00"])
+@pytest.mark.parametrize(
+    "birth", ["1969/04/19", "1969/04/00", "1969/00/00", "1969/04", "1969", "0000/00/00", "1969.04.19", "1969-04"]
+)
 def test_a_date_of_birth_may_lack_its_day_and_month(birth: str) -> None:
     assert player_line(line_of(birth=birth)).birth == birth
 
@@ -148,21 +150,15 @@ def test_what_is_no_player_line_is_refused(line: str) -> None:
 @pytest.mark.parametrize(
     ("field", "text", "words"),
     [
+        ("rating", "5001", "columns 49-52: expected a rating of at most 5000, got '5001'"),
         ("kind", "012", "columns 1-3: expected '001', the record of a player, got '012 '"),
         ("rank", "   0", "columns 5-8: expected the starting rank, from 1, got '   0'"),
         ("rank", "", "columns 5-8: expected the starting rank, from 1, got '    '"),
         ("rank", "  2x", "columns 5-8: expected the starting rank, from 1, got '  2x'"),
-        ("sex", "x", "column 10: expected m or w or blank, got 'x'"),
-        ("title", "G M", "columns 11-13: expected a title such as GM or WGM or blank, got 'G M'"),
         ("rating", "25?7", "columns 49-52: expected a rating or blank, got '25?7'"),
         ("rating", "-250", "columns 49-52: expected a rating or blank, got '-250'"),
         ("rating", "٢٥٧٧", "columns 49-52: expected a rating or blank, got '٢٥٧٧'"),
-        ("federation", "US", "columns 54-56: expected a federation of three letters or blank, got 'US '"),
         ("fide_id", "    200x032", "columns 58-68: expected a FIDE number or blank, got '    200x032'"),
-        ("birth", "19.04.1969", "columns 70-79: expected a date of birth YYYY/MM/DD or blank, got '19.04.1969'"),
-        ("birth", "1969/13/01", "columns 70-79: expected a date of birth YYYY/MM/DD or blank, got '1969/13/01'"),
-        ("points", " 3,5", "columns 81-84: expected points such as 3.5 or blank, got ' 3,5'"),
-        ("place", "1st", "columns 86-89: expected a place or blank, got '1st '"),
         ("opponent", "  x1", "columns 92-95: expected an opponent's starting rank, 0000 or blank, got '  x1'"),
         ("opponent", "   2", "columns 92-95: expected another player than the line's own, got '   2'"),
         ("colour", "s", "column 97: expected the colour w, b or - or blank, got 's'"),
@@ -174,15 +170,44 @@ def test_a_wrong_field_is_refused_by_its_columns_and_its_value(field: str, text:
     assert problems(line_of(**{field: text})) == [words]
 
 
-@pytest.mark.parametrize("column", [4, 9, 14, 48, 53, 57, 69, 80, 85, 90, 91, 96, 98, 100, 101, 110])
+@pytest.mark.parametrize(
+    ("field", "text", "empty", "words"),
+    [
+        ("sex", "x", "", "column 10: expected m or w or blank, got 'x'"),
+        ("title", "G M", "", "columns 11-13: expected a title such as GM or WGM or blank, got 'G M'"),
+        ("federation", "US", "", "columns 54-56: expected a federation of three letters or blank, got 'US '"),
+        ("birth", "19.04.1969", "", "columns 70-79: expected a date of birth YYYY/MM/DD or blank, got '19.04.1969'"),
+        ("birth", "1969/13/01", "", "columns 70-79: expected a date of birth YYYY/MM/DD or blank, got '1969/13/01'"),
+        ("points", " 3,5", None, "columns 81-84: expected points such as 3.5 or blank, got ' 3,5'"),
+        ("place", "1st", None, "columns 86-89: expected a place or blank, got '1st '"),
+    ],
+)
+def test_a_wrong_field_that_no_game_needs_is_left_out_and_named(
+    field: str, text: str, empty: object, words: str
+) -> None:
+    read = player_line(line_of(**{field: text}))
+    assert (getattr(read, field), read.doubts) == (empty, (words,))
+    assert read.rounds == player_line(EXAMPLE).rounds
+
+
+@pytest.mark.parametrize("column", [80, 85])
+def test_what_stands_between_fields_that_no_game_needs_is_named(column: int) -> None:
+    shifted = EXAMPLE[: column - 1] + "x" + EXAMPLE[column:]
+    assert player_line(shifted).doubts[0].startswith(f"column {column}:")
+
+
+@pytest.mark.parametrize("column", [4, 9, 14, 48, 53, 57, 69, 90, 91, 96, 98, 100, 101, 110])
 def test_a_line_out_of_step_is_found_by_what_parts_its_fields(column: int) -> None:
     shifted = EXAMPLE[: column - 1] + "x" + EXAMPLE[column:]
     assert any(one.startswith((f"column {column}:", "columns 1-3:")) for one in problems(shifted))
 
 
 def test_every_fault_of_a_line_is_told_at_once() -> None:
-    found = problems(line_of(sex="x", rating="25?7", birth="1969/13/01", result="2"))
-    assert [one.partition(":")[0] for one in found] == ["column 10", "columns 49-52", "columns 70-79", "column 99"]
+    found = problems(line_of(rating="25?7", fide_id="x", opponent="  x1", result="2"))
+    said = [problem.partition(":")[0] for problem in found]
+    assert said == ["columns 58-68", "columns 49-52", "column 99", "columns 92-95"]
+    doubts = player_line(line_of(sex="x", birth="1969/13/01", place="x")).doubts
+    assert [doubt.partition(":")[0] for doubt in doubts] == ["column 10", "columns 70-79", "columns 86-89"]
 
 
 @given(st.text(max_size=140) | st.text(st.sampled_from("001 w-=ZGM/.xé\t"), max_size=140).map("001 ".__add__))

@@ -1,6 +1,7 @@
 """The player line ``001`` of a FIDE tournament report (TRF16, TRF26): fixed columns to a record, or all its faults.
 
-One line, no file: what the other lines say, and which of the games count, is not known here.
+One line, no file: what the other lines say, and which of the games count, is not known here. What is wrong with a
+field on which no game depends is a doubt, not a fault: the games of a player are not lost for a date of birth.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ NO_OPPONENT = 0
 PLAYED = "1=0"  # results of games at the board; every other letter is a bye, a forfeit or a game under one move
 RESULTS = f"{PLAYED}+-WDLHFUZ"
 MAX_LENGTH = 10_000  # characters of a line: nearly a thousand rounds
-_TOLD = 10  # problems of a line
+MAX_RATING = 5000
+_SAID = 10  # problems of a line
 
-_BIRTH = r"\d{4}(/(0\d|1[0-2])(/([0-2]\d|3[01]))?)?"
+_BIRTH = r"\d{4}(([/.-])(0\d|1[0-2])(\2([0-2]\d|3[01]))?)?"
 _RESULT_WORDS = "one of 1 = 0 + - W D L H F U Z, or blank"
 # Columns that part two fields; a letter in one of them says that the line is out of step.
 _GAPS = (4, 9, 14, 48, 53, 57, 69, 80, 85, 90, 91)
+# Columns of which no game depends: sex and title, federation, date of birth, points and place.
+_BESIDE_GAMES = (range(10, 14), range(54, 57), range(70, 90))
 
 
 class Round(NamedTuple):
@@ -52,10 +56,11 @@ class PlayerLine:
         rating: points at the start of the tournament; most programs write 0 for an unrated player.
         federation: three capital letters.
         fide_id: digits.
-        birth: YYYY/MM/DD; month and day may be 00 or absent.
+        birth: YYYY/MM/DD; month and day may be 00 or absent. Some programs write dots or hyphens.
         points: by the tournament's own scoring, which may be 3-1-0: rate from results, never from these.
         place: final place, from 1.
         rounds: one for each round that the line reaches.
+        doubts: what is wrong with fields that no game needs; such a field is empty or None.
     """
 
     rank: int
@@ -69,6 +74,7 @@ class PlayerLine:
     points: float | None
     place: int | None
     rounds: tuple[Round, ...]
+    doubts: tuple[str, ...] = ()
 
 
 class _Fields:
@@ -77,10 +83,13 @@ class _Fields:
     def __init__(self, line: str) -> None:
         self.line = line
         self.problems: list[str] = []
+        self.doubts: list[str] = []
 
     def blame(self, first: int, last: int, wanted: str) -> None:
         where = f"columns {first}-{last}" if last > first else f"column {first}"
-        self.problems.append(f"{where}: expected {wanted}, got {self.line[first - 1 : last]!r}")
+        beside = any(first in columns for columns in _BESIDE_GAMES)
+        kind = self.doubts if beside else self.problems
+        kind.append(f"{where}: expected {wanted}, got {self.line[first - 1 : last]!r}")
 
     def text(self, first: int, last: int, pattern: str, wanted: str) -> str:
         """A field without its blanks; empty where it is blank or wrong."""
@@ -93,6 +102,12 @@ class _Fields:
     def whole(self, first: int, last: int, wanted: str) -> int | None:
         value = self.text(first, last, r"\d+", wanted)
         return int(value) if value else None
+
+    def rating(self) -> int | None:
+        value = self.whole(49, 52, "a rating")
+        if value is not None and value > MAX_RATING:
+            self.blame(49, 52, f"a rating of at most {MAX_RATING}")
+        return value
 
     def rank(self) -> int:
         value = self.line[4:8].strip(" ")
@@ -152,14 +167,49 @@ def player_line(line: str) -> PlayerLine:
         sex=fields.text(10, 10, "[mwMW]", "m or w").lower(),
         title=fields.text(11, 13, "[A-Za-z]+", "a title such as GM or WGM").upper(),
         name=name,
-        rating=fields.whole(49, 52, "a rating"),
+        rating=fields.rating(),
         federation=fields.text(54, 56, "[A-Za-z]{3}", "a federation of three letters").upper(),
         fide_id=fide_id,
         birth=fields.text(70, 79, _BIRTH, "a date of birth YYYY/MM/DD"),
         points=float(points) if points else None,
         place=fields.whole(86, 89, "a place"),
         rounds=tuple(fields.rounds(rank)),
+        doubts=tuple(fields.doubts[:_SAID]),
     )
     if fields.problems:
-        raise ValueError("; ".join(fields.problems[:_TOLD]))
+        raise ValueError("; ".join(fields.problems[:_SAID]))
     return read
+
+
+def player_line_of(line: bytes) -> PlayerLine:
+    """Read a ``001`` line as it stands in a file: in UTF-8, or else in Windows-1252.
+
+    FIDE counts columns in characters; some programs count the bytes of UTF-8. A line that is out of step by characters
+    is read by bytes.
+
+    Raises:
+        ValueError: as ``player_line``, of the line by characters.
+    """
+    text = decoded(line)
+    try:
+        return player_line(text)
+    except ValueError:
+        by_bytes = None if len(text) == len(line) else _read_or_none(line.decode("latin-1"))
+        if by_bytes is None:
+            raise
+    return attrs.evolve(by_bytes, name=by_bytes.name.encode("latin-1").decode(errors="ignore").strip())
+
+
+def _read_or_none(line: str) -> PlayerLine | None:
+    try:
+        return player_line(line)
+    except ValueError:
+        return None
+
+
+def decoded(line: bytes) -> str:
+    """A line of a report as text: UTF-8, or else Windows-1252, in which older programs write."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")

@@ -1,0 +1,252 @@
+"""A calculator: what games do to a rating under a scheme, by the scheme's own kernels. No ledger, nothing is stored.
+
+Games of a scheme by period or event are rated together as one period; of a scheme by game one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ledger.book.eras import BEGINNING, Era
+from ledger.book.timeline import Pool
+from ledger.errors import MalformedError
+from ledger.facts.instants import instant_end_ms
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry
+from ledger.ratings import engine
+from ledger.ratings.engine import Rateable
+from ledger.runtime.columns import FEW
+from ledger.schemes.scheme import Meeting, Newcomer, Rhythm, Scheme, Seed, Side, When
+
+RESULTS = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+MOST_GAMES = 1_000
+_ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of who is taken for established, the fewest that will do
+_SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told with
+# Values with which it shows whether a scheme asks for a fact at all.
+_PROBES: Mapping[str, tuple[float, ...]] = {
+    "games": (0, 1, 5, 29, 100), "deviation": (40, 90), "volatility": (0.03, 0.09), "highest": (9_000,),
+    "k_factor": (10, 20, 40), "birth_year": (1900, 2020),
+}  # fmt: skip
+_CALLED = {"deviation": "RD", "k_factor": "K-factor", "birth_year": "year of birth", "highest": "highest rating"}
+
+
+@attrs.frozen(kw_only=True)
+class Known:
+    """What is known of a player; None where nobody says.
+
+    Attributes:
+        rating: in what the scheme counts in.
+        games: rated games behind it; if not given, as many as make an established player.
+        deviation: RD, points.
+        volatility: of Glicko-2.
+        highest: highest rating so far, points.
+        k_factor: K on the player's list.
+        birth_year: year of birth.
+    """
+
+    rating: float
+    games: float | None = None
+    deviation: float | None = None
+    volatility: float | None = None
+    highest: float | None = None
+    k_factor: float | None = None
+    birth_year: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class _Calculator:
+    scheme: Scheme
+    numbers: Any
+    when: When
+    day: float
+
+    def begun(self, known: Known) -> tuple[float, ...]:
+        """The state of a player of whom that is known."""
+        facts = attrs.asdict(known, filter=lambda field, _: field.name != "birth_year")
+        return self.scheme.begin(Newcomer(None, known.birth_year, self.day, Seed(**facts)), self.numbers)
+
+    def asks_for(self, known: Known, fact: str) -> bool:
+        """Whether the scheme begins otherwise by that fact of a player."""
+        changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
+        given = (attrs.evolve(known, **change) for change in changes)
+        return len({self.begun(player) for player in given}) > 1
+
+    def established(self, known: Known) -> Known:
+        """The player with a number of games where none was given and without one the rating is provisional."""
+        if known.games is not None or not self._provisional(known):
+            return known
+        tries = (attrs.evolve(known, games=float(games)) for games in _ENOUGH)
+        return next((player for player in tries if not self._provisional(player)), known)
+
+    def _provisional(self, known: Known) -> bool:
+        state = self.begun(known)
+        scheme = self.scheme
+        return bool(scheme.provisional(state, 0, self.numbers)) or not scheme.listed(state, 0, self.numbers)
+
+    def one_by_one(
+        self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
+    ) -> list[Side]:
+        """The player before and after each game."""
+        sides = []
+        for other, score in zip(others, scores, strict=True):
+            state = [*own, *other]
+            game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
+            engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
+            sides.append(Side(own, tuple(state[: len(own)])))
+            own = sides[-1].after
+        return sides
+
+    def together(
+        self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
+    ) -> tuple[Side, list[Meeting]]:
+        """The player before and after the period in which all the games are rated, and the games."""
+        count, width, noted = len(others), len(own), len(self.scheme.work)
+        games = Rateable(
+            [0] * count, list(range(1, count + 1)), list(scores), [self.day] * count, [0, count],
+            [self.when.period], [self.when.day],
+        )  # fmt: skip
+        flat = [value for state in (own, *others) for value in state]
+        before, after, work = engine.rate_one_batch(self.scheme, self.numbers, games, flat)
+        meetings = [
+            Meeting(
+                tuple(before[i * width : (i + 1) * width]), score, 0, tuple(work[i * noted : (i + 1) * noted]),
+                self.when.day,
+            )
+            for i, score in enumerate(scores, 1)
+        ]  # fmt: skip
+        return Side(tuple(before[:width]), tuple(after[:width]), tuple(work[:noted])), meetings
+
+
+def calculate(
+    scheme: Scheme, settings: Mapping[str, int | bool | str], own: Known, opponents: Sequence[Known],
+    scores: Sequence[float], on: str,
+) -> dict[str, Any]:  # fmt: skip
+    """What games bring, with the formula and its numbers.
+
+    Args:
+        scheme: the scheme.
+        settings: those that differ from what a new pool begins with.
+        own: the player.
+        opponents: by game.
+        scores: the player's, 1, 0.5 or 0, by game; none with one opponent: what each result would bring.
+        on: the day on which the games are rated.
+
+    Returns:
+        ``games`` has for each game the expected score and, where each game is rated by itself, the rating before and
+        after it. ``explanations`` has one for each game or, where they are rated together, one for all, as ``explain``
+        gives them. ``assumed`` holds the numbers of games that nobody gave. A rating that the games bring is None where
+        the scheme lists no such player. Without scores there is ``outcomes`` in place of both.
+
+    Raises:
+        MalformedError: naming every setting that the scheme cannot take, and what is told and of no use to it.
+    """
+    meant = scheme.in_full(settings)
+    if own.k_factor is not None and "k" in meant and "k" not in settings:
+        meant, own = {**meant, "k": f"{own.k_factor:g}"}, attrs.evolve(own, k_factor=None)
+    numbers = scheme.numbers_from(meant)
+    ms = instant_end_ms(on)
+    era = Era(BEGINNING, "", scheme, numbers, meant, Carry.KEEP, (), 1)
+    pool = Pool(1, "calculator", (era,))
+    closing = pool.place(ms, None).rated_ms
+    calculator = _Calculator(scheme=scheme, numbers=numbers, when=pool.when(0, closing, ms), day=ms / DAY_MS)
+    _refuse_useless(calculator, own, opponents)
+    players = [calculator.established(player) for player in (own, *opponents)]
+    states = [calculator.begun(player) for player in players]
+    answer = {
+        "scheme": scheme.name,
+        "title": scheme.title,
+        "on": on,
+        "rated_with": "each game by itself" if scheme.rhythm is Rhythm.GAME else f"one {scheme.rhythm.value}",
+        "rating": own.rating,
+        "assumed": _assumed((own, *opponents), players),
+    }
+    return {**answer, **(_brought if scores else _foretold)(calculator, states, scores)}
+
+
+def _refuse_useless(calculator: _Calculator, own: Known, opponents: Sequence[Known]) -> None:
+    problems = [
+        f"scheme {calculator.scheme.name!r} begins with no {_CALLED.get(fact, fact)} of a player: leave it out"
+        for fact in _PROBES
+        if any(getattr(player, fact) is not None and not calculator.asks_for(player, fact)
+               for player in (own, *opponents))
+    ]  # fmt: skip
+    if problems:
+        raise MalformedError(problems)
+
+
+def _assumed(given: Sequence[Known], taken: Sequence[Known]) -> dict[str, float]:
+    """By player, ``player`` or ``opponent 2``, the number of games that nobody gave."""
+    names = ["player", *(f"opponent {i}" for i in range(1, len(given)))]
+    both = zip(names, given, taken, strict=True)
+    return {name: after.games for name, before, after in both if before.games is None and after.games is not None}
+
+
+def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:
+    return state[0] if calculator.scheme.listed(state, 0, calculator.numbers) else None
+
+
+def _change(before: float, after: float | None) -> float | None:
+    return None if after is None else after - before
+
+
+def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]], _: Sequence[float]) -> dict[str, Any]:
+    """What each result would bring against the only opponent."""
+    scheme, numbers, when = calculator.scheme, calculator.numbers, calculator.when
+    before = states[0][0]
+    after = engine.predict(scheme, numbers, states[0], states[1], when)
+    ratings = {word: _listed(calculator, state) for word, state in after.items()}
+    return {
+        "expected_score": engine.expected(scheme, numbers, states[0], states[1], when),
+        "outcomes": {word: {"rating": rating, "change": _change(before, rating)} for word, rating in ratings.items()},
+    }
+
+
+def _brought(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> dict[str, Any]:
+    scheme, when = calculator.scheme, calculator.when
+    own, *others = states
+    if scheme.rhythm is Rhythm.GAME:
+        sides = calculator.one_by_one(own, others, scores)
+        parts = [
+            (side, [Meeting(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)
+        ]
+    else:
+        parts = [calculator.together(own, others, scores)]
+    last = parts[-1][0].after
+    before, after = own[0], _listed(calculator, last)
+    return {
+        "rating_after": after,
+        "change": _change(before, after),
+        "state_after": {name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
+        "games": _games(calculator, others, scores, parts),
+        "explanations": [_explained(calculator, *part, when) for part in parts],
+    }
+
+
+def _games(
+    calculator: _Calculator, others: Sequence[tuple[float, ...]], scores: Sequence[float],
+    parts: Sequence[tuple[Side, list[Meeting]]],
+) -> list[dict[str, Any]]:  # fmt: skip
+    found = []
+    for place, (other, score) in enumerate(zip(others, scores, strict=True)):
+        side = parts[place][0] if len(parts) == len(others) else parts[0][0]
+        by_itself = calculator.scheme.rhythm is Rhythm.GAME
+        before, after = side.before[0], _listed(calculator, side.after)
+        expected = engine.expected(calculator.scheme, calculator.numbers, side.before, other, calculator.when)
+        found.append({
+            "game": place + 1,
+            "opponent": other[0],
+            "result": RESULTS[score],
+            "expected": expected,
+            "before": before,
+            "after": after if by_itself else None,
+            "change": _change(before, after) if by_itself else None,
+        })  # fmt: skip
+    return found
+
+
+def _explained(calculator: _Calculator, side: Side, meetings: Sequence[Meeting], when: When) -> dict[str, Any]:
+    explanation = calculator.scheme.explain(side, meetings, when, calculator.numbers)
+    return {**explanation._asdict(), "terms": [term._asdict() for term in explanation.terms]}

@@ -1,0 +1,189 @@
+"""A page of a rating graph as one HTML file that needs nothing else: graph, details of each game, list, links.
+
+It works without a script: a bar leads to its details. The small script shows them where the pointer or the keyboard
+is. The page's own policy lets nothing else run and loads nothing; all text from the ledger is escaped.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
+
+from ledger.answers.graphs import mini_boards, svg, wording
+from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.looks import PLAIN, Look, Theme
+from ledger.board.position import Position
+from ledger.runtime.visible import in_markup
+
+_BOARD = 180  # pixels
+_SCRIPT = """(function(){
+var panel=document.querySelector('.details');
+function bar(element){return element.closest&&element.closest('[data-bar]')}
+function show(event){var found=bar(event.target);
+var wanted=found&&document.getElementById(found.dataset.bar);if(!wanted)return;
+panel.querySelectorAll('.shown').forEach(function(other){other.classList.remove('shown')});
+wanted.classList.add('shown');panel.classList.add('live')}
+document.addEventListener('mouseover',show);document.addEventListener('focusin',show);
+document.addEventListener('keydown',function(event){var found=bar(event.target);
+var steps={ArrowLeft:'previousElementSibling',ArrowRight:'nextElementSibling'},step=steps[event.key];
+if(found&&step&&found[step]&&found[step].focus){event.preventDefault();found[step].focus()}});
+})();"""
+_DIGEST = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
+_POLICY = (
+    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+)
+_FORM = (
+    "body{margin:0 auto;padding:1rem;max-width:76rem;font:15px/1.45 system-ui,'DejaVu Sans',sans-serif}"
+    "h1{font-size:1.4rem;margin:.2rem 0}p{margin:.3rem 0}figure{margin:0;overflow-x:auto}"
+    "nav{display:flex;gap:1.2rem;margin:.6rem 0}nav .here{font-weight:bold}"
+    ".details{min-height:11rem;display:flex;gap:1rem;border-top:1px solid;border-bottom:1px solid;padding:.6rem 0}"
+    ".details article{display:none;gap:1.5rem}.details article:target{display:flex}"
+    ".details:not(.live):not(:has(:target)) article:first-of-type{display:flex}"
+    ".details.live article:target{display:none}.details.live article.shown{display:flex}"
+    "h2{font-size:1rem;margin:0 0 .3rem}dl{display:grid;grid-template-columns:auto 1fr;gap:.1rem .8rem;margin:0}"
+    "dt{opacity:.75}dd{margin:0}table{border-collapse:collapse;font-size:.9rem}"
+    "th,td{text-align:left;padding:.15rem .7rem .15rem 0}td.number,th.number{text-align:right}"
+    "caption{text-align:left;font-weight:bold;padding:.4rem 0}"
+)
+_LIGHT = "body{background:#FFFFFF;color:#1B1F24}a{color:#0057A8}"
+_DARK = "body{background:#14171B;color:#E8EAED}a{color:#7CB8F2}"
+
+
+def draw(
+    page: Page, look: Look = PLAIN, *, page_link: Callable[[int], str] | None = None
+) -> str:
+    """The HTML file of a page.
+
+    Args:
+        page: its data.
+        look: what the reader chose.
+        page_link: the address of the page of a number; None where the other pages are nowhere.
+    """
+    drawn = svg.draw(page, look, _to_details)
+    title = in_markup(f"Rating graph of {wording.heading(page)}")
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}</title>\n<style>{_style(look.theme)}</style>\n</head>\n<body>\n<main>",
+            f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
+            *_links(page, page_link),
+            f"<figure>\n{drawn}</figure>",
+            *_details(page),
+            *_list(page),
+            f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _style(theme: Theme) -> str:
+    if theme is not Theme.AUTO:
+        return f":root{{color-scheme:{theme}}}{_FORM}{_DARK if theme is Theme.DARK else _LIGHT}"
+    return f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
+
+
+def _to_details(player: PlayerBars, bar: Bar) -> str:
+    return f"#{wording.anchor(player, bar)}"
+
+
+def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
+    """``<< prev | List | next >>``; newer games stand to the left, and so does the link to them."""
+
+    def to(number: int | None, words: str, kind: str, which: str) -> str:
+        if number is None:
+            return f"<span>{words}</span>"
+        if page_link is None:
+            return f"<span>{words} (page {number})</span>"
+        label = f'rel="{kind}" aria-label="Page {number}, {which} games"'
+        return f'<a href="{in_markup(page_link(number))}" {label}>{words}</a>'
+
+    parts = [
+        '<nav aria-label="Pages">',
+        to(page.newer, "&lt;&lt; prev", "prev", "newer"),
+        '<a href="#list">List</a>',
+        to(page.older, "next &gt;&gt;", "next", "older"),
+    ]
+    here = f"page {page.page} of {page.pages}" if page.page is not None else wording.games_shown(page)
+    return [*parts, f'<span class="here">{in_markup(here)}</span>', "</nav>"]
+
+
+def _details(page: Page) -> list[str]:
+    """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
+    articles = [
+        _article(player, bar)
+        for player in (page.player, page.against)
+        if player is not None
+        for bar in player.bars
+    ]
+    pieces = ""
+    if any("<use " in article for article in articles):
+        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
+    return [f'<section class="details" aria-label="Details of a game">{pieces}', *articles, "</section>"]
+
+
+def _article(player: PlayerBars, bar: Bar) -> str:
+    name, *lines = wording.details(bar, player)
+    pairs = [line.partition(": ") for line in lines]
+    rows = "".join(
+        f"<dt>{in_markup(term)}</dt><dd>{in_markup(said)}</dd>" if said else f"<dt></dt><dd>{in_markup(term)}</dd>"
+        for term, _, said in pairs
+    )
+    if bar.address is not None:
+        href = in_markup(bar.address)
+        rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
+    anchor = wording.anchor(player, bar)
+    return f'<article id="{anchor}">{_board(bar)}<div><h2>{in_markup(name)}</h2><dl>{rows}</dl></div></article>'
+
+
+def _board(bar: Bar) -> str:
+    """The final position from the player's side; leads to the game where that has an address."""
+    if bar.final_position is None:
+        return ""
+    position = Position(bar.final_position)
+    drawn = mini_boards.board(position, side=_BOARD, flipped=bar.colour == "black")
+    picture = (
+        f'<svg width="{_BOARD}" height="{_BOARD}" role="img" '
+        f'aria-label="{in_markup(f"Final position. {mini_boards.in_words(position)}")}">{drawn}</svg>'
+    )
+    return picture if bar.address is None else f'<a href="{in_markup(bar.address)}" rel="noreferrer">{picture}</a>'
+
+
+_COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
+    ("n", True, lambda bar: str(bar.n)),
+    ("ended", False, lambda bar: bar.ended[:10]),
+    ("colour", False, lambda bar: bar.colour),
+    ("opponent", False, lambda bar: bar.opponent),
+    ("result", False, lambda bar: wording.KIND_WORDS[wording.kind(bar)].lower()),
+    ("ended by", False, wording.ending),
+    ("rating", True, lambda bar: wording.points(bar.rating)),
+    ("opponent's rating", True, lambda bar: wording.points(bar.opponent_rating)),
+    ("opponent now", True, lambda bar: wording.points(bar.opponent_rating_now)),
+    ("tournament", False, lambda bar: bar.tournament or ""),
+    ("note", False, lambda bar: "; ".join(wording.marks(bar))),
+)
+
+
+def _list(page: Page) -> list[str]:
+    parts = ['<details id="list">', "<summary>List of the games</summary>"]
+    for player in (page.player, page.against):
+        if player is not None:
+            parts += _table(player)
+    return [*parts, "</details>"]
+
+
+def _table(player: PlayerBars) -> list[str]:
+    heads = "".join(
+        f'<th scope="col"{_number(is_number)}>{in_markup(name)}</th>' for name, is_number, _ in _COLUMNS
+    )
+    lines = [
+        "<tr>" + "".join(f"<td{_number(right)}>{in_markup(said(bar))}</td>" for _, right, said in _COLUMNS) + "</tr>"
+        for bar in player.bars
+    ]
+    caption = in_markup(f"Games of {player.name}, newest first")
+    return [f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>", *lines, "</tbody></table>"]
+
+
+def _number(is_number: bool) -> str:
+    return ' class="number"' if is_number else ""

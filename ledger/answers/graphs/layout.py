@@ -1,0 +1,196 @@
+"""Where things stand in a drawn rating graph: the scale of points, the places of bars, the months of the axis.
+
+Lengths are pixels of an SVG of that size; x grows to the right, so newer games have the smaller x. No colours, no text
+but that of the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import MAXYEAR, UTC, datetime, timedelta
+from math import ceil, floor, isfinite, log10
+from typing import NamedTuple
+
+from ledger.answers.graphs.bars import Page
+from ledger.facts.periods import OPEN
+
+LEFT, RIGHT, TOP, BELOW = 58.0, 18.0, 70.0, 64.0  # around the plot
+HEIGHT = 280.0  # of the plot
+NARROWEST = 760.0  # plot, so that heading and legend have room
+NOW_WIDTH, NOW_GAP = 14.0, 12.0  # the bar of the rating now and the room beside it
+WIDEST_STEP, SMALLEST_STEP = 22.0, 4.0  # from bar to bar
+DAY_BAR = 6.0  # width of a bar in date order
+WIDEST_BY_DATE = 2_400.0
+LARGEST = 1e300  # points: what is larger is drawn there
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LABEL_ROOM = 44.0  # between two labels of the axis
+_MONTH = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_MONTHS_BETWEEN = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)
+
+
+class Scale(NamedTuple):
+    """The scale of points: the lowest and the highest value drawn, and the values that have a line."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def y(self, rating: float) -> float:
+        """Where a rating stands."""
+        span = self.high / 2 - self.low / 2
+        share = (min(max(rating, self.low), self.high) / 2 - self.low / 2) / span
+        return TOP + HEIGHT * (1.0 - share)
+
+
+class Label(NamedTuple):
+    """A word below the axis, and a second one under it."""
+
+    x: float
+    text: str
+    below: str = ""
+
+
+class Layout(NamedTuple):
+    """Where the bars of a page stand.
+
+    Attributes:
+        width: of the picture.
+        bar: width of a bar.
+        places: the middle of each bar, newest first.
+        beside: the same of the second player's games.
+        now: the middle of the bar of the rating now; None: the page does not show it.
+        labels: the words of the axis.
+        seams: where each change of scheme lies.
+        scale: of the points.
+    """
+
+    width: float
+    bar: float
+    places: tuple[float, ...]
+    beside: tuple[float, ...]
+    now: float | None
+    labels: tuple[Label, ...]
+    seams: tuple[float, ...]
+    scale: Scale
+
+    @property
+    def right(self) -> float:
+        """Where the plot ends."""
+        return self.width - RIGHT
+
+
+def lay_out(page: Page, *, opponents: bool) -> Layout:
+    """The layout of a page, whose scale has room for the opponents' ratings where they are shown."""
+    scale = scale_of(_ratings(page, opponents=opponents))
+    now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
+    begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
+    if page.by == "date" and (page.player.bars or page.against is not None):
+        return _by_date(page, scale, now, begin)
+    return _by_game(page, scale, now, begin)
+
+
+def _ratings(page: Page, *, opponents: bool) -> list[float]:
+    found: list[float | None] = []
+    for player in (page.player, page.against):
+        if player is not None:
+            found += [bar.rating for bar in player.bars]
+    if page.is_newest:
+        found.append(page.player.rating_now)
+    if opponents:
+        found += [bar.opponent_rating for bar in page.player.bars]
+    return [max(-LARGEST, min(LARGEST, rating)) for rating in found if rating is not None and isfinite(rating)]
+
+
+def scale_of(ratings: Sequence[float]) -> Scale:
+    """A scale with round values that all ratings stand within, the lowest a little above its lower end."""
+    low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
+    span = high / 2 - low / 2
+    if span < max(1.0, abs(high) * 1e-9):
+        span = max(25.0, abs(high) * 1e-9)
+    low, high = low - span * 0.16, high + span * 0.08
+    step = _round_step((high / 2 - low / 2) / 3.5)
+    first, last = floor(low / step), ceil(high / step)
+    ticks = tuple(number * step for number in range(first, last + 1))
+    return Scale(ticks[0], ticks[-1], ticks)
+
+
+def _round_step(wanted: float) -> float:
+    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below *wanted*; at least one point."""
+    power = 10.0 ** floor(log10(max(wanted, 1.0)))
+    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= wanted or factor == 10.0)
+
+
+def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Layout:
+    bars = page.player.bars
+    step = max(SMALLEST_STEP, min(WIDEST_STEP, (NARROWEST - (begin - LEFT)) / max(1, len(bars))))
+    places = tuple(begin + step * (i + 0.5) for i in range(len(bars)))
+    width = max(LEFT + NARROWEST, begin + step * len(bars)) + RIGHT
+    every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n * step >= _LABEL_ROOM)
+    labels = tuple(Label(x, f"{bar.n:,}") for bar, x in zip(bars, places, strict=True) if bar.n % every == 0)
+    place_of = {bar.n: x for bar, x in zip(bars, places, strict=True)}
+    seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
+    gap = 2.0 if step >= 9 else 1.0
+    return Layout(width, step - gap, places, (), now, labels, seams, scale)
+
+
+def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Layout:
+    ends = [bar.ended_ms for player in (page.player, page.against) if player is not None for bar in player.bars]
+    if not ends:
+        return _by_game(page, scale, now, begin)
+    first, last = _month_of(min(ends)), _month_of(max(ends)) + 1  # from its beginning, to its end
+    room = min(max(NARROWEST - (begin - LEFT), len(page.player.bars) * 2.0), WIDEST_BY_DATE)
+    from_ms, to_ms = _ms(first), _ms(last)
+
+    def x(ms: float) -> float:
+        return begin + DAY_BAR / 2 + (room - DAY_BAR) * (to_ms - ms) / (to_ms - from_ms)
+
+    per_month = room / (last - first)
+    every = next((n for n in _MONTHS_BETWEEN if n * per_month >= _room(n)), _MONTHS_BETWEEN[-1])
+    labels = tuple(_labels(first, last, every, x))
+    seams = tuple(x(seam.ended_ms) + DAY_BAR / 2 + 1 for seam in page.player.seams)
+    return Layout(
+        begin + room + RIGHT, DAY_BAR, tuple(x(bar.ended_ms) for bar in page.player.bars),
+        tuple(x(bar.ended_ms) for bar in page.against.bars) if page.against is not None else (),
+        now, labels, seams, scale,
+    )  # fmt: skip
+
+
+def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:
+    """A month's label stands in its middle, that of several months or years in the middle of them.
+
+    A group of months that the ends of the axis cut has one where there is room for it.
+    """
+    begin = first - first % every if every > 1 else first
+    found = []
+    for month in range(begin, last, every):
+        begins, ends = max(month, first), min(month + every, last)
+        if (ends - begins) * 3 < every * 2 and last - first > every:
+            continue
+        middle = (_ms(begins) + _ms(ends)) / 2
+        year, name = divmod(month, 12)
+        if every >= 12:
+            text = str(year) if every == 12 else f"{year}-{year + every // 12 - 1}"
+            found.append(Label(x(middle), text))
+        else:
+            text = _MONTH[name] if every == 1 else f"{_MONTH[begins % 12]}-{_MONTH[(ends - 1) % 12]}"
+            found.append(Label(x(middle), text, str(year) if name == 0 or not found else ""))
+    return found
+
+
+def _room(months: int) -> float:
+    """What the label of so many months needs: ``Jan``, ``Jan-Mar``, ``2006``, ``2000-2009``."""
+    return {1: 30.0, 12: 40.0}.get(months, 56.0 if months < 12 else 76.0)
+
+
+def _month_of(ms: int) -> int:
+    """The month of an instant, counted from year 0."""
+    moment = _EPOCH + timedelta(milliseconds=ms)
+    return moment.year * 12 + moment.month - 1
+
+
+def _ms(month: int) -> int:
+    """When a month begins, milliseconds since 1970."""
+    year, place = divmod(month, 12)
+    if year > MAXYEAR:
+        return OPEN + 1
+    return (datetime(year, place + 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,117 @@
+"""How a rating graph looks: colours for light and for dark pages, patterns, the style sheet of the SVG.
+
+Results are told apart by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+COLOURS: Mapping[str, str] = {
+    "win": "#0072B2", "draw": "#8C8C8C", "loss": "#D55E00", "time-loss": "#7A0177", "now": "#E040FB",
+}  # fmt: skip
+BESIDE = "#009E73"
+FONT = '"DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+# What is drawn over the ground of a pattern, in a square of 6 by 6.
+_DOTS = '<circle cx="1.5" cy="1.5" r="1"/><circle cx="4.5" cy="4.5" r="1"/>'
+_STRIPES = '<path d="M-1.5 1.5l3-3M0 6l6-6M4.5 7.5l3-3"/>'
+_CROSSES = '<path d="M-1.5 1.5l3-3M0 6l6-6M4.5 7.5l3-3M-1.5 4.5l3 3M0 0l6 6M4.5-1.5l3 3"/>'
+_PATTERNS: Mapping[str, str] = {"draw": _DOTS, "loss": _STRIPES, "time-loss": _CROSSES}
+
+
+class Theme(StrEnum):
+    """For which pages a picture is: as its reader's system has them, or always light or dark ones."""
+
+    AUTO = "auto"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Look(NamedTuple):
+    """What the reader chose.
+
+    Attributes:
+        opponents: whether the opponents' ratings stand on top as small squares.
+        mono: whether patterns alone tell the results apart.
+        theme: for which pages it is.
+    """
+
+    opponents: bool = False
+    mono: bool = False
+    theme: Theme = Theme.AUTO
+
+
+PLAIN = Look()
+
+
+class _Ground(NamedTuple):
+    """The colours around the bars: page, ink, faint lines, outline of bars, what is drawn over a pattern's ground."""
+
+    page: str
+    ink: str
+    faint: str
+    quiet: str
+    outline: str
+
+
+_LIGHT = _Ground("#FFFFFF", "#1B1F24", "#E3E6EA", "#57606A", "#FFFFFF")
+_DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
+
+
+def patterns() -> str:
+    """The definitions of the patterns, each with a ground and what is drawn over it."""
+    return "".join(
+        f'<pattern id="rg-{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
+        f'<rect class="ground {name}" width="6" height="6"/><g class="over {name}">{drawn}</g></pattern>'
+        for name, drawn in _PATTERNS.items()
+    )
+
+
+def style(look: Look) -> str:
+    """The style sheet; where the theme is ``AUTO``, with the colours of dark pages for readers who have such."""
+    if look.theme is Theme.DARK:
+        return _FORM + _colours(_DARK, mono=look.mono)
+    light = _FORM + _colours(_LIGHT, mono=look.mono)
+    if look.theme is Theme.LIGHT:
+        return light
+    return f"{light}@media (prefers-color-scheme:dark){{{_colours(_DARK, mono=look.mono)}}}"
+
+
+_REACHED = ",".join(f".rg {what}:{how} .hit" for what in ("[tabindex]", "a") for how in ("focus", "hover"))
+_FORM = (
+    f".rg text{{font-family:{FONT};font-size:12px}}.rg .heading{{font-size:18px;font-weight:bold}}"
+    ".rg .middle{text-anchor:middle}.rg .end{text-anchor:end}.rg .bar{stroke-width:1}.rg .provisional{opacity:.6}"
+    ".rg .none{fill:none;stroke-dasharray:2 2}.rg .grid,.rg .seam,.rg .axis{stroke-width:1}"
+    ".rg .seam{stroke-dasharray:5 3}.rg .line{fill:none;stroke-width:2}.rg .spot{stroke-width:1.2}"
+    ".rg .over{stroke-width:1.1}.rg .strong{font-weight:bold}.rg a{text-decoration:none}"
+    f".rg [tabindex]:focus,.rg a:focus{{outline:none}}.rg .hit{{fill:transparent}}{_REACHED}{{stroke-width:2}}"
+)
+
+
+def _colours(ground: _Ground, *, mono: bool) -> str:
+    page, ink, faint, quiet, outline = ground
+    rules = [
+        f".rg .page{{fill:{page}}}.rg text{{fill:{ink}}}.rg .quiet{{fill:{quiet}}}.rg .grid{{stroke:{faint}}}",
+        f".rg .axis,.rg .seam{{stroke:{quiet}}}.rg .none{{stroke:{quiet}}}.rg .mark{{fill:{ink}}}",
+        f".rg .open{{fill:{page};stroke:{ink}}}.rg .spot{{fill:{page};stroke:{ink}}}",
+        f"{_REACHED}{{stroke:{ink}}}",
+    ]
+    if mono:
+        rules += [
+            f".rg .bar{{stroke:{ink}}}.rg .fill-win{{fill:{ink}}}.rg .fill-now{{fill:{page};stroke-width:2.5}}",
+            f".rg .ground{{fill:{page}}}.rg .over{{fill:{ink};stroke:{ink}}}",
+            f".rg .line{{stroke:{ink};stroke-dasharray:6 3}}",
+            f".rg .beside{{fill:{page};stroke:{ink}}}.rg .now-words{{fill:{ink}}}",
+        ]
+    else:
+        rules += [
+            f".rg .bar{{stroke:{outline}}}",
+            *(f".rg .fill-{name}{{fill:{COLOURS[name]}}}" for name in ("win", "now")),
+            *(f".rg .ground.{name}{{fill:{COLOURS[name]}}}" for name in _PATTERNS),
+            ".rg .over{fill:#FFFFFF;stroke:#FFFFFF;opacity:.55}.rg .over.time-loss{opacity:.8}",
+            f".rg .line{{stroke:{BESIDE}}}.rg .beside{{fill:{BESIDE};stroke:{page}}}",
+        ]
+    rules.append("".join(f".rg .fill-{name}{{fill:url(#rg-{name})}}" for name in _PATTERNS))
+    return "".join(rules)

@@ -1,0 +1,224 @@
+"""Filling a page of a rating graph from the views: one contiguous read of the player's rows, one of the opponents'.
+
+What a page holds is in ``bars``; how it looks is the business of the formats. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ledger.answers import marks
+from ledger.answers.boards import final_board
+from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
+from ledger.answers.player_games import in_force_from, last_row
+from ledger.answers.wording import RESULT, day, names, shown
+from ledger.book.timeline import Pool
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.periods import OPEN
+from ledger.imports.addresses import address_of
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerStates
+
+LAST = 100  # games: "the 100 game default setting" of the FAQ
+EVERY_GAME = 0
+MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
+Row = dict[str, Any]
+
+
+def page(
+    ledger: Ledger, person: Person, pool: str | None = None, *, number: int | None = None, last: int | None = None,
+    by: Order = "game", against: Person | None = None, boards: bool = False,
+) -> Page:  # fmt: skip
+    """A page of a player's rating graph.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: whose graph it is.
+        pool: name of the pool; the first one by default.
+        number: the page of 50 games, 1 the newest; by default the last games.
+        last: how many of the last games, a multiple of 50; 0 is all of them. 100 by default.
+        by: whether bars stand side by side or where their days lie.
+        against: another player, whose games of the same days stand beside; asks for *by* date.
+        boards: whether the final position of each game is worked out from the moves that are kept.
+
+    Raises:
+        UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
+        MalformedError: arguments that do not go together.
+    """
+    _check(number, last, by, person, against)
+    rated_by = ledger.pool(pool)
+    states = PlayerStates(ledger.views.connection, rated_by)
+    newest = last_row(ledger, person, rated_by)
+    games = 0 if newest is None else int(newest["n"])
+    pages = pages_of(games)
+    if number is not None and number > pages:
+        hint = f"{shown(person)} has {pages}, of {PAGE} games each"
+        raise UnknownNameError("page", str(number), hint, where="of the graph")
+    first, until = games_of_page(number, games) if number is not None else _last_games(last, games)
+    read = _Reader(ledger, rated_by, states, boards)
+    bars = read.player_bars(person, first, until, games)
+    newer, older = (number or 1) - 1, (games - first) // PAGE + 2
+    return Page(
+        pool=rated_by.name,
+        by=by,
+        page=number,
+        pages=pages,
+        newer=newer or None,
+        older=older if first > 1 else None,
+        is_newest=until == games,
+        player=bars,
+        against=None if against is None else read.beside(against, bars, is_newest=until == games),
+    )
+
+
+def _check(number: int | None, last: int | None, by: Order, person: Person, against: Person | None) -> None:
+    problems = []
+    if number is not None and last is not None:
+        problems.append("a page of 50 games, or the last so many: give one of the two")
+    if last is not None and (last < 0 or last % PAGE):
+        problems.append(f"the last games come in multiples of {PAGE}, and 0 is all of them; got {last}")
+    if against is not None and by != "date":
+        problems.append("two players in one graph go by date: their games have no order of their own")
+    if against is not None and against.player == person.player:
+        problems.append(f"{shown(person)} cannot stand beside the same player: give another one")
+    if problems:
+        raise MalformedError(problems)
+
+
+def pages_of(games: int) -> int:
+    """How many pages of 50 games there are; one without a game, too."""
+    return max(1, -(-games // PAGE))
+
+
+def games_of_page(number: int, games: int) -> tuple[int, int]:
+    """The first and the last game of a page, counted from the newest; of a player with so many *games*."""
+    until = games - (number - 1) * PAGE
+    return max(1, until - PAGE + 1), until
+
+
+def page_of_game(n: int, games: int) -> int:
+    """The page on which a player's n-th game stands, of a player with so many *games*."""
+    return (games - n) // PAGE + 1
+
+
+def _last_games(last: int | None, games: int) -> tuple[int, int]:
+    wanted = LAST if last is None else last or games
+    return max(1, games - wanted + 1), games
+
+
+class _Reader(NamedTuple):
+    """Reads players' parts of one page."""
+
+    ledger: Ledger
+    pool: Pool
+    states: PlayerStates
+    boards: bool
+
+    def player_bars(self, person: Person, first: int, until: int, games: int, left_out: int = 0) -> PlayerBars:
+        """A player's part: the games from the *first* to *until*, counted as the player's n-th."""
+        now = self.states.now(person.player, self.ledger.now_ms())
+        bars = list(self._bars(person.player, first, until))
+        ratings = [bar.rating for bar in bars if bar.rating is not None]
+        results = [bar.result for bar in bars]
+        return PlayerBars(
+            player=person.player,
+            name=shown(person),
+            rating_now=now.in_force,
+            provisional_now=now.provisional,
+            scheme_now=now.era.scheme.name,
+            games=games,
+            left_out=left_out,
+            wins=results.count("win"),
+            draws=results.count("draw"),
+            losses=results.count("loss"),
+            time_losses=sum(bar.time_loss for bar in bars),
+            lowest=min(ratings, default=None),
+            highest=max(ratings, default=None),
+            bars=bars,
+            seams=[
+                Seam(n=new.n, ended=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
+                for new, old in pairwise(bars)
+                if new.scheme != old.scheme
+            ],
+        )
+
+    def _bars(self, player: int, first: int, until: int) -> Iterator[Bar]:
+        connection = self.ledger.views.connection
+        arguments = (self.pool.pool, player, first, until)
+        rows = list(queries.dictionaries(connection, queries.PAGE_OF, arguments))
+        if not rows:
+            return
+        opposites = list(queries.dictionaries(connection, queries.PAGE_OPPONENTS, arguments))
+        called = names(self.ledger, {row["opponent"] for row in rows})
+        corrected = marks.corrected_games(connection, [row["key"] for row in rows])
+        lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
+        opponents_now = self._ratings_now(opposites)
+        for row, opposite in zip(rows, opposites, strict=True):
+            after = self.states.after_game(row)
+            yield Bar(
+                n=row["n"],
+                game=row["key"],
+                address=address_of(row["key"]),
+                ended=row["ended_at"],
+                ended_ms=row["ended_ms"],
+                colour="black" if row["colour"] else "white",
+                result=RESULT[row["half_points"]],
+                time_loss=row["time_loss"] == 1 + row["colour"],
+                termination=row["termination"],
+                tournament=row["tournament"],
+                scheme=after.era.scheme.name,
+                rating=after.rating,
+                in_force=in_force_from(row["rated_ms"]),
+                provisional=after.provisional,
+                opponent=called[row["opponent"]],
+                opponent_player=row["opponent"],
+                opponent_rating=self._rating(opposite, row["rated_ms"]),
+                opponent_rating_now=opponents_now[row["opponent"]],
+                corrected=corrected.get(row["key"], []),
+                **marks.published(lists.get(row["n"])),
+                final_position=self._final_position(row["key"]) if self.boards else None,
+            )
+
+    def _rating(self, row: Row, rated_ms: int) -> float | None:
+        """The rating after a game, without a look at the state where the scheme lists everybody."""
+        if self.pool.lists_everybody:
+            return float(row["rating"])
+        return self.states.after_game({**row, "rated_ms": rated_ms}).rating
+
+    def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
+        """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
+        today, stands_since = self.ledger.now_ms(), self.states.stands_since_ms
+        found: dict[int, float | None] = {}
+        for row in rows:
+            player = row["player"]
+            if player in found:
+                continue
+            if row["now_rated_ms"] >= stands_since:
+                found[player] = row["now_rating"] if row["now_listed"] else None
+            else:
+                found[player] = self.states.now(player, today).in_force
+        return found
+
+    def _final_position(self, game: str) -> str | None:
+        """The position in which a game ended, as FEN; None where no moves are kept that can be played."""
+        try:
+            return final_board(self.ledger, f"game:{game}").position.fen
+        except (UnknownNameError, MalformedError):
+            return None
+
+    def beside(self, person: Person, bars: PlayerBars, *, is_newest: bool) -> PlayerBars:
+        """Another player's games between the first and the last moment of a page; up to now on the newest one."""
+        newest = last_row(self.ledger, person, self.pool)
+        games = 0 if newest is None else int(newest["n"])
+        ends = [bar.ended_ms for bar in bars.bars]
+        span = (min(ends, default=-OPEN), OPEN if is_newest else max(ends, default=OPEN))
+        arguments = (self.pool.pool, person.player, *span)
+        rows = queries.dictionaries(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
+        numbers = [int(row["n"]) for row in rows]
+        kept = numbers[:MOST_BESIDE]
+        first, until = (kept[-1], kept[0]) if kept else (1, 0)
+        return self.player_bars(person, first, until, games, len(numbers) - len(kept))

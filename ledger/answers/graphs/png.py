@@ -1,0 +1,41 @@
+"""SVG as PNG: drawn by resvg, without a browser; the extra ``pictures`` brings it and, with matplotlib, a font."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from ledger.runtime.lazy import resvg
+
+FONT = "DejaVu Sans"
+
+
+def is_available() -> bool:
+    """Whether resvg is installed."""
+    return importlib.util.find_spec("resvg_py") is not None
+
+
+def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
+    """The picture of an SVG.
+
+    Args:
+        svg: the text of the file; its theme must be light or dark, for nobody's system is asked.
+        zoom: pixels of the picture for one of the SVG.
+
+    Raises:
+        ImportError: resvg is not installed.
+    """
+    folders = font_folders()
+    return bytes(
+        resvg.svg_to_bytes(
+            svg_string=svg, zoom=zoom, font_dirs=folders, font_family=FONT, sans_serif_family=FONT
+        )
+    )
+
+
+def font_folders() -> list[str]:
+    """Where matplotlib keeps DejaVu Sans, which machines without a font of their own lack; nothing is imported."""
+    found = importlib.util.find_spec("matplotlib")
+    if found is None or found.origin is None:
+        return []
+    return [str(Path(found.origin).parent / "mpl-data" / "fonts" / "ttf")]

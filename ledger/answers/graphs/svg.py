@@ -1,0 +1,265 @@
+"""A page of a rating graph as SVG: our own drawing, readable without a script, by keyboard and by a screen reader.
+
+Every bar is an element that can be reached by the tabulator, says its game in its label and title, and carries its
+facts in ``data-`` attributes. All text is escaped here; colours and patterns are in ``looks``, places in ``layout``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import isfinite
+
+from ledger.answers.graphs import wording
+from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, Layout, lay_out
+from ledger.answers.graphs.looks import PLAIN, Look, patterns, style
+from ledger.runtime.visible import in_markup, visible
+
+LONGEST_NAME = 36  # characters in the heading
+_BASE = TOP + HEIGHT
+_AXIS_WORDS, _SECOND_WORDS = _BASE + 18, _BASE + 33
+_LEGEND = _BASE + BELOW - 6
+_SPOT = 5.0  # side of the square that is an opponent's rating
+Link = Callable[[PlayerBars, Bar], str | None]
+
+
+def address(_: PlayerBars, bar: Bar) -> str | None:
+    """Where a bar leads by itself: to the game on its server."""
+    return bar.address
+
+
+def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
+    """The SVG of a page.
+
+    Args:
+        page: its data.
+        look: what the reader chose.
+        link: where a bar leads; None for nowhere.
+    """
+    layout = lay_out(page, opponents=look.opponents)
+    height = _BASE + BELOW
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
+        f'viewBox="0 0 {_n(layout.width)} {_n(height)}" role="graphics-document document" lang="en" '
+        f'aria-labelledby="rg-title rg-desc">'
+        f'<title id="rg-title">{in_markup(f"Rating graph of {wording.heading(page)}")}</title>'
+        f'<desc id="rg-desc">{in_markup(wording.summary(page))}</desc>',
+        f"<style>{style(look)}</style><defs>{patterns()}</defs>",
+        '<rect class="page" width="100%" height="100%"/>',
+        *_heading(page, layout),
+        *_axes(page, layout),
+        '<g role="list">',
+        *_now(page, layout),
+        *_bars(page, layout, link, opponents=look.opponents),
+        "</g>",
+        *_beside(page, layout, link),
+        *_seams(page, layout),
+        *_legend(page, layout, opponents=look.opponents),
+        "</svg>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _n(length: float) -> str:
+    """A length as SVG has it, to a hundredth of a pixel."""
+    text = f"{length:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _text(x: float, y: float, words: str, kind: str = "") -> str:
+    return f'<text x="{_n(x)}" y="{_n(y)}" class="{kind}">{in_markup(words)}</text>'
+
+
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path class="{kind}" d="M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}"/>'
+
+
+def _cut(name: str) -> str:
+    shown = visible(name)
+    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
+
+
+def _heading(page: Page, layout: Layout) -> list[str]:
+    beside = "" if page.against is None else f" and {_cut(page.against.name)}"
+    quiet = " · ".join(filter(None, (_cut(page.pool), wording.games_shown(page), wording.days_shown(page))))
+    parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{beside}", "heading"), _text(LEFT, 48, quiet, "quiet")]
+    if page.page is not None:
+        parts.append(_text(layout.right, 28, f"page {page.page:,} of {page.pages:,}", "quiet end"))
+    return parts
+
+
+def _axes(page: Page, layout: Layout) -> list[str]:
+    parts = ['<g aria-hidden="true">']
+    for tick in layout.scale.ticks:
+        y = layout.scale.y(tick)
+        parts += [_line("grid", LEFT, y, layout.right, y), _text(LEFT - 8, y + 4, wording.points(tick), "quiet end")]
+    parts.append(_line("axis", LEFT, _BASE, layout.right, _BASE))
+    for label in layout.labels:
+        parts.append(_line("axis", label.x, _BASE, label.x, _BASE + 4))
+        parts.append(_text(label.x, _AXIS_WORDS, label.text, "quiet middle"))
+        if label.below:
+            parts.append(_text(label.x, _SECOND_WORDS, label.below, "quiet middle"))
+    if page.by == "game" and page.player.bars:
+        parts.append(_text(layout.right, _SECOND_WORDS, "game", "quiet end"))
+    if not page.player.bars:
+        middle = (LEFT + layout.right) / 2
+        parts.append(_text(middle, TOP + HEIGHT / 2, "no rated game yet", "quiet middle"))
+    return [*parts, "</g>"]
+
+
+def _now(page: Page, layout: Layout) -> list[str]:
+    """The bar of the rating now, at the left end, with its number above it."""
+    rating = page.player.rating_now
+    if layout.now is None or rating is None or not isfinite(rating):
+        return []
+    y = layout.scale.y(rating)
+    words = f"Rating now {wording.points(rating)}{', provisional' if page.player.provisional_now else ''}"
+    return [
+        f'<g role="listitem" tabindex="0" aria-label="{in_markup(words)}" data-rating-now="{rating!r}">'
+        f"<title>{in_markup(words)}</title>"
+        f"{_rect('bar fill-now', layout.now, y, NOW_WIDTH)}</g>",
+        _text(layout.now, y - 7, wording.points(rating), "strong middle now-words"),
+        _text(layout.now, _AXIS_WORDS, "now", "strong middle now-words"),
+    ]
+
+
+def _rect(kind: str, middle: float, y: float, width: float) -> str:
+    return (
+        f'<rect class="{kind}" x="{_n(middle - width / 2)}" y="{_n(y)}" width="{_n(width)}" '
+        f'height="{_n(max(1.0, _BASE - y))}"/>'
+    )
+
+
+def _bars(page: Page, layout: Layout, link: Link, *, opponents: bool) -> list[str]:
+    parts = [
+        _bar(bar, page.player, x, layout, link, opponents=opponents)
+        for bar, x in zip(page.player.bars, layout.places, strict=True)
+    ]
+    return parts if page.by == "game" else parts[::-1]  # of games that overlap the newest lies on top
+
+
+def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, opponents: bool) -> str:
+    y, kind = _BASE - 6.0, "bar none"
+    if bar.rating is not None and isfinite(bar.rating):
+        y, kind = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}"
+        kind += " provisional" if bar.provisional else ""
+    drawn = [_rect("hit", x, TOP, layout.bar)]
+    if bar.provisional:
+        drawn.append(_rect("page", x, y, layout.bar))  # what is paler hides what lies under it, too
+    drawn.append(_rect(kind, x, y, layout.bar))
+    if bar.corrected:
+        drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')
+    if bar.published_list is not None:
+        drawn.append(f'<path class="open" d="M{_n(x)} {_n(TOP - 9)}l3.5 4-3.5 4-3.5-4z"/>')
+    if opponents and bar.opponent_rating is not None and isfinite(bar.opponent_rating):
+        spot = layout.scale.y(bar.opponent_rating) - _SPOT / 2
+        words = f"Opponent's rating: {wording.points(bar.opponent_rating)}"
+        drawn.append(
+            f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(spot)}" width="5" height="5">'
+            f"<title>{in_markup(words)}</title></rect>"
+        )
+    return _symbol(bar, player, "".join(drawn), link)
+
+
+def _symbol(bar: Bar, player: PlayerBars, drawn: str, link: Link) -> str:
+    """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
+    title = "\n".join(map(in_markup, wording.details(bar, player)))
+    label = in_markup(wording.short(bar))
+    href = link(player, bar)
+    facts = f'role="listitem" aria-label="{label}" {data_of(bar, player)}'
+    if href is None:
+        return f'<g tabindex="0" {facts}><title>{title}</title>{drawn}</g>'
+    return f'<a href="{in_markup(href)}" {facts}><title>{title}</title>{drawn}</a>'
+
+
+_DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
+    ("n", lambda bar: bar.n),
+    ("game", lambda bar: bar.game),
+    ("ended", lambda bar: bar.ended),
+    ("colour", lambda bar: bar.colour),
+    ("result", wording.kind),
+    ("termination", lambda bar: bar.termination),
+    ("rating", lambda bar: bar.rating),
+    ("opponent", lambda bar: bar.opponent),
+    ("opponent-rating", lambda bar: bar.opponent_rating),
+    ("opponent-rating-now", lambda bar: bar.opponent_rating_now),
+    ("tournament", lambda bar: bar.tournament),
+    ("scheme", lambda bar: bar.scheme),
+    ("address", lambda bar: bar.address),
+    ("final-position", lambda bar: bar.final_position),
+)
+
+
+def data_of(bar: Bar, player: PlayerBars) -> str:
+    """A bar's facts as ``data-`` attributes; numbers unrounded, what is unknown left out."""
+    found = [f'data-player="{in_markup(player.name)}" data-bar="{wording.anchor(player, bar)}"']
+    for name, value_of in _DATA:
+        value = value_of(bar)
+        if value is not None:
+            found.append(f'data-{name}="{in_markup(value) if isinstance(value, str) else repr(value)}"')
+    return " ".join(found)
+
+
+def _beside(page: Page, layout: Layout, link: Link) -> list[str]:
+    """The second player: a line from game to game, with a mark at each."""
+    if page.against is None:
+        return []
+    spots = [
+        (bar, x, layout.scale.y(bar.rating))
+        for bar, x in zip(page.against.bars, layout.beside, strict=True)
+        if bar.rating is not None and isfinite(bar.rating)
+    ]
+    if not spots:
+        return []
+    line = "L".join(f"{_n(x)} {_n(y)}" for _, x, y in spots)
+    mark = partial(_symbol, player=page.against, link=link)
+    return [
+        f'<path class="line" d="M{line}" aria-hidden="true"/>',
+        f'<g role="list" aria-label="{in_markup(page.against.name)}">',
+        *(
+            mark(bar, drawn=f'<path class="beside" d="M{_n(x)} {_n(y - 4)}l4 4-4 4-4-4z"/>')
+            for bar, x, y in spots
+        ),
+        "</g>",
+    ]
+
+
+def _seams(page: Page, layout: Layout) -> list[str]:
+    parts = []
+    for seam, x in zip(page.player.seams, layout.seams, strict=True):
+        parts.append(_line("seam", x, TOP - 14, x, _BASE))
+        parts.append(_text(x - 5, TOP - 5, f"{_cut(seam.scheme)} ◂", "quiet end"))
+        parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(seam.before)}", "quiet"))
+    return parts
+
+
+def _legend(page: Page, layout: Layout, *, opponents: bool) -> list[str]:
+    """What the colours, patterns and marks mean; only those that are on the page."""
+    bars = page.player.bars
+    items: list[tuple[str, str]] = []
+    if layout.now is not None:
+        items.append((_key("bar fill-now"), "Rating now"))
+    found = {wording.kind(bar) for bar in bars}
+    items += [(_key(f"bar fill-{kind}"), wording.KIND_WORDS[kind]) for kind in wording.KINDS if kind in found]
+    if any(bar.provisional for bar in bars):
+        items.append((_key("bar fill-win provisional"), "paler: provisional"))
+    if any(bar.rating is None for bar in bars):
+        items.append((_key("bar none"), "no rating"))
+    if opponents and bars:
+        items.append((f'<rect class="spot" x="4" y="-8" width="{_SPOT}" height="{_SPOT}"/>', "Opponent's rating"))
+    if page.against is not None:
+        items.append(('<path class="line" d="M0-5h13"/>', _cut(page.against.name)))
+    if any(bar.corrected for bar in bars):
+        items.append(('<path class="mark" d="M6-9l4 7h-8z"/>', "corrected"))
+    if any(bar.published_list for bar in bars):
+        items.append(('<path class="open" d="M6-10l4 5-4 5-4-5z"/>', "a list said otherwise"))
+    parts, x = ['<g aria-hidden="true">'], LEFT
+    for drawn, words in items:
+        parts.append(f'<g transform="translate({_n(x)} {_n(_LEGEND)})">{drawn}{_text(18, 0, words)}</g>')
+        x += 34 + 7.0 * len(words)
+    return [*parts, "</g>"]
+
+
+def _key(kind: str) -> str:
+    return f'<rect class="{kind}" x="0" y="-11" width="13" height="13"/>'

@@ -1,0 +1,117 @@
+"""What a rating graph says in words: its heading, its summary, the details of a bar. Plain text, nothing is escaped."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+
+KINDS = ("win", "draw", "loss", "time-loss")
+KIND_WORDS = {"win": "Win", "draw": "Draw", "loss": "Loss", "time-loss": "Loss on time"}
+_DONE = {"win": "won against", "draw": "drew with", "loss": "lost to"}
+_MOST_DIGITS = 1e7  # points: what is larger is shown with an exponent
+
+
+def kind(bar: Bar) -> str:
+    """Which of ``KINDS`` a bar is of."""
+    return "time-loss" if bar.time_loss else bar.result
+
+
+def anchor(player: PlayerBars, bar: Bar) -> str:
+    """The name of a bar within a document: ``g13-106``."""
+    return f"g{player.player}-{bar.n}"
+
+
+def points(rating: float | None) -> str:
+    """A rating as people read it, to the nearest point; a dash where there is none."""
+    if rating is None or isnan(rating):
+        return "-"
+    return f"{rating:.0f}" if abs(rating) < _MOST_DIGITS else f"{rating:.3g}"
+
+
+def counted(number: int, thing: str) -> str:
+    """A number with what it counts: ``1 game``, ``2 games``."""
+    plural = f"{thing[:-2]}sses" if thing.endswith("ss") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else plural}"
+
+
+def games_shown(page: Page) -> str:
+    """Which games are on a page: ``games 57 to 106 of 106``."""
+    bars = page.player.bars
+    if not bars:
+        return "no rated game yet"
+    return f"games {bars[-1].n:,} to {bars[0].n:,} of {page.player.games:,}"
+
+
+def days_shown(page: Page) -> str:
+    """From which day to which day the games of a page were played; empty where there are none."""
+    bars = page.player.bars
+    days = sorted(bar.ended[:10] for bar in bars)
+    return f"{days[0]} to {days[-1]}" if days else ""
+
+
+def heading(page: Page) -> str:
+    """Whose graph it is."""
+    beside = "" if page.against is None else f" and {page.against.name}"
+    return f"{page.player.name}{beside}"
+
+
+def summary(page: Page) -> str:
+    """What a page shows, in sentences, for whoever does not see it."""
+    player = page.player
+    if not player.bars:
+        return f"{player.name} has no rated game in pool {page.pool} yet; the rating is {points(player.rating_now)}."
+    order = "side by side" if page.by == "game" else "on their days"
+    sentences = [
+        f"Ratings of {player.name} in pool {page.pool} after {games_shown(page)}, {days_shown(page)}, a bar a game, "
+        f"{order}, the newest at the left.",
+        f"Rating now {points(player.rating_now)}; here from {points(player.lowest)} to {points(player.highest)}.",
+        f"{counted(player.wins, 'win')}, {counted(player.draws, 'draw')}, {counted(player.losses, 'loss')}"
+        + (f", {player.time_losses:,} of them on time." if player.time_losses else "."),
+    ]
+    sentences += [f"From {seam.ended} on rated by {seam.scheme}, before by {seam.before}." for seam in player.seams]
+    if page.against is not None:
+        games = counted(len(page.against.bars), "game")
+        sentences.append(f"The line shows {games} of {page.against.name} in that time.")
+    return " ".join(sentences)
+
+
+def short(bar: Bar) -> str:
+    """A bar in a few words, as a screen reader says it first."""
+    on_time = " on time" if bar.time_loss else ""
+    return f"Game {bar.n}, {bar.ended[:10]}, {bar.result}{on_time} against {bar.opponent}, rating {points(bar.rating)}"
+
+
+def details(bar: Bar, player: PlayerBars) -> list[str]:
+    """All that a page knows of a bar, a sentence a line, as it shows where the pointer rests."""
+    lines = [
+        f"Game {bar.n}, {bar.ended[:10]}",
+        f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}: {ending(bar)}",
+        f"Player's rating: {points(bar.rating)}{' (provisional)' if bar.provisional else ''}, "
+        f"now {points(player.rating_now)}",
+        f"Opponent's rating: {points(bar.opponent_rating)}, now {points(bar.opponent_rating_now)}",
+    ]
+    if bar.in_force is None:
+        lines.append("The rating counts when its period closes")
+    elif bar.in_force != bar.ended[:10] and len(bar.ended) > 7:
+        lines.append(f"The rating counts from {bar.in_force} on")
+    if bar.tournament:
+        lines.append(f"Tournament: {bar.tournament}")
+    return lines + marks(bar)
+
+
+def marks(bar: Bar) -> list[str]:
+    """What marks a bar: proposals that corrected the game, a published list that said another number."""
+    lines = []
+    if bar.corrected:
+        proposals = ", ".join(map(str, bar.corrected))
+        lines.append(f"Corrected by proposal{'s' if len(bar.corrected) > 1 else ''} {proposals}")
+    if bar.published_list is not None:
+        said, would = points(bar.published_rating), points(bar.revised_rating)
+        lines.append(f"List {bar.published_list} said {said}, now it would say {would}")
+    return lines
+
+
+def ending(bar: Bar) -> str:
+    """How a game ended, in words."""
+    return "ending unknown" if bar.termination == "unknown" else bar.termination.replace("-", " ")

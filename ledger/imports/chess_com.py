@@ -1,0 +1,199 @@
+"""Monthly archives of chess.com as its published-data API gives them: one object, whose ``games`` are a list.
+
+Source of the fields: chess.com/news/view/published-data-api. A game is told as its PGN tells it, where both say the
+same thing, so that an archive and the PGN of the same month are one: the embedded PGN is read by ``pgn.games``. The
+JSON says who won, how, when, by which rules and how fast. No file is opened here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ledger.facts.instants import instant_text, is_before
+from ledger.facts.source_games import SourceGame, shown
+from ledger.imports.addresses import chesscom_key
+from ledger.imports.json_games import RawGame, raw_games
+from ledger.imports.json_lines import read_object
+from ledger.imports.lichess import MAX_EVENT
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import VARIANT, Reading
+
+# By the word of the side that did not win. Of two that did not win, the game is drawn.
+_LOST = {
+    "checkmated": "checkmate", "timeout": "time", "resigned": "resignation", "lose": "unknown",
+    "abandoned": "abandonment", "kingofthehill": "unknown", "threecheck": "unknown", "bughousepartnerlose": "unknown",
+}  # fmt: skip
+_DRAWN = {
+    "agreed": "agreement", "repetition": "repetition", "stalemate": "stalemate",
+    "insufficient": "insufficient-material", "50move": "fifty-move", "50": "fifty-move", "timevsinsufficient": "time",
+}  # fmt: skip
+_WON = "win"
+_RESULTS = (_WON, *_LOST, *_DRAWN)
+_VARIANTS = {"chess": "standard", "kingofthehill": "kingOfTheHill", "threecheck": "threeCheck"}
+_SPEEDS = {"daily": "correspondence", "rapid": "rapid", "blitz": "blitz", "bullet": "bullet"}
+_USER = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
+_UUID = re.compile(r"[0-9a-fA-F-]{8,36}", re.ASCII)
+_CONTEST = re.compile(r"chess\.com/(?:pub/)?(?:tournament|match)/(?:live/)?([A-Za-z0-9_-]{1,100})/?\Z", re.ASCII)
+_LAST_SECOND = 253_402_300_799  # of the year 9999
+_MAX_RATING = 5000
+_WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object"}
+
+
+class _BadGameError(ValueError):
+    """What is wrong with one game; never leaves this module."""
+
+
+def games(chunks: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Read the games of an archive, holding one in memory. Fields that are not named in the API are ignored.
+
+    A game that cannot be read is a fault with its line and its place in the list. Never raises for bad input.
+
+    Args:
+        chunks: the bytes of the file, in pieces of any size.
+        reading: receives faults.
+    """
+    for raw in raw_games(chunks, reading):
+        try:
+            yield _game(raw, reading)
+        except _BadGameError as error:
+            reading.fault(raw.line, f"{error} @ $.games[{raw.number}]")
+
+
+def _given(raw: RawGame) -> dict[str, Any]:
+    try:
+        given, twice = read_object(raw.json)
+    except ValueError as error:
+        raise _BadGameError(f"{error}: download the file again") from None
+    if twice:
+        raise _BadGameError(f"the key is given twice: {', '.join(twice)}")
+    return dict(given)
+
+
+def _field(given: Mapping[str, Any], name: str, kind: type) -> Any:
+    """A field of exactly this type; None where it is absent or null."""
+    value = given.get(name)
+    if value is not None and type(value) is not kind:
+        raise _BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
+    return value
+
+
+def _needed(given: Mapping[str, Any], name: str, kind: type) -> Any:
+    value = _field(given, name, kind)
+    if value is None:
+        raise _BadGameError(f"{name} is missing: a game needs {_WORDS[kind]} there")
+    return value
+
+
+def _game(raw: RawGame, reading: Reading) -> SourceGame:
+    given = _given(raw)
+    key = _key(given)
+    sides = [_needed(given, colour, dict) for colour in ("white", "black")]
+    (white_id, white), (black_id, black) = _player(sides[0], "white"), _player(sides[1], "black")
+    if white_id == black_id:
+        raise _BadGameError(f"white and black are both {white!r}")
+    outcome, termination = _result(*(_needed(side, "result", str) for side in sides))
+    played = _played(given, reading.name)
+    ended = _instant(given, "end_time")
+    if ended is None:
+        raise _BadGameError("end_time is missing: a game needs a whole number of seconds there")
+    started = _instant(given, "start_time") or (played.started_at if played else None)
+    return SourceGame(
+        line=raw.line, key=key, white_id=white_id, white_name=white, black_id=black_id, black_name=black,
+        outcome=outcome, termination=termination, half_moves=played.half_moves if played else None,
+        started_at=None if started is None or is_before(ended, started) else started, ended_at=ended,
+        tournament=_tournament(given, played), round=played.round if played else None,
+        rated=_field(given, "rated", bool) is not False, white_rating=_rating(sides[0], "white"),
+        black_rating=_rating(sides[1], "black"), speed=_speed(given), variant=_variant(given, played),
+        text=played.text if played else None,
+    )  # fmt: skip
+
+
+def _key(given: Mapping[str, Any]) -> str:
+    """``chesscom:`` and the number of the game, as its PGN has it; without an address, its uuid."""
+    address, uuid = _field(given, "url", str), _field(given, "uuid", str)
+    key = chesscom_key(address) if address else None
+    if key is not None:
+        return key
+    if uuid is not None and _UUID.fullmatch(uuid):
+        return f"chesscom:{uuid.lower()}"
+    raise _BadGameError(f"url must be the address of a game on chess.com, got {shown(address)}")
+
+
+def _player(side: Mapping[str, Any], colour: str) -> tuple[str, str]:
+    name = _needed(side, "username", str)
+    if not _USER.fullmatch(name):
+        raise _BadGameError(f"{colour}.username must be that of a member of chess.com, got {shown(name)}")
+    return f"chesscom:{name.lower()}", name
+
+
+def _result(white: str, black: str) -> tuple[str, str]:
+    """Who won, and how the game ended."""
+    for colour, word in (("white", white), ("black", black)):
+        if word not in _RESULTS:
+            raise _BadGameError(f"{colour}.result {shown(word)} is not known, expected one of {sorted(_RESULTS)}")
+    if white == _WON and black in _LOST:
+        return "white", _LOST[black]
+    if black == _WON and white in _LOST:
+        return "black", _LOST[white]
+    if white == black and white in _DRAWN:
+        return "draw", _DRAWN[white]
+    raise _BadGameError(f"the results {white!r} of White and {black!r} of Black do not go together")
+
+
+def _instant(given: Mapping[str, Any], name: str) -> str | None:
+    seconds = _field(given, name, int)
+    if seconds is None:
+        return None
+    if not 0 <= seconds <= _LAST_SECOND:
+        raise _BadGameError(f"{name} must be seconds since 1970, got {seconds}")
+    return instant_text(seconds * 1000)
+
+
+def _rating(side: Mapping[str, Any], colour: str) -> int | None:
+    """The rating shown. The API calls it that of the beginning; members report that it is the one after the game."""
+    rating = _field(side, "rating", int)
+    if rating is not None and not 0 <= rating <= _MAX_RATING:
+        raise _BadGameError(f"{colour}.rating must be from 0 to {_MAX_RATING}, got {rating}")
+    return rating or None
+
+
+def _speed(given: Mapping[str, Any]) -> str | None:
+    word = _field(given, "time_class", str)
+    if word is not None and word not in _SPEEDS:
+        raise _BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")
+    return _SPEEDS[word] if word else None
+
+
+def _variant(given: Mapping[str, Any], played: SourceGame | None) -> str:
+    rules = _field(given, "rules", str) or "chess"
+    variant = _VARIANTS.get(rules, rules)
+    if not VARIANT.fullmatch(variant):
+        raise _BadGameError(f"rules must be a word such as chess960, got {shown(rules)}")
+    begins_elsewhere = variant == "standard" and played is not None and played.variant == "fromPosition"
+    return "fromPosition" if begins_elsewhere else variant
+
+
+def _tournament(given: Mapping[str, Any], played: SourceGame | None) -> str | None:
+    """The event that the PGN names, or else the last part of the address of the tournament or match."""
+    if played is not None and played.tournament:
+        return played.tournament
+    for name in ("tournament", "match"):
+        contest = _CONTEST.search((_field(given, name, str) or "")[-200:])
+        if contest:
+            return f"chesscom:{contest[1]}"[:MAX_EVENT]
+    return None
+
+
+def _played(given: Mapping[str, Any], name: str) -> SourceGame | None:
+    """What the embedded PGN tells: moves, their number, the beginning; None where there is none."""
+    text = _field(given, "pgn", str)
+    if not text or not text.strip():
+        return None
+    aside = Reading(name)
+    found = list(pgn.games(text.encode(errors="replace").splitlines(keepends=True), aside))
+    if aside.fault_count or len(found) > 1:
+        why = aside.faults[0].message if aside.fault_count else f"it holds {len(found)} games"
+        raise _BadGameError(f"pgn cannot be read: {why}")
+    return found[0] if found else None

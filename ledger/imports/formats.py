@@ -1,0 +1,65 @@
+"""Every format of games by its name: which reader it has, and how what somebody said of a file reaches that reader.
+
+The command line, the fuzzer and the tests ask here. What a file begins like is told in ``files``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.facts.source_games import SourceGame
+from ledger.imports import chess_com, jsonl, lichess
+from ledger.imports.csv import games as csv_games
+from ledger.imports.files import FORMATS, Source
+from ledger.imports.pgn import games as pgn
+from ledger.imports.reading import Reading, frames
+from ledger.imports.trf import games as trf
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
+    "pgn": pgn.games,
+    "lichess-ndjson": lichess.games,
+    "ledger-jsonl": jsonl.games,
+    "trf": trf.games,
+}
+assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
+
+
+@attrs.frozen(kw_only=True)
+class SaidOfFile:
+    """What somebody says of a file that it does not say itself.
+
+    Attributes:
+        source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
+        day: when the games of a tournament report were played that names no day.
+        dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
+    """
+
+    source: str | None = None
+    day: str | None = None
+    dates: str | None = None
+
+
+def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> Iterator[DataFrame]:
+    """The games of an open file as frames, in the columns of ``frame_schema()``; the account is ``source.reading``.
+
+    Args:
+        source: the file.
+        fmt: one of ``FORMATS``.
+        said: what somebody says of it.
+    """
+    if fmt == "csv":
+        return csv_games.frames(
+            source.stream(), source.reading, key_prefix=said.source or "csv", player_namespace=said.source
+        )
+    if fmt == "chess-com":  # a whole document may stand on one line
+        return frames(chess_com.games(source.chunks(), source.reading))
+    if fmt == "trf":
+        options = trf.Options(day=said.day, dates=said.dates, namespace=said.source)
+        return frames(trf.games(source.lines(), source.reading, options))
+    return frames(LINE_FORMATS[fmt](source.lines(), source.reading))

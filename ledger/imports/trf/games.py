@@ -1,0 +1,245 @@
+"""FIDE tournament reports (TRF16, TRF26) as source games: one tournament at a time, in memory.
+
+Who a player is and when a game was played is settled here; columns are in ``player_lines``, other lines in ``header``,
+and which letters make a game in ``pairings``. No file is opened here.
+
+A game's key is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its first day (or else
+its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in UTF-8. The result does
+not count, so that a report that comes again with a corrected one tells the same game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from hashlib import sha256
+
+import attrs
+
+from ledger.facts.source_games import SourceGame
+from ledger.imports.lichess import one_line
+from ledger.imports.reading import Reading, ReportedTournament, name_identity
+from ledger.imports.trf.header import PLAYER, UNIQUE, Days, Header, days_of
+from ledger.imports.trf.pairings import Entrant, Pairing, Pairings, odd_points, paired
+from ledger.imports.trf.player_lines import PlayerLine, decoded, player_line_of
+
+MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
+_BOM = b"\xef\xbb\xbf"
+_DAY = 10  # characters of an instant that names a day
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """What the report does not say, or not clearly.
+
+    Attributes:
+        day: when the games were played, where the report names no day: an instant of any precision.
+        dates: one of ``days.ORDERS``.
+        namespace: the site whose user names the report has, such as ``lichess``; None for names of people.
+    """
+
+    day: str | None = None
+    dates: str | None = None
+    namespace: str | None = None
+
+
+@attrs.define
+class _Tournament:
+    """The lines of one tournament while they are read."""
+
+    header: Header
+    entrants: dict[int, Entrant] = attrs.Factory(dict)
+    ranks: dict[int, int] = attrs.Factory(dict)  # the line of each starting rank, faulty ones too
+    identities: dict[str, Entrant] = attrs.Factory(dict)
+    unread: set[int] = attrs.Factory(set)
+    players: int = 0  # lines of players
+    rounds: int = 0
+
+    def begins_anew(self, kind: str) -> bool:
+        """True if a line of this kind belongs to the next tournament of the file."""
+        return self.players > 0 and kind in self.header.met
+
+
+def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()) -> Iterator[SourceGame]:
+    """Read the games of every tournament in a file, by rounds.
+
+    A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
+    contradict each other, and a player who stands there twice. Forfeits and games of less than one move are games that
+    were not played (``unplayed``). Never raises for bad input.
+
+    Args:
+        lines: raw lines with their line ends.
+        reading: receives faults, notes, and what is said of the tournaments.
+        options: what the report does not say.
+    """
+    tournament = _Tournament(Header(1))
+    is_any = False
+    for number, line in enumerate(lines, 1):
+        raw = line.removeprefix(_BOM) if number == 1 else line
+        kind = decoded(raw[:3])
+        if kind in UNIQUE and tournament.begins_anew(kind):
+            yield from _games(tournament, reading, options)
+            tournament = _Tournament(Header(number))
+        if raw.startswith(PLAYER):
+            is_any = True
+            if not _take_player(tournament, number, raw, reading, options):
+                return
+        elif raw.strip(b" \t\r\n\x1a"):
+            tournament.header.take(number, raw)
+    if is_any:
+        yield from _games(tournament, reading, options)
+    else:
+        reading.fault_of_file(1, "no player line (001) in the whole file: this is no tournament report")
+
+
+def _take_player(
+    tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options
+) -> bool:
+    """Take the line of a player; False where there is more than a tournament may have."""
+    tournament.players += 1
+    rank = raw[4:8].decode("latin-1").strip(" ")
+    try:
+        read = player_line_of(raw)
+    except ValueError as error:
+        reading.fault(number, str(error))
+        if rank.isascii() and rank.isdigit():
+            tournament.unread.add(int(rank))
+        return True
+    if read.rank in tournament.ranks:
+        line = tournament.ranks[read.rank]
+        reading.fault(number, f"columns 5-8: the starting rank {read.rank} is that of line {line}, too; correct one")
+        return True
+    tournament.ranks[read.rank] = number
+    tournament.rounds += len(read.rounds)
+    if tournament.rounds > MAX_ROUNDS:
+        reading.cut(number, f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the "
+                    "rest is not read")  # fmt: skip
+        return False
+    for doubt in read.doubts:
+        reading.note(number, f"{doubt}: not used")
+    _enter(tournament, number, read, reading, options)
+    return True
+
+
+def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, options: Options) -> None:
+    fide = read.fide_id.lstrip("0")
+    name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
+    if not name:
+        reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
+        tournament.unread.add(read.rank)
+        return
+    identity = f"fide:{fide}" if fide else name_identity(name, options.namespace)
+    entrant = Entrant(number, read, identity, name)
+    known = tournament.identities.setdefault(identity, entrant)
+    if known is not entrant:
+        what = f"the FIDE number {fide}" if fide else f"the name {name!r} without a FIDE number"
+        advice = "correct one" if fide else "give them FIDE numbers, or names that differ"
+        reading.fault(number, f"{what} is that of line {known.line}, too: nobody knows whose games are whose; {advice}")
+        tournament.unread |= {read.rank, known.read.rank}
+        tournament.entrants.pop(known.read.rank, None)
+        return
+    tournament.entrants[read.rank] = entrant
+
+
+def _games(tournament: _Tournament, reading: Reading, options: Options) -> Iterator[SourceGame]:
+    header = tournament.header
+    days, faults, doubts = days_of(header, options.dates)
+    for line, words in faults:
+        reading.fault_of_file(line, f"{words}; no game of this tournament was read")
+    if days is None:
+        return
+    for line, words in doubts:
+        reading.note(line, words)
+    found = paired(tournament.entrants, tournament.unread)
+    for line, words in sorted(found.faults):
+        reading.fault(line, words)
+    reading.skipped.update(found.left_out)
+    day_of = partial(_day, days, options.day)
+    if found.games and any(day_of(game.round) is None for game in found.games):
+        words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
+        reading.fault_of_file(header.line, f"{words}; no game of this tournament was read")
+        return
+    speed = _speed(header, reading)
+    _note(tournament, found, days, reading)
+    _report(tournament, found, days, speed, reading)
+    name, began = header.name(), days.first or days.last
+    for game in found.games:
+        yield _source_game(game, name, began, str(day_of(game.round)), speed)
+
+
+def _day(days: Days, otherwise: str | None, number: int) -> str | None:
+    """When a round was played: its own day, or else the last day of the tournament, which it did not outlast."""
+    return days.rounds.get(number) or days.last or days.first or otherwise
+
+
+def _speed(header: Header, reading: Reading) -> str | None:
+    try:
+        return header.speed()
+    except ValueError as error:
+        line, given = header.records["222"]
+        reading.note(line, f"222 {error}; got {given.strip()[:80]!r}: not used")
+        return None
+
+
+def _source_game(game: Pairing, name: str | None, began: str | None, day: str, speed: str | None) -> SourceGame:
+    white, black = game.white, game.black
+    facts = (name or "", began or day, str(game.round), white.identity, black.identity)
+    return SourceGame(
+        line=white.line, key=f"trf:{sha256(chr(0x1F).join(facts).encode()).hexdigest()[:24]}",
+        white_id=white.identity, white_name=white.name, black_id=black.identity, black_name=black.name,
+        outcome=game.outcome, termination="unknown" if game.is_played else "unplayed", half_moves=None,
+        started_at=None, ended_at=day, tournament=name, round=str(game.round), rated=True,
+        white_rating=white.read.rating or None, black_rating=black.read.rating or None,
+        speed=speed, variant="standard", text=None,
+    )  # fmt: skip
+
+
+def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading) -> None:
+    """What somebody should know of a tournament beside its games."""
+    header = tournament.header
+    playing = {rank for game in found.games for rank in (game.white.read.rank, game.black.read.rank)}
+    idle = len(tournament.entrants) - len(playing)
+    words = [
+        f"{what}: {count:,}"
+        for count, what in (
+            (sum(not game.is_played for game in found.games), "forfeits and games of less than one move, not rated"),
+            (found.byes, "byes and forfeits without an opponent"),
+            (idle, "entrants without a game, who are not registered"),
+        )
+        if count
+    ]
+    if words:
+        reading.note(header.line, "; ".join(words))
+    if found.games and any(game.round not in days.rounds for game in found.games) and days.first != days.last:
+        last = days.last or days.first
+        if last:
+            reading.note(header.line, f"the days of some rounds are not given (132): their games are put on {last}")
+    if header.name() is None:
+        reading.note(header.line, "the report names no tournament (012), so its games carry none")
+    odd = list(odd_points(tournament.entrants))
+    if odd:
+        (entrant, points), scoring = odd[0], header.text("162")
+        said = f" (scoring: {scoring[:60]})" if scoring else ""
+        reading.note(
+            entrant.line, f"{len(odd):,} of {len(tournament.entrants):,} players have other points than their results "
+            f"give at 1, ½ and 0, first {entrant}: {entrant.read.points} and {points}{said}; results are what counts",
+        )  # fmt: skip
+    if header.passed_over:
+        reading.note(header.first_passed_over, f"lines that tell of no game: {header.words_passed_over()}")
+
+
+def _report(tournament: _Tournament, found: Pairings, days: Days, speed: str | None, reading: Reading) -> None:
+    name = tournament.header.name()
+    if name is None or not found.games:
+        return
+    known = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
+    if not known:
+        return
+    first = days.first if days.first and len(days.first) == _DAY else min(known)
+    last = days.last if days.last and len(days.last) == _DAY else max(known)
+    rounds = max(game.round for game in found.games)
+    entrants = len(tournament.entrants)
+    reading.report(ReportedTournament(
+        tournament.header.line, name, min(first, last), max(first, last), tournament.header.format(),
+        entrants if entrants > 1 else None, rounds, speed,
+    ))  # fmt: skip

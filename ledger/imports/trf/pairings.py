@@ -1,0 +1,159 @@
+"""The pairings of a tournament from both players' lines: each game once, contradictions with both lines.
+
+Results are read, points never: they may follow a scoring of their own. Nothing is known of days, names of tournaments
+or keys here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from typing import NamedTuple
+
+import attrs
+
+from ledger.imports.trf.player_lines import PLAYED, PlayerLine, Round
+
+# White's and Black's letters of one game: who won, and whether it was played.
+_RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
+    ("1", "0"): ("white", True), ("0", "1"): ("black", True), ("=", "="): ("draw", True),
+    ("+", "-"): ("white", False), ("-", "+"): ("black", False),
+    ("W", "L"): ("white", False), ("L", "W"): ("black", False), ("D", "D"): ("draw", False),
+}  # fmt: skip
+# Pairs of letters that are no game, by the reason.
+_NO_GAME: Mapping[tuple[str, str], str] = {
+    ("-", "-"): "both forfeited", ("0", "0"): "both lost", ("Z", "Z"): "unfinished", ("L", "L"): "both lost",
+}  # fmt: skip
+_BYES = frozenset("+-HFUWDL")  # without an opponent
+_POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "U": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring
+
+
+class Entrant(NamedTuple):
+    """A player of the tournament: the line of the file, what it says, and who that is."""
+
+    line: int
+    read: PlayerLine
+    identity: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.read.rank} ({self.name})"
+
+
+class Pairing(NamedTuple):
+    """A game: its round, from 1, the players, who won, and whether more than one move was played."""
+
+    round: int
+    white: Entrant
+    black: Entrant
+    outcome: str
+    is_played: bool
+
+
+@attrs.define
+class Pairings:
+    """What the lines of a tournament's players say together.
+
+    Attributes:
+        games: each once, by rounds.
+        faults: what contradicts, with its line.
+        left_out: what is no game, by the reason.
+        byes: rounds in which a player has a result without an opponent.
+    """
+
+    games: list[Pairing] = attrs.Factory(list)
+    faults: list[tuple[int, str]] = attrs.Factory(list)
+    left_out: Counter[str] = attrs.Factory(Counter)
+    byes: int = 0
+
+
+def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
+    """Put the lines of a tournament together.
+
+    Args:
+        entrants: by starting rank.
+        unread: starting ranks of players whose lines are faulty.
+    """
+    found = Pairings()
+    for number in range(1, 1 + max((len(entrant.read.rounds) for entrant in entrants.values()), default=0)):
+        for entrant in entrants.values():
+            if number <= len(entrant.read.rounds):
+                _take(found, number, entrant, entrants, unread)
+    return found
+
+
+def _take(
+    found: Pairings, number: int, entrant: Entrant, entrants: Mapping[int, Entrant], unread: Set[int]
+) -> None:
+    cell = entrant.read.rounds[number - 1]
+    if not cell.opponent:
+        if cell.result in PLAYED:
+            found.faults.append((entrant.line, f"round {number}: the result {cell.result!r} of a game without an "
+                                 "opponent; give the opponent's starting rank, or the letter of a bye"))  # fmt: skip
+        found.byes += cell.result in _BYES
+        return
+    other = entrants.get(cell.opponent)
+    if other is None:
+        if cell.opponent in unread:
+            found.left_out["the opponent's line is faulty"] += 1
+        else:
+            words = f"round {number}: there is no player {cell.opponent}; correct the opponent's starting rank"
+            found.faults.append((entrant.line, words))
+        return
+    back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else Round(0, "-", "Z")
+    if back.opponent != entrant.read.rank:
+        against = f"against {back.opponent}" if back.opponent else "without an opponent"
+        found.faults.append((
+            entrant.line, f"round {number}: against {other} here, but line {other.line} has {other} {against}; "
+            "correct one of the two lines",
+        ))  # fmt: skip
+    elif entrant.read.rank < cell.opponent:
+        _judge(found, number, (entrant, cell), (other, back))
+
+
+_Side = tuple[Entrant, Round]
+
+
+def _judge(found: Pairings, number: int, first: _Side, second: _Side) -> None:
+    """Two lines that name each other."""
+    ordered = _by_colour(first, second)
+    results = (first[1].result, second[1].result)
+    if results in _NO_GAME:
+        found.left_out[_NO_GAME[results]] += 1
+    elif results not in _RESULTS:
+        found.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
+    elif ordered is not None:
+        white, black = ordered
+        outcome, is_played = _RESULTS[white[1].result, black[1].result]
+        found.games.append(Pairing(number, white[0], black[0], outcome, is_played))
+    elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
+        found.left_out["forfeits without colours"] += 1
+    else:
+        words = "the colours do not say who had White"
+        found.faults.append((first[0].line, _contradiction(number, first, second, words)))
+
+
+def _by_colour(first: _Side, second: _Side) -> tuple[_Side, _Side] | None:
+    """White before Black; None where the lines do not say. Where a line has no colour, the other says it."""
+    match first[1].colour, second[1].colour:
+        case ("w", "b" | "-") | ("-", "b"):
+            return first, second
+        case ("b", "w" | "-") | ("-", "w"):
+            return second, first
+    return None
+
+
+def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
+    (player, cell), (other, back) = first, second
+    return (
+        f"round {number} against {other}: {words}: '{cell.colour} {cell.result}' here, '{back.colour} {back.result}' "
+        f"in line {other.line}, of player {player.read.rank}'s opponent; correct one of the two lines"
+    )
+
+
+def odd_points(entrants: Mapping[int, Entrant]) -> Iterator[tuple[Entrant, float]]:
+    """The players whose points are not those of their results at 1, ½ and 0, and what these give."""
+    for entrant in entrants.values():
+        points = sum(_POINTS.get(cell.result, 0) for cell in entrant.read.rounds) / 2
+        if entrant.read.points is not None and entrant.read.points != points:
+            yield entrant, points

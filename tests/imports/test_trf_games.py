@@ -1,0 +1,362 @@
+"""Tournament reports, TRF16 and TRF26, as games: who played whom, when, and what of it is rated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from ledger.facts.source_games import SourceGame
+from ledger.imports.files import detect
+from ledger.imports.reading import Reading
+from ledger.imports.trf import games as trf
+from ledger.imports.trf.player_lines import player_line_of
+from ledger.testing.importer_contract import Importer, ImporterContract
+from tests.kit.commands import Run
+from tests.kit.places import DATA
+from tests.kit.source_files import written
+from tests.kit.trf_files import player, report
+from tools.attack.mutation import built_in
+
+
+def read(file: bytes | str, **options: str) -> tuple[list[SourceGame], Reading]:
+    reading = Reading("open.trf")
+    raw = file.encode() if isinstance(file, str) else file
+    return list(trf.games(raw.splitlines(keepends=True), reading, trf.Options(**options))), reading
+
+
+def faults(file: bytes | str, **options: str) -> list[tuple[int, str]]:
+    return [(fault.line, fault.message) for fault in read(file, **options)[1].faults]
+
+
+def notes(file: bytes | str, **options: str) -> list[str]:
+    return [note.message for note in read(file, **options)[1].notes]
+
+
+class TestContract(ImporterContract):
+    samples: ClassVar[Sequence[bytes]] = (
+        *built_in("trf"), report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]).encode(),
+    )  # fmt: skip
+    damaged: ClassVar[int] = 200
+
+    def make(self) -> Importer:
+        return trf.games
+
+
+def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
+    file = report([
+        player(1, "Carlsen, Magnus", "2 w 1", rating="2881", fide="1503014"), player(2, "Ann", "1 b 0"),
+    ])  # fmt: skip
+    (game,), reading = read(file)
+    assert game == SourceGame(
+        line=5, key=game.key, white_id="fide:1503014", white_name="Carlsen, Magnus", black_id="name:ann",
+        black_name="Ann", outcome="white", termination="unknown", half_moves=None, started_at=None,
+        ended_at="2024-05-03", tournament="Club open", round="1", rated=True, white_rating=2881, black_rating=None,
+        speed=None, variant="standard", text=None,
+    )  # fmt: skip
+    assert reading.fault_count == 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "outcome"),
+    [(("2 w 1", "1 b 0"), "white"), (("2 b 1", "1 w 0"), "black"), (("2 b =", "1 w ="), "draw"),
+     (("2 w 1", "1 - 0"), "white"), (("2 - 1", "1 w 0"), "black")],
+)  # fmt: skip
+def test_played_results(cells: tuple[str, str], outcome: str) -> None:
+    (game,), _ = read(report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])]))
+    assert (game.outcome, game.termination) == (outcome, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("cells", "outcome"),
+    [(("2 w +", "1 b -"), "white"), (("2 w -", "1 b +"), "black"), (("2 w W", "1 b L"), "white"),
+     (("2 w d", "1 b D"), "draw"), (("2 b w", "1 w l"), "black")],
+)  # fmt: skip
+def test_forfeits_and_games_under_one_move_are_unplayed(cells: tuple[str, str], outcome: str) -> None:
+    file = report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])])
+    (game,), _ = read(file)
+    assert (game.outcome, game.termination) == (outcome, "unplayed")
+    assert "forfeits and games of less than one move, not rated: 1" in notes(file)[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [(("2 w -", "1 b -"), "both forfeited"), (("2 w 0", "1 b 0"), "both lost"), (("2 w  ", "1 b  "), "unfinished"),
+     (("2 - +", "1 - -"), "forfeits without colours")],
+)  # fmt: skip
+def test_what_is_no_game_is_counted_by_its_reason(cells: tuple[str, str], reason: str) -> None:
+    games, reading = read(report([player(1, "Ann", cells[0]), player(2, "Bob", cells[1])]))
+    assert (games, dict(reading.skipped), reading.fault_count) == ([], {reason: 1}, 0)
+
+
+def test_byes_and_absences_are_no_games_and_who_has_none_is_not_met() -> None:
+    file = report([
+        player(1, "Ann", "2 w 1", "0000 - U"), player(2, "Bob", "1 b 0", "0000 - H"), player(3, "Cy", "0000 - Z", ""),
+    ])  # fmt: skip
+    games, reading = read(file)
+    assert {name for game in games for name in (game.white_name, game.black_name)} == {"Ann", "Bob"}
+    assert notes(file)[0] == (
+        "byes and forfeits without an opponent: 2; entrants without a game, who are not registered: 1"
+    )
+    assert reading.fault_count == 0
+
+
+CONTRADICTIONS: Mapping[str, tuple[Sequence[str], Sequence[str], str]] = {
+    "results": (["2 w 1"], ["1 b 1"], "the results contradict: 'w 1' here, 'b 1' in line 6"),
+    "a game and a forfeit": (["2 w 1"], ["1 b -"], "the results contradict: 'w 1' here, 'b -' in line 6"),
+    "a result and none": (["2 w 1"], ["1 b  "], "the results contradict: 'w 1' here, 'b Z' in line 6"),
+    "colours": (["2 w 1"], ["1 w 0"], "the colours do not say who had White: 'w 1' here, 'w 0' in line 6"),
+    "no colours": (["2 - 1"], ["1 - 0"], "the colours do not say who had White"),
+    "opponents": (["2 w 1"], [""], "against 2 (Bob) here, but line 6 has 2 (Bob) without an opponent"),
+    "no such player": (["9 w 1"], [""], "there is no player 9; correct the opponent's starting rank"),
+    "no opponent": (["0000 - 1"], [""], "the result '1' of a game without an opponent"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_contradiction_is_a_fault_that_names_both_lines(name: str) -> None:
+    ann, bob, words = CONTRADICTIONS[name]
+    found = faults(report([player(1, "Ann", *ann), player(2, "Bob", *bob), player(3, "Cy", "4 w 1"),
+                           player(4, "Di", "3 b 0")]))  # fmt: skip
+    assert [line for line, _ in found] == [5]
+    assert found[0][1].startswith("round 1")
+    assert words in found[0][1]
+    assert len(read(report([player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")]))[0]) == 1
+
+
+def test_the_games_of_a_player_whose_line_is_faulty_are_counted_and_the_others_read() -> None:
+    bad = player(2, "Bob", "1 b 0", "3 w 1").replace("     b", "     s", 1).replace(" b 0", " x 0")
+    games, reading = read(report([player(1, "Ann", "2 w 1", ""), bad, player(3, "Cy", "4 w 1", "2 b 0"),
+                                  player(4, "Di", "3 b 0")]))  # fmt: skip
+    assert [(game.white_name, game.black_name) for game in games] == [("Cy", "Di")]
+    assert [fault.line for fault in reading.faults] == [6]
+    assert reading.skipped == {"the opponent's line is faulty": 2}
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (player(2, "Ann", "3 w 1"), "the name 'Ann' without a FIDE number is that of line 5, too"),
+        (player(1, "Bob", "3 w 1"), "columns 5-8: the starting rank 1 is that of line 5, too"),
+    ],
+)
+def test_namesakes_and_a_rank_that_is_given_twice_are_faults(second: str, words: str) -> None:
+    ((line, message),) = faults(report([player(1, "Ann", ""), second, player(3, "Cy", "")]))
+    assert (line, message.startswith(words)) == (6, True)
+
+
+def test_namesakes_with_fide_numbers_are_two_people_and_a_number_of_0_is_none() -> None:
+    file = report([player(1, "Ann", "2 w 1", fide="1503014"), player(2, "Ann", "1 b 0", fide="0")])
+    (game,), _ = read(file)
+    assert (game.white_id, game.black_id) == ("fide:1503014", "name:ann")
+    assert read(file, namespace="lichess")[0][0].black_id == "lichess:ann"
+
+
+# --- when -------------------------------------------------------------------------------------------------------
+
+TWO = [player(1, "Ann", "2 w 1", "2 b ="), player(2, "Bob", "1 b 0", "1 w =")]
+
+
+def dated(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in ("012 Club open", *lines, *TWO))
+
+
+def of_rounds(*days: str) -> str:
+    return "132" + " " * 88 + "".join(day.ljust(10) for day in days)
+
+
+@pytest.mark.parametrize(
+    ("lines", "days"),
+    [
+        (["042 2024/05/01", "052 2024/05/03", of_rounds("24/05/01", "24/05/02")], ["2024-05-01", "2024-05-02"]),
+        (["042 2024/05/01", "052 2024/05/03", of_rounds("", "24/05/02")], ["2024-05-03", "2024-05-02"]),
+        (["042 2024/05/01", "052 2024/05/01"], ["2024-05-01"] * 2),
+        (["042 24/09/2010", "052 02/10/2010"], ["2010-10-02"] * 2),
+        (["042 May 1, 2020", "052 May 3, 2020"], ["2020-05-03"] * 2),
+        (["042 28. 07. 2005", "052 31. 07. 2005"], ["2005-07-31"] * 2),
+        (["042 1999/12/28", "052 2000/01/05", of_rounds("99/12/31", "00/01/01")], ["1999-12-31", "2000-01-01"]),
+        ([of_rounds("98/12/31", "08/01/01")], ["1998-12-31", "2008-01-01"]),
+        (["052 2024/05"], ["2024-05"] * 2),
+    ],
+)  # fmt: skip
+def test_games_have_the_day_of_their_round_or_the_last_of_the_tournament(lines: list[str], days: list[str]) -> None:
+    games, reading = read(dated(*lines))
+    assert [game.ended_at for game in games] == days
+    assert reading.faults == []
+
+
+def test_a_day_that_may_be_two_is_never_guessed() -> None:
+    file = dated("042 04/05/2024", "052 06/05/2024")
+    ((line, message),) = faults(file)
+    assert (line, "--dates dmy or --dates mdy" in message) == (2, True)
+    assert [read(file, dates=order)[0][0].ended_at for order in ("dmy", "mdy")] == ["2024-05-06", "2024-06-05"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "names no day (132, 042 or 052), so its games have no place in time: say when with --day"),
+        (["042 soon"], "042 'soon' is no day: write YYYY/MM/DD"),
+        (["042 2024/05/03", "052 2024/05/01"], "the tournament ended before it began"),
+        (["052 2024/02/30"], "052 '2024/02/30' is no day"),
+    ],
+)
+def test_a_report_without_a_day_is_a_fault_of_the_file(lines: list[str], words: str) -> None:
+    games, reading = read(dated(*lines))
+    assert games == []
+    assert words in reading.faults[0].message
+    assert len(reading.no_games) == 1
+
+
+def test_who_knows_the_day_says_it() -> None:
+    assert [game.ended_at for game in read(dated(), day="2024-05")[0]] == ["2024-05"] * 2
+
+
+# --- the other lines --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("control", "speed"),
+    [("5400+30", "classical"), ("180+2", "blitz"), ("60", "bullet"), ("40/6000+30:20/3000+30:1500+30", "classical"),
+     ("W300-B240", "blitz"), ("900+10", "rapid"), ("", None)],
+)  # fmt: skip
+def test_the_coded_time_control_gives_the_speed(control: str, speed: str | None) -> None:
+    games, reading = read(dated("052 2024/05/03", f"222 {control}"))
+    assert {game.speed for game in games} == {speed}
+    assert reading.faults == []
+
+
+def test_a_time_control_that_is_not_coded_is_noted() -> None:
+    file = dated("052 2024/05/03", "222 90 minutes")
+    assert {game.speed for game in read(file)[0]} == {None}
+    assert any(note.startswith("222 must be BASE+INCREMENT") for note in notes(file))
+
+
+def test_lines_that_tell_of_no_game_are_counted_and_never_faults() -> None:
+    file = report(TWO) + "NOR    1          2800\n310   1 Club\n310   2 Team\n013 Old\nXXR 9\nlöl\n### 001    1 x\n"
+    games, reading = read(file)
+    assert (len(games), reading.fault_count) == (2, 0)
+    assert "lines that tell of no game: 013 (1), 310 (2), NOR (1), XXR (1), other lines (1)" in notes(file)
+
+
+def test_points_of_another_scoring_are_noted_and_not_used() -> None:
+    file = report([player(1, "Ann", "2 w 1", points="3.0"), player(2, "Bob", "1 b 0", points="0.0")], "162 W 3.0 D 1.0")
+    (game,), _ = read(file)
+    assert game.outcome == "white"
+    (note,) = (note for note in notes(file) if "points" in note)
+    assert note.startswith("1 of 2 players have other points than their results give at 1, ½ and 0, first 1 (Ann): 3.0")
+    assert "(scoring: W 3.0 D 1.0)" in note
+
+
+def test_what_the_report_says_of_the_tournament_is_kept_beside_its_games() -> None:
+    _, reading = read(report(TWO, "092 Individual: Swiss-System", "222 180+2"))
+    assert [tuple(tournament) for tournament in reading.tournaments] == [
+        (1, "Club open", "2024-05-01", "2024-05-03", "swiss", 2, 2, "blitz")
+    ]
+
+
+def test_two_tournaments_of_one_file_are_two() -> None:
+    games, reading = read(report(TWO) + "\n" + report(TWO).replace("Club open", "Cup"))
+    assert [game.tournament for game in games] == ["Club open"] * 2 + ["Cup"] * 2
+    assert len({game.key for game in games}) == 4
+    assert [tournament.line for tournament in reading.tournaments] == [1, 8]
+
+
+def test_keys_know_nothing_of_ranks_results_or_later_rounds() -> None:
+    before, _ = read(report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]))
+    after, _ = read(report([player(7, "Bob", "9 b 1", ""), player(9, "Ann", "7 w 0", "")]))
+    assert [game.key for game in before] == [game.key for game in after]
+    assert [game.outcome for game in before + after] == ["white", "black"]
+
+
+# --- letters ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_letters_beyond_english(encoding: str) -> None:
+    file = report([player(1, "Müller, Jörg", "2 w 1", rating="2100"), player(2, "Bob", "1 b 0")])
+    (game,), reading = read(file.encode(encoding))
+    assert (game.white_name, game.white_rating, reading.fault_count) == ("Müller, Jörg", 2100, 0)
+
+
+def test_columns_may_be_counted_in_bytes_of_utf_8() -> None:
+    name = "Müller, Jörg"
+    by_characters = player(1, name, "2 w 1", rating="2100").encode()
+    read_line = player_line_of(by_characters.replace(f"{name}  ".encode(), name.encode()))
+    assert (read_line.name, read_line.rating, read_line.rounds[0].colour) == ("Müller, Jörg", 2100, "w")
+
+
+def test_what_is_no_report_is_called_so() -> None:
+    assert faults("") == faults("hello\n") == [
+        (1, "no player line (001) in the whole file: this is no tournament report")
+    ]
+
+
+@pytest.mark.parametrize("first", ["012 Club\n", "001    1 m    Ann\n", "### comment\n012 Club\n", "XXR 9\n012 Cup\n"])
+def test_a_report_is_known_by_its_first_lines(first: str) -> None:
+    assert detect(first.encode()) == "trf"
+    assert detect(b"\xef\xbb\xbf" + first.encode()) == "trf"
+    assert detect(b'[Event "012"]\n' + first.encode()) == "pgn"
+
+
+# --- into a ledger ----------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
+    done = run("import", empty_club, file)
+    assert (done.code, "2 games recorded" in done.err) == (0, True)
+    wanted = (
+        f"rating-ledger open-tournament {empty_club} 'Club open' --pool standard --start 2024-05-01 --end 2024-05-03 "
+        "--format swiss --entrants 2 --rounds 2"
+    )
+    assert wanted in done.err
+    done = run("import", empty_club, file, "--open-tournaments")
+    assert "0 games recorded, 2 known already" in done.err
+    assert "tournament 'Club open', 2024-05-01 to 2024-05-03: opened" in done.err
+    done = run("import", empty_club, file)
+    assert "tournament" not in done.err.replace("open.trf", "")
+    assert run("audit", empty_club).code == 0
+
+
+def test_a_forfeit_is_in_the_ledger_and_not_rated(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    rows = [player(1, "Ann", "2 w +"), player(2, "Bob", "1 b -")]
+    assert run("import", empty_club, written(tmp_path, "open.trf", report(rows).encode())).code == 0
+    assert "unplayed" in run("games", empty_club, "Ann", "--all").out + run("games", empty_club, "Ann").out
+
+
+def test_wrong_usage(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    file = written(tmp_path, "open.trf", report(TWO).encode())
+    for words, said in (
+        (["--day", "soon"], "--day:"), (["--encoding", "klingon"], "--encoding: there is no encoding 'klingon'"),
+        (["--dates", "ymd"], "--dates"),
+    ):  # fmt: skip
+        done = run("import", empty_club, file, *words)
+        assert (done.code, said in done.err) == (2, True)
+
+
+# --- real reports -----------------------------------------------------------------------------------------------
+
+# Games, of them forfeits, and what is left out: counted by hand from the files with other tools.
+REAL = {
+    "echecsjs_dutch_2025_C5": (6, 0), "echecsjs_grandmommyscup": (1030, 0), "echecsjs_issue_15": (988, 84),
+    "echecsjs_javafo_sample2": (93, 4), "echecsjs_trf26_team": (1, 0), "sharly_team_import_test": (8, 0),
+    "sklangen_2020_06": (56, 0), "sklangen_example1": (970, 0),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real reports are not on this machine")
+@pytest.mark.parametrize("name", REAL)
+def test_real_reports_are_read_without_a_fault(name: str) -> None:
+    file = (DATA / "trf" / f"{name}.trf").read_bytes()
+    games, reading = read(file, day="2025")
+    assert detect(file) == "trf"
+    assert reading.faults == []
+    assert (len(games), sum(game.termination == "unplayed" for game in games)) == REAL[name]
+    lines = [line[91:] for line in file.decode("latin-1").splitlines() if line.startswith("001")]
+    cells = [line[at : at + 8] for line in lines for at in range(0, len(line), 10)]
+    assert 2 * REAL[name][0] - 2 * REAL[name][1] == sum(cell[7:8] in {*"10="} for cell in cells if cell.strip())

@@ -1,0 +1,169 @@
+"""The command ``graph``: formats by the file's name, options that go together, every page linked, refusals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from ledger.answers.graphs import png
+from ledger.answers.graphs.bars import Page
+from ledger.facts.class_schemas import class_schema
+from ledger.ledger import Ledger
+from tests.kit.commands import Run
+from tests.kit.games import game_recorded
+from tests.kit.graph_pages import THIEF
+from tools.commands import REFUSED, USAGE
+from tools.commands.graphing import ENDINGS, FORMATS, GOES_WITH
+
+
+@pytest.fixture(scope="module")
+def graphed_club(sample_folder: Path) -> Path:
+    """The sample club, to be read only."""
+    return sample_folder / "club.db"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_format_is_guessed_from_the_files_name(ending: str, graphed_club: Path, tmp_path: Path, run: Run) -> None:
+    file = tmp_path / f"ann{ending}"
+    file.write_text("what was there is written over")
+    done = run("graph", graphed_club, "ann", "-o", file)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    begins = {
+        "lichess": b"[{", "vega-lite": b'{\n  "$schema": "https://vega', "json": b'{\n  "pool"', "csv": b"player,",
+        "svg": b"<svg ", "png": b"\x89PNG", "html": b"<!doctype html>", "txt": b"ann, rated games",
+    }  # fmt: skip
+    assert file.read_bytes().startswith(begins[ENDINGS[ending]])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "png"])
+def test_standard_output_has_what_the_file_would_have(kind: str, graphed_club: Path, tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "ann"
+    assert run("graph", graphed_club, "ann", "--format", kind, "-o", file).code == 0
+    assert run("graph", graphed_club, "ann", "--format", kind).out == file.read_text("utf-8")
+    assert run("graph", graphed_club, "ann", "--format", kind, "-o", "-").out == file.read_text("utf-8")
+
+
+def test_a_picture_shows_the_last_hundred_games_and_data_all_of_them(graphed_club: Path, run: Run) -> None:
+    def bars(*words: str) -> int:
+        return run("graph", graphed_club, "ann", *words).out.count("data-bar=")
+
+    assert bars("--format", "svg") == 100
+    assert bars("--format", "svg", "--last", "50") == 50
+    assert bars("--format", "svg", "--last", "0") == bars("--format", "svg", "--last", "500") == 106
+    assert bars("--format", "svg", "--page", "3") == 6
+    whole = json.loads(run("graph", graphed_club, "ann", "--format", "json").out)
+    assert len(whole["player"]["bars"]) == whole["player"]["games"] == 106
+    assert len(list(csv.DictReader(io.StringIO(run("graph", graphed_club, "ann", "--format", "csv").out)))) == 106
+
+
+def test_the_terminal_draws_a_page_with_its_own_numbers(graphed_club: Path, run: Run) -> None:
+    lines = run("graph", graphed_club, "ann", "--page", "2").out.splitlines()
+    assert lines[0].startswith("ann, rated games from 2004-12-10 to 2005-08-12")
+    assert lines[-1].split() == ["game", "7", "game", "56"]
+
+
+def test_every_page_is_written_and_linked_with_its_neighbours(graphed_club: Path, tmp_path: Path, run: Run) -> None:
+    done = run("graph", graphed_club, "ann", "--every-page", "-o", tmp_path / "ann graph.html")
+    assert done.code == 0
+    assert "3 pages of ann" in done.err
+    texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert sorted(texts) == ["ann graph-2.html", "ann graph-3.html", "ann graph.html"]
+    links = {name: re.findall(r'href="([^"#]*?\.html)"', text) for name, text in texts.items()}
+    assert links == {
+        "ann graph.html": ["ann%20graph-2.html"],
+        "ann graph-2.html": ["ann%20graph.html", "ann%20graph-3.html"],
+        "ann graph-3.html": ["ann%20graph-2.html"],
+    }
+
+
+def test_two_players_go_by_date(graphed_club: Path, run: Run) -> None:
+    words = ("graph", graphed_club, "ann", "--by", "date", "--against", "bob", "--format")
+    assert run(*words, "svg").out.count('class="line"') == 2  # and in the legend
+    document = json.loads(run(*words, "json").out)
+    assert (document["by"], document["against"]["name"]) == ("date", "bob")
+    assert {row["player"] for row in csv.DictReader(io.StringIO(run(*words, "csv").out))} == {"ann", "bob"}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--mono", "--opponents"], "--opponents goes with html, png, svg, vega-lite, not with txt; --mono goes with"),
+        (["--last", "30"], "--last takes 50, 100, 150, ..., or 0 for all games; got 30"),
+        (["--last", "50", "--page", "1"], "give --last or --page, not both"),
+        (["--against", "bob", "-o", "a.svg"], "--against goes with --by date"),
+        (["--every-page", "--format", "html"], "--every-page goes with -o FILE"),
+        (["--every-page", "--page", "2", "-o", "a.html"], "--every-page goes with -o FILE, and with neither"),
+        (["--raw", "-o", "a.json"], "--raw goes with csv, not with json"),
+        (["--page", "1", "-o", "a.lichess.json"], "--page goes with"),
+        (["-o", "a.gif"], "give --format, or a name that ends in .lichess.json, .vl.json, .json"),
+        (["--no-boards", "-o", "a.json"], "--no-boards goes with html, not with json"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_all_named(
+    words: list[str], problem: str, graphed_club: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("graph", graphed_club, "ann", *words)
+    assert (done.code, done.out) == (USAGE, "")
+    assert problem in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_option_says_with_which_formats_it_goes() -> None:
+    assert all(formats <= set(FORMATS) for formats in GOES_WITH.values())
+
+
+def test_a_page_that_is_not_there_is_refused(graphed_club: Path, run: Run) -> None:
+    done = run("graph", graphed_club, "ann", "--page", "9", "--format", "json")
+    assert (done.code, done.out) == (REFUSED, "")
+    assert "no page '9' of the graph; ann has 3, of 50 games each" in done.err
+
+
+def test_without_resvg_a_png_is_refused_with_the_extra_that_brings_it(
+    graphed_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(png, "is_available", lambda: False)
+    done = run("graph", graphed_club, "ann", "-o", tmp_path / "ann.png")
+    assert done.code == REFUSED
+    assert "pip install 'rating-ledger[pictures]'" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_thief_of_a_name_stays_text_in_every_format(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    with Ledger.open(empty_club) as ledger:
+        ledger.register("name:thief", THIEF.replace("\x1b[2J", "").replace("\u202e", ""))
+        ledger.register("name:formula", "=HYPERLINK(1)")
+        ledger.append(game_recorded("g1", half_moves=60, ended_at="2020-01-01", tournament="<b onclick=1>"))
+    for kind in FORMATS:
+        file = tmp_path / "made"
+        assert run("graph", empty_club, "1", "--format", kind, "-o", file).code == 0
+        content = file.read_bytes()
+        if kind == "svg":
+            assert "script" not in {element.tag for element in ET.fromstring(content).iter()}
+        assert kind == "csv" or b"<script>alert" not in content or b'"' in content
+    assert ",'=HYPERLINK(1)," in run("graph", empty_club, "1", "--format", "csv").out
+    assert ",=HYPERLINK(1)," in run("graph", empty_club, "1", "--format", "csv", "--raw").out
+
+
+def test_lichess_history_is_of_all_pools_or_the_one_that_is_named(empty_club: Path, run: Run) -> None:
+    csv_text = "key,white,black,result,half_moves,ended_at\n1,Ann,Bob,1-0,40,2020-01-31\n"
+    (games := empty_club.parent / "games.csv").write_text(csv_text)
+    assert run("import", empty_club, games).code == 0
+    games.write_text(csv_text.replace("1,Ann,Bob", "2,Ann,Bob"))
+    assert run("import", empty_club, games, "--pool", "blitz", "--new-pool").code == 0
+    words = ("graph", empty_club, "Ann", "--format", "lichess")
+    assert json.loads(run(*words).out) == [
+        {"name": "standard", "points": [[2020, 0, 31, 1800]]}, {"name": "blitz", "points": [[2020, 0, 31, 1800]]},
+    ]  # fmt: skip
+    assert [entry["name"] for entry in json.loads(run(*words, "--pool", "blitz").out)] == ["blitz"]
+
+
+def test_the_schema_that_the_help_names_is_the_one_of_the_page(run: Run) -> None:
+    assert "rating-graph-1.json" in run("graph", "--help").out
+    assert class_schema(Page, "rating-graph/1")["title"] == "rating-graph/1"

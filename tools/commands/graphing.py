@@ -1,0 +1,266 @@
+"""The command ``graph``: a player's rating graph in the terminal, as a picture, as a page, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import nan
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import click
+
+from ledger.answers.graphs import html, json_form, lichess, pages, png, svg, vega_lite
+from ledger.answers.graphs.bars import PAGE, Bar, Order, Page
+from ledger.answers.graphs.looks import Look, Theme
+from ledger.answers.graphs.wording import points
+from ledger.answers.pools import pools
+from ledger.errors import UnknownNameError
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+
+from .. import output
+from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
+from ..wording import counted
+from . import DB, POOL, VERIFY, level
+
+MARKS_BELOW_A_GRAPH = 20
+FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess")
+# By the end of a file's name, the longer ones first.
+ENDINGS: Mapping[str, str] = {
+    ".lichess.json": "lichess", ".vl.json": "vega-lite", ".json": "json", ".csv": "csv", ".svg": "svg", ".png": "png",
+    ".html": "html", ".htm": "html", ".txt": "txt",
+}  # fmt: skip
+THEMES = [theme.value for theme in Theme]
+PICTURES = {"svg", "png", "html"}
+# The formats with which each option goes.
+GOES_WITH: Mapping[str, set[str]] = {
+    "--last": {*FORMATS} - {"lichess"},
+    "--page": {*FORMATS} - {"lichess"},
+    "--by date": {*PICTURES, "json", "csv", "vega-lite"},
+    "--against": {*PICTURES, "json", "csv", "vega-lite"},
+    "--opponents": {*PICTURES, "vega-lite"},
+    "--mono": PICTURES,
+    "--theme": PICTURES,
+    "--every-page": PICTURES,
+    "--boards": {"html", "json", "csv", "svg"},
+    "--no-boards": {"html"},
+    "--raw": {"csv"},
+}
+EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
+
+
+@click.command()
+@DB
+@click.argument("player")
+@POOL
+@click.option("--last", metavar="N", type=click.IntRange(0), help="The last N games: 50, 100, 150, ...; 0 for all.")
+@click.option("--page", "number", metavar="K", type=click.IntRange(1), help="Page K of 50 games; 1 is the newest.")
+@click.option("--by", type=click.Choice(["game", "date"]), default="game", help="Bars side by side, or on their days.")
+@click.option("--opponents", is_flag=True, help="The opponents' ratings as small squares on top.")
+@click.option("--mono", is_flag=True, help="In black and white: results told apart by pattern alone.")
+@click.option("--against", metavar="PLAYER", help="Another player's rating in the same time, as a line.")
+@click.option("--theme", type=click.Choice(THEMES), help="For light or dark pages; auto: as the reader has it.")
+@click.option("--every-page", is_flag=True, help="Each page of 50 games in a file of its own.")
+@click.option(
+    "--boards/--no-boards", default=None, help="Each game's final position, from the moves kept; in html unless no."
+)
+@click.option("--format", "fmt", type=click.Choice(FORMATS), help="By default as FILE ends; txt without a file.")
+@click.option("-o", "--output", "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Where to; - is standard output.")  # fmt: skip
+@click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
+@VERIFY
+def graph(
+    db_path: str, player: str, pool: str | None, last: int | None, number: int | None, by: Order, opponents: bool,
+    mono: bool, against: str | None, theme: str | None, every_page: bool, boards: bool | None,
+    fmt: str | None, file: Path | None, raw: bool, verify: bool,
+) -> None:  # fmt: skip
+    """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
+
+    A bar stands for each rated game, the newest at the left, after the rating now; its colour and pattern say win,
+    draw, loss or loss on time, and it carries the game's details. Corrected games, published lists that said another
+    number and changes of scheme are marked. svg, png and html show the last 100 games, the other formats all of them,
+    unless --last or --page says otherwise. The terminal's graph begins with the oldest game.
+
+    lichess is the whole rating history in the form that Lichess gives it, of all pools unless --pool chooses one;
+    vega-lite a specification with its data. The form of json is schemas/exports/rating-graph-1.json. A file that is
+    there is written over.
+
+    \b
+    Example:
+      rating-ledger graph club.db ann
+      rating-ledger graph club.db ann --last 50 --opponents -o ann.svg
+      rating-ledger graph club.db ann --by date --against bob -o ann-and-bob.html
+      rating-ledger graph club.db ann --every-page -o ann.html
+      rating-ledger graph club.db ann --format json | jq .player.highest
+    """
+    to = None if file is None or str(file) == "-" else file
+    kind = fmt or _kind_of(to)
+    given = {
+        "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
+        "--mono": mono, "--theme": theme is not None, "--against": against is not None, "--every-page": every_page,
+        "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
+    }  # fmt: skip
+    _check(kind, given, to, last)
+    look = Look(opponents, mono, Theme(theme or Theme.AUTO))
+    with level(db_path, verify=verify) as ledger:
+        person = ledger.player(player)
+        beside = None if against is None else ledger.player(against)
+        with_boards = kind == "html" if boards is None else boards
+        asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
+        if kind == "lichess":
+            _deliver(json_form.exact(lichess.history(asked.histories())), to)
+        elif every_page and to is not None:
+            _write_every_page(asked.page, kind, to, look)
+        elif kind == "txt" and to is None:
+            _draw(asked.page(number))
+        else:
+            _deliver(_document(asked.page(number), kind, look, raw=raw), to)
+
+
+class _Asked(NamedTuple):
+    """Whose graph, of which games."""
+
+    ledger: Ledger
+    person: Person
+    pool: str | None
+    kind: str
+    last: int | None
+    by: Order
+    against: Person | None
+    boards: bool
+
+    def page(self, number: int | None) -> Page:
+        """The page of that number or, without one, of the last games: a picture shows 100, data and text are whole."""
+        is_whole = self.last is None and number is None and self.kind not in PICTURES
+        last = pages.EVERY_GAME if is_whole else self.last
+        return pages.page(
+            self.ledger, self.person, self.pool, number=number, last=last, by=self.by, against=self.against,
+            boards=self.boards,
+        )  # fmt: skip
+
+    def histories(self) -> Iterator[Page]:
+        """All games, pool by pool; of a pool that was asked for even where there is none."""
+        if self.pool is not None:
+            yield self.page(None)
+            return
+        for row in pools(self.ledger):
+            try:
+                page = self._replace(pool=row["pool"]).page(None)
+            except UnknownNameError:
+                continue
+            if page.player.bars:
+                yield page
+
+
+def _kind_of(file: Path | None) -> str:
+    """The format that a file's name asks for; in the terminal, the graph in characters."""
+    if file is None:
+        return "txt"
+    found = next((kind for ending, kind in ENDINGS.items() if file.name.lower().endswith(ending)), None)
+    if found is None:
+        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
+    return found
+
+
+def _check(kind: str, given: Mapping[str, bool], file: Path | None, last: int | None) -> None:
+    """Refuse options that do not go together, all of them at once."""
+    problems = [
+        f"{option} goes with {', '.join(sorted(GOES_WITH[option]))}, not with {kind}"
+        for option, is_given in given.items()
+        if is_given and kind not in GOES_WITH[option]
+    ]
+    if last is not None and last % PAGE:
+        problems.append(f"--last takes {PAGE}, {2 * PAGE}, {3 * PAGE}, ..., or 0 for all games; got {last}")
+    if given["--last"] and given["--page"]:
+        problems.append("give --last or --page, not both")
+    if given["--against"] and not given["--by date"]:
+        problems.append("--against goes with --by date: the games of two players have no order of their own")
+    if given["--every-page"] and (given["--last"] or given["--page"] or file is None):
+        problems.append("--every-page goes with -o FILE, and with neither --last nor --page")
+    if problems:
+        raise click.UsageError("; ".join(problems))
+    if kind == "png" and not png.is_available():
+        raise click.ClickException(EXTRA)
+
+
+def _document(
+    page: Page, kind: str, look: Look, *, raw: bool = False, page_link: Callable[[int], str] | None = None
+) -> bytes:
+    """A page in one of the formats."""
+    match kind:
+        case "svg":
+            return svg.draw(page, look).encode()
+        case "png":
+            theme = Theme.DARK if look.theme is Theme.DARK else Theme.LIGHT
+            return png.as_png(svg.draw(page, look._replace(theme=theme)))
+        case "html":
+            return html.draw(page, look, page_link=page_link).encode()
+        case "json":
+            return json_form.as_json(page)
+        case "vega-lite":
+            return json_form.exact(vega_lite.specification(page, opponents=look.opponents), upright=True)
+        case "csv":
+            return output.divided(json_form.rows(page), "csv", raw=raw).encode()
+        case _:
+            return ("\n".join(_in_characters(page, in_ascii=False)) + "\n").encode()
+
+
+def _deliver(content: bytes, file: Path | None) -> None:
+    if file is None:
+        output.document(content)
+    else:
+        output.save(file, content)
+
+
+def _write_every_page(page_of: Callable[[int], Page], kind: str, file: Path, look: Look) -> None:
+    """Page 1 into *file*, page 2 beside it into ``FILE-2``, ..., each linked with its neighbours."""
+
+    def place(number: int) -> Path:
+        return file if number == 1 else file.with_name(f"{file.stem}-{number}{file.suffix}")
+
+    def page_link(number: int) -> str:
+        return quote(place(number).name)
+
+    page, number = page_of(1), 1
+    while True:
+        output.save(place(number), _document(page, kind, look, page_link=page_link))
+        if page.older is None:
+            output.remark(f"{counted(number, 'page')} of {page.player.name}: {file} to {place(number)}")
+            return
+        number = page.older
+        page = page_of(number)
+
+
+def _draw(page: Page) -> None:
+    """The graph in the terminal."""
+    output.answer_lines("\n".join(_in_characters(page, in_ascii=not output.can_write(DRAWN))))
+    if (more := sum(bool(bar.corrected) for bar in page.player.bars)) > MARKS_BELOW_A_GRAPH:
+        output.remark(f"the last {MARKS_BELOW_A_GRAPH} of {more} corrected games; 'games' tells of all")
+
+
+def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:
+    """The graph in characters, oldest game first, and its marks below it."""
+    bars = page.player.bars[::-1]
+    if not bars:
+        return [f"{page.player.name} has no rated game yet; 'show' tells the rating to begin with"]
+    place_of = {bar.n: place for place, bar in enumerate(bars)}
+    changes = [place_of[seam.n] for seam in page.player.seams[::-1]]
+    corrected = [place for place, bar in enumerate(bars) if bar.corrected]
+    ratings = [nan if bar.rating is None else bar.rating for bar in bars]
+    lines = [f"{page.player.name}, rated games from {bars[0].ended[:10]} to {bars[-1].ended[:10]}"]
+    lines += draw(ratings, changes=changes, corrected=corrected, first=bars[0].n, in_ascii=in_ascii).split("\n")
+
+    def tell(mark: str, bar: Bar, words: str) -> None:
+        shown_mark = ASCII[mark] if in_ascii else mark
+        lines.append(f"{'':8}{shown_mark} game {bar.n}, {bar.ended[:10]}: {words}")
+
+    for place in changes:
+        tell(CHANGE, bars[place], f"from here on by {bars[place].scheme}")
+    for place in corrected[-MARKS_BELOW_A_GRAPH:]:
+        proposals = ", ".join(map(str, bars[place].corrected))
+        tell(CORRECTED, bars[place], f"corrected by proposal {proposals}")
+    for bar in [bar for bar in bars if bar.published_list][-MARKS_BELOW_A_GRAPH:]:
+        said, would = points(bar.published_rating), points(bar.revised_rating)
+        tell(AXIS, bar, f"list {bar.published_list} said {said}, now it would say {would}")
+    return lines

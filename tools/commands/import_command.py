@@ -1,0 +1,110 @@
+"""The command ``import``: its options, which of them go together, the order of the work; that is in ``importing``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ledger.facts.instants import instant_ms
+from ledger.imports.csv.games import PREFIX
+from ledger.imports.days import ORDERS
+from ledger.imports.encodings import text_encoding
+from ledger.imports.files import FORMATS
+from ledger.imports.formats import SaidOfFile
+from ledger.journal.recorder_columns import PoolChoice
+from ledger.ledger import Ledger
+
+from ..progress import Bars
+from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
+from .identifying import recorder
+from .importing import Wish, check_files, import_file
+
+
+@click.command("import")
+@DB
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@POOL
+@NEW_POOL
+@click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
+@click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
+@click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
+@click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
+@click.option("--open-tournaments", is_flag=True, help="Record the days of the tournaments that a TRF tells, too.")
+@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option(
+    "--source", metavar="SITE", help="Site that names and game ids in CSV files and TRF belong to, such as lichess."
+)
+@click.option("--dates", type=click.Choice(ORDERS), help="What 04/05/2024 is: the day first (dmy), or the month (mdy).")
+@click.option(
+    "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
+)
+@click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
+@click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+def import_(
+    db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
+    strict: bool, record_alike: bool, open_tournaments: bool, fmt: str | None, source: str | None, dates: str | None,
+    day: str | None, encoding: str | None, actor: str,
+) -> None:  # fmt: skip
+    """Record games from files and rate them; "-" is standard input.
+
+    PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
+    game that is known already is counted, never recorded twice. What looks like a known game under another key is named
+    and held back. Bad games are named with file and line and left out.
+
+    \b
+    Example:
+      rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
+      zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
+      rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
+      rating-ledger import club.db open.trf --open-tournaments
+    """
+    if pool and pools:
+        raise click.UsageError("give --pool or --pools, not both")
+    said = _said(source, dates, day)
+    by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
+    named = {*by_variant.values(), *([pool] if pool is not None else [])}
+    for name in named:
+        check_words(name)
+    written_in = _encoding(encoding)
+    with Ledger.open(db_path) as ledger:
+        ledger.views.refuse_foreign()
+        for name in named:
+            check_pool(ledger, name, is_new=new_pool)
+        check_files(files, fmt=fmt, encoding=written_in)
+        chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
+        wish = Wish(
+            choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, said=said, encoding=written_in,
+            open_tournaments=open_tournaments, actor=recorder(ledger, actor),
+        )  # fmt: skip
+        good = [import_file(ledger, path, wish) for path in files]
+        with Bars() as bars:
+            ledger.catch_up(bars)
+    if not all(good):
+        sys.exit(REFUSED)
+
+
+def _said(source: str | None, dates: str | None, day: str | None) -> SaidOfFile:
+    if source is not None and not PREFIX.fullmatch(source):
+        raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
+    if day is not None:
+        try:
+            instant_ms(day)
+        except ValueError as error:
+            raise click.UsageError(f"--day: {error}") from None
+    return SaidOfFile(source=source, day=day, dates=dates)
+
+
+def _encoding(given: str | None) -> str | None:
+    try:
+        return None if given is None else text_encoding(given)
+    except ValueError as error:
+        raise click.UsageError(f"--encoding: {error}") from None
+
+
+def _pair(word: str, usage: str) -> tuple[str, str]:
+    first, divided, second = word.partition("=")
+    if not (divided and first and second):
+        raise click.UsageError(f"{usage}, got {word!r}")
+    return first, second

@@ -1,0 +1,40 @@
+"""The days of the tournaments that an imported file reports: recorded, or the command named that does that."""
+
+from __future__ import annotations
+
+import shlex
+
+from ledger.answers.reported_tournaments import openings
+from ledger.facts.events import TournamentOpened
+from ledger.imports.reading import Reading
+from ledger.ledger import Ledger
+
+from .. import output
+
+SHOWN = 10  # tournaments of a file
+
+
+def open_reported(ledger: Ledger, reading: Reading, pool: str, actor: str | None) -> None:
+    """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does."""
+    found = list(openings(ledger, reading.tournaments, pool))
+    for opening in found[: None if actor else SHOWN]:
+        where = f"{reading.name}:{opening.line}"
+        if opening.problem:
+            output.remark(f"{where}: note: {opening.problem}")
+        elif actor:
+            event = opening.event
+            ledger.append(event, actor=actor)
+            output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
+        else:
+            command = _command(str(ledger.path), opening.event)
+            output.remark(f"{where}: note: its days are not recorded; --open-tournaments does that, or: {command}")
+    if len(found) > SHOWN and not actor:
+        output.remark(f"{reading.name}: and {len(found) - SHOWN:,} more tournaments")
+
+
+def _command(db_path: str, event: TournamentOpened) -> str:
+    words = ["rating-ledger", "open-tournament", db_path, event.tournament, "--pool", event.pool]
+    words += ["--start", event.starts_at, "--end", event.ends_at]
+    for option, value in (("--format", event.format), ("--entrants", event.entrants), ("--rounds", event.rounds)):
+        words += [option, str(value)] if value is not None else []
+    return shlex.join(words)
