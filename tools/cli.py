@@ -36,6 +36,8 @@ TASKS = {
         "time-losses": "achievements.time_losses_",
         "upsets": "achievements.upsets_",
         "calc": "calculating.calc",
+        "tournaments": "crosstables.tournaments",
+        "crosstable": "crosstables.crosstable",
         "pools": "reading.pools",
         "log": "reading.log",
     },
@@ -56,6 +58,9 @@ TASKS = {
         "publish": "publishing.publish",
         "lists": "publishing.lists",
         "diff": "publishing.diff",
+    },
+    "Give away": {
+        "export": "exporting.export",
     },
     "Prove and keep": {
         "audit": "proving.audit",

@@ -9,17 +9,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.exports import schemas
 from ledger.answers.graphs.bars import Page
 from ledger.facts.class_schemas import class_schema
 
 EXPORTS: Mapping[str, type[Any]] = {
+    "crosstable/1": Crosstable,
     "rating-graph/1": Page,
 }
 
 
 def documents() -> dict[str, str]:
     """Every schema as the text of a file, by file name: ``rating-graph-1.json``, ..."""
-    return {
+    made = {
         f"{title.replace('/', '-')}.json": json.dumps(class_schema(cls, title), indent=2, ensure_ascii=False) + "\n"
         for title, cls in EXPORTS.items()
     }
+    return made | schemas.documents()

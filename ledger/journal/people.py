@@ -46,6 +46,7 @@ _COUNTS = (
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
+_IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
 _ALL_NUMBERS = 2**62
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
@@ -283,6 +284,11 @@ class People:
         """Number and name of everybody who was not erased."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_NAMES).fetchall()
+
+    def identities(self) -> list[tuple[int, str]]:
+        """Number and identity of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_IDENTITIES).fetchall()
 
     def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""

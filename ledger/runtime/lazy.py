@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cryptography import exceptions as cryptography_exceptions
     from cryptography.hazmat.primitives.asymmetric import ed25519
     from matplotlib import figure as mpl_figure
+    from polars.io import plugins as pl_plugins
 else:
 
     class _Lazy:
@@ -61,6 +62,7 @@ else:
     nb = _Lazy("numba")
     np = _Lazy("numpy")
     pl = _Lazy("polars")
+    pl_plugins = _Lazy("polars.io.plugins")
     resvg = _Lazy("resvg_py")
     sqlite_utils = _Lazy("sqlite_utils")
     tabulate = _Lazy("tabulate")
@@ -70,6 +72,6 @@ else:
 
 __all__ = [
     "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "difflib", "ed25519", "filelock",
-    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "resvg", "sqlite_utils", "tabulate", "tomllib", "tqdm",
-    "zstandard",
+    "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "resvg", "sqlite_utils", "tabulate", "tomllib",
+    "tqdm", "zstandard",
 ]  # fmt: skip

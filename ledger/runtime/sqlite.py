@@ -28,8 +28,8 @@ else:
         import sqlite3
 
 __all__ = [
-    "BUSY_SECONDS", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "sqlite3",
-    "storage_errors", "sync_folder", "waiting", "whole",
+    "BUSY_SECONDS", "address", "check_identity", "connect", "explained", "has_wal_reset_bug", "immediate", "is_ours",
+    "sqlite3", "storage_errors", "sync_folder", "waiting", "whole",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -121,6 +121,16 @@ def _cannot_have_a_log(path: Path) -> bool:
     return True
 
 
+def address(path: str | Path, *, read_only: bool = False) -> str:
+    """The URI by which SQLite opens *path*, as ``connect`` does.
+
+    Raises:
+        StorageError: it stands in a folder that cannot be written, and its log has entries.
+    """
+    way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
+    return f"file:{quote(str(Path(path).absolute()))}{way}"
+
+
 def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open *path* with our pragmas; transactions are begun and ended by hand.
 
@@ -129,8 +139,7 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
     Raises:
         StorageError: it cannot be opened.
     """
-    way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
-    uri = f"file:{quote(str(Path(path).absolute()))}{way}"
+    uri = address(path, read_only=read_only)
     with storage_errors(path):
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA trusted_schema=OFF")
@@ -147,6 +156,11 @@ _OURS = {
     JOURNAL_ID: "a ledger", PEOPLE_ID: "the people file of a ledger", VIEWS_ID: "the views of a ledger",
     TOKENS_ID: "the file of tokens of a ledger",
 }  # fmt: skip
+
+
+def is_ours(application_id: int) -> bool:
+    """Whether a file with that mark in its header is one of a ledger."""
+    return application_id in _OURS
 
 
 def check_identity(

@@ -108,12 +108,13 @@ ALL = dict(commands())
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
     "given": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
-    "published": "standard@2010",
+    "published": "standard@2010", "event": CUP, "what": "games",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "changes", "predict", "log", "pools", "compare", "scheme list",
     "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
+    "tournaments", "crosstable",
 }  # fmt: skip
 TELLS = ANSWERS - {"pools", "compare", "scheme list", "scheme show", "scheme eras", "head", "policy list", "diff"}
 
@@ -191,6 +192,16 @@ def is_json(text: str) -> bool:
     with suppress(ValueError):
         return isinstance(json.loads(text), dict | list)
     return False
+
+
+@pytest.mark.parametrize("kind", ["txt", "html", "svg", "json", "csv"])
+def test_a_cross_table_is_harmless_in_every_format(kind: str, evil_copy: Path, run_raw: RunRaw, tmp_path: Path) -> None:
+    done = run_raw("crosstable", evil_copy, CUP, "--format", kind)
+    assert_harmless(done, f"--{kind}" if kind == "csv" else "")
+    assert done.code == 0
+    path = tmp_path / "table"
+    assert run_raw("crosstable", evil_copy, CUP, "--format", kind, "-o", path).code == 0
+    assert path.read_bytes() == done.out
 
 
 def test_receipts_of_an_evil_ledger_are_harmless(evil_copy: Path, tmp_path: Path, run_raw: RunRaw) -> None:

@@ -34,6 +34,8 @@ ON_A_LEDGER = {
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
     "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
     "best": ["ann"], "streaks": ["ann"], "time-losses": ["ann"], "upsets": [],
+    "tournaments": [], "crosstable": ["Cup"],
+    "export": ["games", "-o", "games.csv"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip
 

@@ -1,0 +1,347 @@
+"""The page of one tournament: its standings, every result, ratings, performances and upsets, as plain data.
+
+Every format is made from this page, which is also what JSON shows. Numbers come from the views; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import fsum
+from typing import Any, Literal, cast
+
+import attrs
+
+from ledger.answers.crosstables import editions, event_games, kinds, performances, standings, tie_breaks
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
+from ledger.answers.crosstables.knockouts import matches
+from ledger.answers.crosstables.page import (
+    Crosstable,
+    EditionSpan,
+    EventResult,
+    Kinds,
+    Match,
+    Meeting,
+    PerformanceColumn,
+    Standing,
+    TieBreakColumn,
+    UnevenPair,
+)
+from ledger.answers.crosstables.performances import Performed
+from ledger.answers.crosstables.standings import Place
+from ledger.answers.crosstables.tie_breaks import Result
+from ledger.answers.crosstables.upset_flags import Margins
+from ledger.answers.wording import names
+from ledger.book.timeline import Pool
+from ledger.errors import UnknownNameError
+from ledger.facts.words import Format
+from ledger.ledger import Ledger
+from ledger.ratings.player_states import PlayerStates
+from ledger.runtime.nearest import choice_of
+
+# Shown, and used to put the rows of who shares a place in order, where nobody says which decide.
+USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
+    Format.ALL_PLAY_ALL: ("direct-encounter", "wins", "sonneborn-berger", "koya"),
+    Format.MATCH: ("wins",),
+    Format.KNOCKOUT: (),
+}
+OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
+
+
+@attrs.frozen(kw_only=True)
+class Wanted:
+    """What a table is asked to show.
+
+    Attributes:
+        edition: a year, month or day of it; the last edition by default.
+        performance: name of the performance rating; that of the scheme by default, else FIDE's.
+        ratings: ``ledger`` or ``shown``, whose ratings count.
+        tie_breaks: names of those that decide places, in their order; by default points alone do.
+        kind: how it was paired, where that is known better than it is announced or seen.
+        quiet_days: days without a game that part two editions; see ``editions``.
+    """
+
+    edition: str | None = None
+    performance: str | None = None
+    ratings: str = LEDGER
+    tie_breaks: tuple[str, ...] = ()
+    kind: str | None = None
+    quiet_days: float | None = None
+
+    def check(self) -> None:
+        """Refuse names of nothing.
+
+        Raises:
+            UnknownNameError: a performance rating, a tie-break, a kind, or ratings of no such name.
+        """
+        if self.performance is not None:
+            performances.known(self.performance)
+        for name in self.tie_breaks:
+            tie_breaks.named(name)
+        for word, given, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
+            if given is not None and given not in there:
+                raise UnknownNameError(word, given, choice_of(given, there), where="here")
+
+
+NOTHING_SPECIAL = Wanted()
+
+
+def crosstable(
+    ledger: Ledger, tournament: str, pool: str | None = None, wanted: Wanted = NOTHING_SPECIAL
+) -> Crosstable:
+    """The page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
+
+    Args:
+        ledger: a ledger whose views are level.
+        tournament: the name that its games carry.
+        pool: name of the pool; the first one by default.
+        wanted: which edition, and what to show.
+
+    Raises:
+        UnknownNameError: no game carries the name, or something *wanted* is not there.
+        MalformedError: the edition is no instant.
+    """
+    wanted.check()
+    rated_by = ledger.pool(pool)
+    connection = ledger.views.connection
+    every = event_games.games_of(connection, rated_by, [tournament]).get(tournament)
+    if not every:
+        editions.refuse_unknown(connection, rated_by, tournament)
+    ends = event_games.ends_of(every)
+    chosen = editions.choose(rated_by, tournament, ends, wanted.edition, wanted.quiet_days)
+    announcements = editions.announced_by_name(connection, rated_by)
+    announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
+    event = Event(ledger, rated_by, editions.within(every, chosen.edition), announced, wanted)
+    return _page(event, chosen)
+
+
+class Event:
+    """What the rows of a page are made from: the games of one edition, and what they come to."""
+
+    def __init__(
+        self, ledger: Ledger, pool: Pool, games: Sequence[EventGame], announced: kinds.Announced, wanted: Wanted,
+        states: PlayerStates | None = None,
+    ) -> None:  # fmt: skip
+        self.pool, self.games, self.wanted = pool, games, wanted
+        self.kind = kinds.kind_of(games, attrs.evolve(announced, format=wanted.kind or announced.format))
+        self.format_is = "chosen" if wanted.kind else "told" if announced.format else "seen"
+        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms)].scheme.name
+        usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
+        self.variant = wanted.performance or usual
+        self.results = results_of(games)
+        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, games, wanted)
+        self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
+        self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
+        self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
+        self._ledger = ledger
+        self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
+        for game in games:
+            self.games_of[game.white].append(game)
+            self.games_of[game.black].append(game)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What the players are called."""
+        return names(self._ledger, set(self.results))
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Which margins make an upset."""
+        return Margins(self._ledger.views.connection)
+
+    @property
+    def matches(self) -> list[Match]:
+        """The matches of a knock-out, or the one that it is; else none."""
+        return matches(self.games, self.names) if self.kind.format in {Format.KNOCKOUT, Format.MATCH} else []
+
+    def uneven(self, pairs: Mapping[kinds.Pair, int]) -> list[UnevenPair]:
+        """Pairs with fewer or more games than the others."""
+        return [
+            UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
+            for pair, number in pairs.items()
+        ]
+
+
+def _ratings(
+    states: PlayerStates, ledger: Ledger, pool: Pool, games: Sequence[EventGame], wanted: Wanted
+) -> EventRatings:
+    if wanted.ratings == SHOWN:
+        return ShownRatings(games)
+    connection = ledger.views.connection
+
+    def sides_of(player: int) -> Mapping[int, dict[str, Any]]:
+        return event_games.sides_of(connection, pool, player, games)
+
+    return LedgerRatings(states, games, sides_of)
+
+
+def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
+    """By player the results of all games that have one, forfeits too; who has only unfinished games is there, too."""
+    found: dict[int, list[Result]] = {}
+    for game in games:
+        for player in (game.white, game.black):
+            results = found.setdefault(player, [])
+            half_points = game.half_points_of(player)
+            if half_points is not None:
+                opponent = game.opponent_of(player)
+                is_black = player == game.black
+                results.append(Result(opponent, half_points, is_black, game.is_played, game.round_number))
+    return found
+
+
+def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
+    enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
+    variant, kind, wanted = performances.known(event.variant), event.kind, event.wanted
+    columns = [
+        _tie_break(name, decides=name in wanted.tie_breaks)
+        for name in dict.fromkeys((*wanted.tie_breaks, *event.ordering))
+    ]
+    level = {player: group for group in standings.parted(event.results) for player in group}
+    return Crosstable(
+        tournament=event.games[0].tournament,
+        pool=event.pool.name,
+        scheme=event.scheme,
+        edition=EditionSpan(
+            first_day=min(game.ended_at[:10] for game in event.games),
+            last_day=max(game.ended_at[:10] for game in event.games),
+            number=chosen.number,
+            of=chosen.of,
+        ),
+        format=cast("Kinds", kind.format),
+        format_is=cast("Literal['told', 'seen', 'chosen']", event.format_is),
+        meetings=kind.meetings or None,
+        rounds=kind.rounds or None,
+        players=len(event.results),
+        games=len(event.games),
+        average_rating=fsum(enrolments) / len(enrolments) if enrolments else None,
+        complete=not kind.missing,
+        missing=list(kind.missing),
+        missing_games=event.uneven(kind.missing_pairs),
+        extra_games=event.uneven(kind.extra_pairs),
+        ratings=cast("Literal['ledger', 'shown']", wanted.ratings),
+        performance=PerformanceColumn(
+            variant=event.variant, title=variant.title, source=variant.source, offset=performances.OFFSET_TITLE
+        ),
+        tie_breaks=columns,
+        standings=[standing_of(event, place, columns, level[place.player]) for place in event.places],
+        matches=event.matches,
+    )
+
+
+def _tie_break(name: str, *, decides: bool) -> TieBreakColumn:
+    known = tie_breaks.named(name)
+    source = f"FIDE C.07 {known.section}"
+    return TieBreakColumn(name=name, short=known.short, title=known.title, source=source, decides=decides)
+
+
+def standing_of(event: Event, place: Place, columns: Sequence[TieBreakColumn], level: Sequence[int]) -> Standing:
+    """The row of the player at a place, with these tie-breaks among those who are level with the player."""
+    player, games = place.player, event.games_of[place.player]
+    results = event.results[player]
+    rows = [_result(event, player, game) for game in games]
+    enrolment = event.ratings.enrolment(player)
+    worth = performances.performance(event.variant, performed(event.ratings, player, games))
+    closings = [row.closing_rating for row in rows if row.closing_rating is not None]
+    return Standing(
+        number=event.numbers[player],
+        place=place.shown,
+        first_place=place.first,
+        last_place=place.last,
+        player=player,
+        name=event.names[player],
+        enrolment_rating=enrolment,
+        closing_rating=closings[-1] if closings else None,
+        games=len(games),
+        points=tie_breaks.points(event.results, player),
+        wins=sum(result.half_points == 2 for result in results),
+        draws=sum(result.half_points == 1 for result in results),
+        losses=sum(result.half_points == 0 for result in results),
+        tie_breaks={
+            column.name: tie_breaks.named(column.name).value(event.results, player, level) for column in columns
+        },
+        opponents_mean=worth.opponents_mean,
+        performance=worth.rating,
+        performance_games=worth.games,
+        performance_missing=worth.why_not,
+        er_offset=performances.offset_percent(worth.rating, enrolment),
+        upsets=sum(row.upset for row in rows),
+        results=rows,
+        meetings=_meetings(event, player),
+    )
+
+
+def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) -> list[Performed]:
+    """What a performance rating takes of a player's games."""
+    found = []
+    for game in games:
+        half_points = game.half_points_of(player)
+        if half_points is not None and game.is_played and ratings.counts(game):
+            opponent = ratings.enrolment(game.opponent_of(player))
+            found.append(Performed(half_points, opponent, ratings.after(player, game)))
+    return found
+
+
+def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0", "+", "=", "-", "*"]:
+    """A result as cross-tables print it: ``1 ½ 0``, by forfeit ``+ -``, without a result ``*``."""
+    if half_points is None:
+        return "*"
+    played: tuple[Literal["0", "½", "1"], ...] = ("0", "½", "1")
+    forfeited: tuple[Literal["-", "=", "+"], ...] = ("-", "=", "+")
+    return played[half_points] if is_played else forfeited[half_points]
+
+
+def _result(event: Event, player: int, game: EventGame) -> EventResult:
+    """One game from the view of a player."""
+    opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
+    before, opponents = ratings.before(player, game), ratings.before(opponent, game)
+    surplus = None if before is None or opponents is None else opponents - before
+    counts = game.is_played and ratings.counts(game)
+    margin = event.margins.at(game.ended_ms)
+    return EventResult(
+        game=game.key,
+        round=game.round,
+        ended_at=game.ended_at,
+        colour="white" if player == game.white else "black",
+        opponent=opponent,
+        opponent_number=event.numbers[opponent],
+        opponent_name=event.names[opponent],
+        mark=mark(half_points, is_played=game.is_played),
+        points=None if half_points is None else half_points / 2,
+        counts=counts,
+        reason=game.reason,
+        rating_before=before,
+        closing_rating=ratings.after(player, game),
+        opponent_rating_before=opponents,
+        opponent_closing_rating=ratings.after(opponent, game),
+        surplus=surplus,
+        margin=margin,
+        upset=counts and half_points == 2 and surplus is not None and surplus >= margin,
+    )
+
+
+def _meetings(event: Event, player: int) -> list[Meeting]:
+    """Per opponent what the player's games against them were worth, from the player's view."""
+    by_opponent: dict[int, list[EventGame]] = {}
+    for game in event.games_of[player]:
+        by_opponent.setdefault(game.opponent_of(player), []).append(game)
+    enrolment = event.ratings.enrolment(player)
+    found = []
+    for opponent in sorted(by_opponent, key=event.numbers.__getitem__):
+        met = by_opponent[opponent]
+        worth = performances.performance(event.variant, performed(event.ratings, player, met))
+        found.append(
+            Meeting(
+                opponent=opponent,
+                opponent_number=event.numbers[opponent],
+                opponent_name=event.names[opponent],
+                marks="".join(mark(game.half_points_of(player), is_played=game.is_played) for game in met),
+                points=sum(game.half_points_of(player) or 0 for game in met) / 2,
+                opponent_enrolment_rating=event.ratings.enrolment(opponent),
+                opponent_closing_rating=event.ratings.after(opponent, met[-1]),
+                closing_rating=event.ratings.after(player, met[-1]),
+                performance=worth.rating,
+                er_offset=performances.offset_percent(worth.rating, enrolment),
+            )
+        )
+    return found

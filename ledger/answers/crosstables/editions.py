@@ -1,0 +1,114 @@
+"""Which games of one name belong together: the editions of a tournament, and which of them is meant.
+
+What an edition is, ``book.tournaments`` says, for the ratings as for everything that shows a tournament. Where a pool
+rates tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date
+that tells a year or month only parts nothing within that year or month.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.kinds import Announced
+from ledger.answers.wording import day
+from ledger.book import tournaments
+from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.ratings import queries
+from ledger.runtime.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    import sqlite3
+
+QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
+_OPENINGS = "SELECT tournament, starts_ms, format, entrants, rounds FROM openings WHERE pool = ?1"
+_NAMES = "SELECT DISTINCT tournament FROM games WHERE pool = ?1 AND tournament IS NOT NULL"
+
+
+class Chosen(NamedTuple):
+    """One edition among those of its name.
+
+    Attributes:
+        edition: its first and last millisecond.
+        number: its place among them, from 1.
+        of: how many there are.
+    """
+
+    edition: Edition
+    number: int
+    of: int
+
+
+def editions_by_end(
+    pool: Pool, tournament: str, ends: Mapping[int, str], quiet_days: float | None
+) -> dict[int, Edition]:
+    """By end of a game, its edition.
+
+    Args:
+        pool: the pool.
+        tournament: its name.
+        ends: when its games ended, milliseconds, ascending, each with the date as it was recorded.
+        quiet_days: more days than these without a game part two editions; None: as the module says.
+    """
+    vague = {end for (_, before), (end, date) in pairwise(ends.items()) if date.startswith(before)}
+
+    def gap(end: int) -> float:
+        if quiet_days is None and (days := pool.gap_before(end)):
+            return days
+        return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
+
+    return tournaments.editions(list(ends), gap, pool.announced(tournament))
+
+
+def announced_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[tuple[str, int], Announced]:
+    """By tournament and first millisecond, what announcements say of editions."""
+    found: dict[tuple[str, int], Announced] = {}
+    for row in queries.dictionaries(connection, _OPENINGS, (pool.pool,)):
+        found[row["tournament"], row["starts_ms"]] = Announced(row["format"], row["entrants"], row["rounds"])
+    return found
+
+
+def choose(pool: Pool, tournament: str, ends: Mapping[int, str], word: str | None, quiet_days: float | None) -> Chosen:
+    """The edition that a year, month or day falls into; the last one where none is given.
+
+    Raises:
+        UnknownNameError: no edition has a game then, or several have: all are listed.
+        MalformedError: that is no instant.
+    """
+    every = sorted(set(editions_by_end(pool, tournament, ends, quiet_days).values()))
+    if word is None:
+        return Chosen(every[-1], len(every), len(every))
+    try:
+        first, last = instant_ms(word), instant_end_ms(word)
+    except ValueError as error:
+        raise MalformedError([f"an edition is named by a year or a day: {error}"]) from None
+    meant = [number for number, edition in enumerate(every, 1) if edition.first_ms <= last and first <= edition.last_ms]
+    if len(meant) != 1:
+        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition in every)
+        found = f"{len(meant)} editions lie in it" if meant else "none lies in it"
+        raise UnknownNameError("edition", word, f"{found}; there are: {spans}", where=f"of {tournament!r}")
+    return Chosen(every[meant[0] - 1], meant[0], len(every))
+
+
+def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
+    """Those of the games that belong to an edition, in their order."""
+    return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
+
+
+def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> NoReturn:
+    """Say that no game carries a name, and which name was most likely meant.
+
+    Raises:
+        UnknownNameError: always.
+    """
+    names = [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+    inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
+    like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
+    where = f"with games in {pool.name!r}"
+    raise UnknownNameError("tournament", tournament, f"{like}'tournaments' lists them", where=where)

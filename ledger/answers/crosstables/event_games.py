@@ -1,0 +1,144 @@
+"""The games of one tournament as plain rows: results from the game book, ratings from the history.
+
+Everything that shows a tournament takes its games from here. A game that was voided, or that merged players had between
+themselves, is none of it. Who stands where is said elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.book import tables
+from ledger.book.timeline import Pool
+from ledger.facts.words import Termination
+from ledger.ratings import queries
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# What was voided, or was between the two accounts of one person, is no game of a tournament.
+_OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
+ENDS = f"""
+SELECT tournament, ended_ms, min(ended_at) FROM games WHERE {_OF_POOL}
+GROUP BY tournament, ended_ms ORDER BY tournament, ended_ms
+"""
+GAMES = f"""
+SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
+  reason, white_rating, black_rating
+FROM games WHERE {_OF_POOL} AND tournament IN (SELECT value FROM json_each(?2))
+ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
+"""
+NAMES_OF_PLAYER = """
+SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
+UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
+"""
+SIDES = """
+SELECT h.*, games.rated_ms FROM history AS h JOIN games ON games.position = h.game
+WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+"""
+_ROUND = 10**12  # of ``round_order``: what a round adds to it
+
+
+class EventGame(NamedTuple):
+    """One game of a tournament as it now stands.
+
+    Attributes:
+        tournament: its name.
+        position: of the entry that recorded it.
+        key: its own identity.
+        white: player number of White.
+        black: the same of Black.
+        half_points: White's: 2, 1 or 0; None for a game without a result.
+        termination: how it ended, a word of ``facts.words.Termination``.
+        ended_ms: when it ended, milliseconds since 1970.
+        ended_at: the same as it was recorded.
+        round: as it was recorded.
+        round_order: a number that sorts rounds.
+        reason: why it does not count for the ratings; None for one that does.
+        white_shown: the rating that the source shows of White, points.
+        black_shown: the same of Black.
+    """
+
+    tournament: str
+    position: int
+    key: str
+    white: int
+    black: int
+    half_points: int | None
+    termination: str
+    ended_ms: int
+    ended_at: str
+    round: str | None
+    round_order: int
+    reason: str | None
+    white_shown: int | None
+    black_shown: int | None
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Its place among the games of the tournament: by round, by end, by key."""
+        return self.round_order, self.ended_ms, self.key
+
+    @property
+    def round_number(self) -> int:
+        """The number of its round; 0 where it is not known."""
+        return self.round_order // _ROUND
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it has a result that was reached over the board: neither a forfeit nor unfinished."""
+        return self.half_points is not None and self.termination != Termination.UNPLAYED
+
+    def opponent_of(self, player: int) -> int:
+        """The other player."""
+        return self.black if player == self.white else self.white
+
+    def half_points_of(self, player: int) -> int | None:
+        """The half points of a player."""
+        if self.half_points is None:
+            return None
+        return self.half_points if player == self.white else 2 - self.half_points
+
+    def shown_of(self, player: int) -> int | None:
+        """The rating that the source shows of a player."""
+        return self.white_shown if player == self.white else self.black_shown
+
+
+def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
+    """Of every tournament when its games ended, ascending: by millisecond the least precise date recorded for it."""
+    found: dict[str, dict[int, str]] = {}
+    for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):
+        found.setdefault(name, {})[ended_ms] = date
+    return found
+
+
+def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
+    """The same of the games of one tournament."""
+    found: dict[int, str] = {}
+    for game in sorted(games, key=lambda game: (game.ended_ms, game.ended_at)):
+        found.setdefault(game.ended_ms, game.ended_at)
+    return found
+
+
+def games_of(connection: sqlite3.Connection, pool: Pool, names: Iterable[str]) -> dict[str, list[EventGame]]:
+    """The games of the tournaments of these names, of all editions, in the order of their rounds."""
+    found: dict[str, list[EventGame]] = {}
+    for row in connection.execute(GAMES, (pool.pool, json.dumps(sorted(names)))):
+        found.setdefault(row[0], []).append(EventGame._make(row))
+    return found
+
+
+def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
+    """The tournaments in which a player has a game."""
+    return [name for (name,) in connection.execute(NAMES_OF_PLAYER, (pool.pool, player))]
+
+
+def sides_of(
+    connection: sqlite3.Connection, pool: Pool, player: int, games: Iterable[EventGame]
+) -> dict[int, dict[str, Any]]:
+    """By position of a game, the row of a player's history, with ``rated_ms``; none for what was not rated."""
+    wanted = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
+    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(wanted)))
+    return {row["game"]: row for row in rows} if wanted else {}

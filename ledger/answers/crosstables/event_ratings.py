@@ -1,0 +1,112 @@
+"""The ratings of a tournament's players: at its start, before and after each of their games.
+
+The enrolment rating is the one in force before the player's first game in the tournament, the closing rating of a game
+the one after it or, where the scheme rates by period or event, after that. Both are the ledger's own, or those that the
+source of the games shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.ratings.player_states import PlayerStates
+
+LEDGER, SHOWN = "ledger", "shown"
+WHOSE = (LEDGER, SHOWN)
+SidesOf = Callable[[int], Mapping[int, dict[str, Any]]]  # of a player, by position of a game, the row of the history
+
+
+class EventRatings(Protocol):
+    """What a table asks of ratings; each is in points, None where there is none."""
+
+    def counts(self, game: EventGame) -> bool:
+        """Whether a game counts for performance ratings."""
+
+    def enrolment(self, player: int) -> float | None:
+        """Of a player when the tournament began."""
+
+    def before(self, player: int, game: EventGame) -> float | None:
+        """Of a player before a game."""
+
+    def after(self, player: int, game: EventGame) -> float | None:
+        """Of a player after a game, or after the period or event that it was rated with."""
+
+
+class LedgerRatings:
+    """The ledger's own ratings; of each player they are read when somebody asks."""
+
+    def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf) -> None:
+        self._states, self._games, self._sides_of = states, games, sides_of
+        self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
+        self._before: dict[tuple[int, int], float | None] = {}
+
+    def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
+        if player not in self._sides:
+            self._sides[player] = self._sides_of(player)
+        return self._sides[player].get(game.position)
+
+    def counts(self, game: EventGame) -> bool:
+        """A game counts that is rated."""
+        return game.reason is None
+
+    def enrolment(self, player: int) -> float | None:
+        """In force before the first rated game of the player here; of who has none, before the first game."""
+        return self.before(player, min(self._games_of(player), key=partial(self._rank, player)))
+
+    def _games_of(self, player: int) -> Iterator[EventGame]:
+        return (game for game in self._games if player in {game.white, game.black})
+
+    def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
+        """Rated games before others, in the order in which they were rated."""
+        row = self._row(player, game)
+        return (1, game.ended_ms) if row is None else (0, row["n"])
+
+    def before(self, player: int, game: EventGame) -> float | None:
+        """In force before the game."""
+        key = (player, game.position)
+        if key not in self._before:
+            row = self._row(player, game)
+            if row is None:
+                self._before[key] = self._states.at(player, game.ended_ms, before=True).in_force
+            else:
+                self._before[key] = self._states.rating_before_game(row)
+        return self._before[key]
+
+    def after(self, player: int, game: EventGame) -> float | None:
+        """That which the row of the game keeps; None for a game that is not rated."""
+        row = self._row(player, game)
+        return None if row is None else self._states.after_game(row).rating
+
+
+class ShownRatings:
+    """The ratings that the source of the games shows: those of a federation's list, mostly."""
+
+    def __init__(self, games: Sequence[EventGame]) -> None:
+        often: dict[int, Counter[int]] = {}
+        for game in sorted(games, key=lambda game: game.ended_ms):
+            for player in (game.white, game.black):
+                shown = game.shown_of(player)
+                if shown is not None:
+                    often.setdefault(player, Counter())[shown] += 1
+        self._enrolment = {player: float(counted.most_common(1)[0][0]) for player, counted in often.items()}
+
+    def counts(self, game: EventGame) -> bool:
+        """A game counts that was played."""
+        return game.is_played
+
+    def enrolment(self, player: int) -> float | None:
+        """Shown in most games, of which a list has one; of those that are shown as often, the first."""
+        return self._enrolment.get(player)
+
+    def before(self, player: int, game: EventGame) -> float | None:
+        """Shown in the game or, where that shows none, that of the enrolment."""
+        shown = game.shown_of(player)
+        return self.enrolment(player) if shown is None else float(shown)
+
+    def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
+        """No source shows it."""
+        return None

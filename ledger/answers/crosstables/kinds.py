@@ -1,0 +1,223 @@
+"""How a tournament was paired, as it was told or as its games show, and what is missing of it. Pure.
+
+What is seen is a guess that says so: a small Swiss tournament may look like an all-play-all with games missing. Who
+knows better announces the tournament, or names its kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+from math import ceil, log2
+
+import attrs
+
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.facts.words import Format
+
+OTHER = "other"  # neither told nor to be seen
+KINDS = (*(kind.value for kind in Format), OTHER)
+NEARLY_ALL = 0.75  # of the pairs or games of an all-play-all; one with more lacking or beside them is not recognised
+PAIRS_NAMED = 10
+
+Pair = tuple[int, int]  # two player numbers, the lower one first
+
+
+@attrs.frozen
+class Kind:
+    """How a tournament was paired.
+
+    Attributes:
+        format: one of ``KINDS``.
+        is_told: whether somebody said so; otherwise it is what the games look like.
+        meetings: in an all-play-all, how often two players meet; else 0.
+        rounds: how many rounds there are, as told or as numbered; 0 where neither is known.
+        missing: what is not there, each a sentence for people; empty for what is complete as far as can be seen.
+        missing_pairs: in an all-play-all, which pairs have how many games to play.
+        extra_pairs: which have how many more than the others, such as a play-off.
+    """
+
+    format: str
+    is_told: bool
+    meetings: int = 0
+    rounds: int = 0
+    missing: tuple[str, ...] = ()
+    missing_pairs: Mapping[Pair, int] = attrs.field(factory=dict)
+    extra_pairs: Mapping[Pair, int] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Announced:
+    """What an announcement says of a tournament; None is what it leaves open."""
+
+    format: str | None = None
+    entrants: int | None = None
+    rounds: int | None = None
+
+
+def pair_of(game: EventGame) -> Pair:
+    """The two players of a game."""
+    return (game.white, game.black) if game.white < game.black else (game.black, game.white)
+
+
+def kind_of(games: Sequence[EventGame], announced: Announced) -> Kind:
+    """How a tournament was paired.
+
+    Args:
+        games: its games in the order of the rounds, at least one.
+        announced: what is said of it.
+    """
+    players = sorted({player for game in games for player in (game.white, game.black)})
+    counted = Counter(pair_of(game) for game in games)
+    numbered = max((game.round_number for game in games), default=0)
+    rounds = max(announced.rounds or 0, numbered)
+    shape = announced.format or _seen(games, players, counted)
+    missing = list(_missing_always(games, players, announced, numbered))
+    meetings = 0
+    lacking: dict[Pair, int] = {}
+    extra: dict[Pair, int] = {}
+    if shape == Format.ALL_PLAY_ALL:
+        meetings = _meetings(counted, len(players), announced.rounds)
+        lacking, extra = _differences(counted, players, meetings)
+        if lacking:
+            unplayed = _counted(sum(lacking.values()), "game")
+            missing.insert(0, f"{unplayed} to play between {_counted(len(lacking), 'pair')}")
+    elif shape == Format.SWISS:
+        missing += _missing_in_swiss(games, players, numbered)
+    return Kind(str(shape), announced.format is not None, meetings, rounds, tuple(missing), lacking, extra)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _missing_always(
+    games: Sequence[EventGame], players: Sequence[int], announced: Announced, numbered: int
+) -> list[str]:
+    """What is missing of a tournament of any kind."""
+    found = []
+    unfinished = sum(game.half_points is None for game in games)
+    if unfinished:
+        found.append(f"{_counted(unfinished, 'game')} without a result")
+    if announced.entrants and announced.entrants > len(players):
+        absent = announced.entrants - len(players)
+        found.append(f"{absent} of {announced.entrants} entrants {'has' if absent == 1 else 'have'} no game")
+    if announced.rounds and numbered and numbered < announced.rounds:
+        absent = announced.rounds - numbered
+        found.append(f"no game of the last {'round' if absent == 1 else f'{absent} rounds'}")
+    return found
+
+
+def _missing_in_swiss(games: Sequence[EventGame], players: Sequence[int], numbered: int) -> list[str]:
+    """A round in which a player has no game may have brought a point: the ledger does not know."""
+    if not numbered:
+        return ["no game has the number of its round"]
+    present = {(player, game.round_number) for game in games for player in (game.white, game.black)}
+    absent = len(players) * numbered - sum(1 for _, number in present if number)
+    if not absent:
+        return []
+    verb = "is" if absent == 1 else "are"
+    return [f"{_counted(absent, 'round')} of a player without a game: what byes brought {verb} not in the ledger"]
+
+
+def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> str:
+    """What the games look like."""
+    if len(players) == 2:
+        return Format.MATCH
+    if _is_all_play_all(players, counted):
+        return Format.ALL_PLAY_ALL
+    if len(players) >= 4 and is_knockout(games, players):
+        return Format.KNOCKOUT
+    return Format.SWISS if _is_swiss(games, players, counted) else OTHER
+
+
+def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
+    """Whether nearly every pair has met as often as the others, or nearly all games are those of such a tournament."""
+    meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) / 2
+    lacking, extra = _differences(counted, players, meetings)
+    games = sum(lacking.values()) + sum(extra.values())
+    return min((len(lacking) + len(extra)) / pairs, games / (meetings * pairs)) <= 1 - NEARLY_ALL
+
+
+def _is_swiss(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
+    """Whether nobody met anybody twice, or played twice in a round, and half of them or more played most rounds."""
+    if max(counted.values()) > 1:
+        return False
+    played = Counter(player for game in games for player in (game.white, game.black))
+    in_round = Counter(
+        (player, game.round_number) for game in games if game.round_number for player in (game.white, game.black)
+    )
+    if in_round and max(in_round.values()) > 1:
+        return False
+    most = max(played.values())
+    return most >= 3 and 2 * sum(2 * number > most for number in played.values()) >= len(players)
+
+
+def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
+    """Whether all but one player are out after one match each; a match for the third place may stand beside it."""
+    matches = matches_of(games)
+    if len(matches) - (len(players) - 1) not in {0, 1}:
+        return False
+    met = Counter(player for pair in matches for player in pair)
+    if max(met.values()) > ceil(log2(len(players))) + 1:
+        return False
+    out: set[int] = set()
+    again = 0
+    for pair, played in matches.items():
+        again += any(player in out for player in pair)
+        loser = loser_of(pair, played, games, out)
+        if loser is not None:
+            out.add(loser)
+    return again <= 1 and len(out) >= len(players) - 2
+
+
+def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
+    """The games of each pair, the pairs in the order of their last games."""
+    found: dict[Pair, list[EventGame]] = {}
+    for game in games:
+        found.setdefault(pair_of(game), []).append(game)
+    return dict(sorted(found.items(), key=lambda match: match[1][-1].order))
+
+
+def loser_of(
+    pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]
+) -> int | None:
+    """Who lost a match; None where nothing tells.
+
+    Args:
+        pair: the two players.
+        played: their games.
+        games: all games: where the two are level on points, who played on against somebody who had not lost has won.
+        out: who had lost a match before.
+    """
+    first = sum(game.half_points_of(pair[0]) or 0 for game in played)
+    second = sum(game.half_points_of(pair[1]) or 0 for game in played)
+    if first != second:
+        return pair[0] if first < second else pair[1]
+    later = [game for game in games if game.order > played[-1].order]
+    on = [
+        player
+        for player in pair
+        if any(player in {game.white, game.black} and game.opponent_of(player) not in out for game in later)
+    ]
+    return (pair[0] if on[0] == pair[1] else pair[1]) if len(on) == 1 else None
+
+
+def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> int:
+    """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did."""
+    a_cycle = players - 1 if players % 2 == 0 else players
+    if rounds and rounds % a_cycle == 0:
+        return rounds // a_cycle
+    often = Counter(counted.values())
+    return max(often, key=lambda number: (often[number], number))
+
+
+def _differences(
+    counted: Mapping[Pair, int], players: Sequence[int], meetings: int
+) -> tuple[dict[Pair, int], dict[Pair, int]]:
+    """Which pairs have games to play, and which have more than the others."""
+    lacking = {
+        pair: meetings - counted.get(pair, 0) for pair in combinations(players, 2) if counted.get(pair, 0) < meetings
+    }
+    return lacking, {pair: number - meetings for pair, number in counted.items() if number > meetings}

@@ -1,0 +1,278 @@
+"""A cross-table as people see it: a caption, columns, cells with their mouse-over texts, notes.
+
+Text, HTML and SVG are drawn from it. Everything is made from the page alone. Texts are as they are recorded: each
+format makes them harmless.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
+
+Cells = list["Cell"]
+MOST_ROUNDS = 30  # columns; where there are more, the results are only counted
+RESULT_OF = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-": "loss", "*": "open"}
+
+
+class Column(NamedTuple):
+    """A column: its heading, what the heading means, and how its cells stand."""
+
+    head: str
+    title: str
+    align: str = "right"
+    is_result: bool = False
+
+
+class Cell(NamedTuple):
+    """A cell: what stands in it, what the mouse-over says, line by line, and what it is.
+
+    ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` where a player would meet
+    oneself, ``upset`` of a count of upsets, ``name`` of the player; else empty.
+    """
+
+    text: str
+    title: tuple[str, ...] = ()
+    kind: str = ""
+
+
+class Layout(NamedTuple):
+    """The whole table.
+
+    Attributes:
+        caption: what it is of.
+        summary: a few words below the caption.
+        columns: its columns.
+        rows: a row a player.
+        blocks: further lists with a title, such as the rounds of a knock-out.
+        notes: what the reader must know, below the table.
+    """
+
+    caption: str
+    summary: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Cells, ...]
+    blocks: tuple[tuple[str, tuple[str, ...]], ...]
+    notes: tuple[str, ...]
+
+
+def laid_out(page: Crosstable) -> Layout:
+    """The table of a page."""
+    results, cells_of = _result_columns(page)
+    is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
+    columns = [
+        *([Column("", "row")] if is_shared else []),
+        Column("place" if is_shared else "", "place; shared by all who are level"),
+        Column("player", "name", "left"),
+        Column("rating", "enrolment rating: in force when the tournament began, points"),
+        *results,
+        Column("points", "points scored in the games that the ledger has"),
+        *(
+            Column(column.short, f"{column.title} ({column.source})" + ("; decides" if column.decides else ""))
+            for column in page.tie_breaks
+        ),
+        Column("Rc", "mean enrolment rating of the opponents met, points"),
+        Column("TPR", f"{page.performance.variant}: {page.performance.title} ({page.performance.source})"),
+        Column("ER %", page.performance.offset),
+        Column("upsets", "wins against players rated higher by the margin then in force, or more"),
+    ]
+    rows = tuple(
+        [*([Cell(str(standing.number))] if is_shared else []), *_row(page, standing, cells_of(standing))]
+        for standing in page.standings
+    )
+    edition = page.edition
+    days = edition.first_day if edition.first_day == edition.last_day else f"{edition.first_day} to {edition.last_day}"
+    return Layout(
+        f"{page.tournament}, {days}", _summary(page), tuple(columns), rows, tuple(_rounds_of(page)), tuple(_notes(page))
+    )
+
+
+def half(points: float) -> str:
+    """Points as chess has them: ``7½``."""
+    whole, rest = divmod(points, 1)
+    return f"{whole:.0f}" if not rest else f"{points:g}" if rest != 0.5 else f"{whole:.0f}½" if whole else "½"
+
+
+def rating(value: float | None) -> str:
+    """A rating to the nearest point."""
+    return "-" if value is None else f"{value:.0f}"
+
+
+def percent(value: float | None) -> str:
+    """A percentage with its sign."""
+    return "-" if value is None else f"{round(value, 1) or 0.0:+.1f}"
+
+
+def _summary(page: Crosstable) -> tuple[str, ...]:
+    named = page.format.replace("-", " ") if page.format != "other" else "of no kind that can be seen"
+    often = {2: ", double round", 3: ", triple round"}.get(page.meetings or 1) or (
+        f", each pair {page.meetings} times" if (page.meetings or 1) > 3 else ""
+    )
+    is_seen = " as its games look" if page.format_is == "seen" else ""
+    whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
+    mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
+    return (
+        f"{named}{often}{is_seen}; {page.players} players, {page.games} games{mean}",
+        f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source})",
+    )
+
+
+def _notes(page: Crosstable) -> list[str]:
+    notes = [f"Missing: {what}." for what in page.missing]
+    notes += [
+        f"{' - '.join(pair.names)}: {pair.games} {'game' if pair.games == 1 else 'games'} to play"
+        for pair in page.missing_games[:10]
+    ]
+    if len(page.missing_games) > 10:
+        notes.append(f"and {len(page.missing_games) - 10} more pairs")
+    notes += [f"{' - '.join(pair.names)}: {pair.games} more than the other pairs" for pair in page.extra_games[:10]]
+    if not any(tie_break.decides for tie_break in page.tie_breaks) and any(
+        standing.first_place != standing.last_place for standing in page.standings
+    ):
+        notes.append("Places are shared by who is level on points; tie-breaks only order the rows.")
+    if any(not result.counts for standing in page.standings for result in standing.results):
+        notes.append("Games that are not rated count for the points, not for the TPR.")
+    return notes
+
+
+# -- results -------------------------------------------------------------------------------------------------------
+
+
+def _result_columns(page: Crosstable) -> tuple[list[Column], Callable[[Standing], Cells]]:
+    """The columns of the results, and what makes a player's cells of them."""
+    if page.format in {"all-play-all", "match"}:
+        columns = [Column(str(row.number), row.name, "centre", is_result=True) for row in page.standings]
+        return columns, lambda standing: _against_all(page, standing)
+    rounds = _rounds(page)
+    if rounds:
+        columns = [Column(head, f"round {head}", "centre", is_result=True) for head in rounds]
+        return columns, lambda standing: _by_round(page, standing, rounds)
+    counted = [Column(word, f"games {word}") for word in ("won", "drawn", "lost")]
+    return counted, lambda row: [Cell(str(row.wins)), Cell(str(row.draws)), Cell(str(row.losses))]
+
+
+def _rounds(page: Crosstable) -> list[str]:
+    """The rounds of a tournament in which nobody plays twice in a round; none where there are too many."""
+    numbers: set[int] = set()
+    for standing in page.standings:
+        counted = Counter(_round(result) for result in standing.results)
+        if not counted or 0 in counted or max(counted.values()) > 1:
+            return []
+        numbers |= set(counted)
+    return [str(number) for number in range(1, max(numbers) + 1)] if 0 < len(numbers) <= MOST_ROUNDS else []
+
+
+def _round(result: EventResult) -> int:
+    """The number of a round such as ``3`` or ``3.17``; 0 for none, or one that is too large to be one."""
+    begin = (result.round or "").partition(".")[0]
+    return int(begin) if begin.isascii() and begin.isdigit() and len(begin) <= 3 else 0
+
+
+def _against_all(page: Crosstable, standing: Standing) -> Cells:
+    """The marks against each opponent; two games are two marks."""
+    met = {meeting.opponent: meeting for meeting in standing.meetings}
+    cells = []
+    for other in page.standings:
+        if other.player == standing.player:
+            cells.append(Cell("■", (standing.name,), "self"))
+        elif other.player not in met:
+            cells.append(Cell("", (f"{standing.name} - {other.name}: no game",)))
+        else:
+            cells.append(_meeting_cell(page, standing, met[other.player]))
+    return cells
+
+
+def _meeting_cell(page: Crosstable, standing: Standing, meeting: Meeting) -> Cell:
+    results = [result for result in standing.results if result.opponent == meeting.opponent]
+    kinds = {RESULT_OF[result.mark] for result in results}
+    title = (*_games_title(standing, results), _worth(page, meeting))
+    return Cell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several")
+
+
+def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Cells:
+    by_round = {_round(result): result for result in standing.results}
+    met = {meeting.opponent: meeting for meeting in standing.meetings}
+    cells = []
+    for head in rounds:
+        result = by_round.get(int(head))
+        if result is None:
+            cells.append(Cell("", (f"{standing.name}: no game in round {head}",)))
+            continue
+        title = (*_games_title(standing, [result]), _worth(page, met[result.opponent]))
+        text = f"{result.opponent_number}{result.colour[0]}{result.mark}"
+        cells.append(Cell(text, title, RESULT_OF[result.mark]))
+    return cells
+
+
+def _games_title(standing: Standing, results: Sequence[EventResult]) -> list[str]:
+    """A line a game: who, how, when, both ratings before and after, and an upset."""
+    lines = []
+    for result in results:
+        when = f"round {result.round}, {result.ended_at[:10]}" if result.round else result.ended_at[:10]
+        line = f"{standing.name} ({result.colour}) {result.mark} {result.opponent_name}; {when}"
+        if result.closing_rating is not None:
+            line += f"; {rating(result.rating_before)} to {rating(result.closing_rating)}"
+            line += f", opponent {rating(result.opponent_rating_before)} to {rating(result.opponent_closing_rating)}"
+        if result.upset:
+            line += f"; upset: {rating(result.surplus)} points higher, margin {result.margin}"
+        if result.reason is not None:
+            line += f"; not rated: {result.reason}"
+        lines.append(line)
+    return lines
+
+
+def _worth(page: Crosstable, meeting: Meeting) -> str:
+    """What an opponent brought, from the player's view."""
+    return (
+        f"{meeting.opponent_name}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
+        f"{rating(meeting.opponent_closing_rating)}, performance {rating(meeting.performance)} "
+        f"({page.performance.variant}), ER offset {percent(meeting.er_offset)} %"
+    )
+
+
+def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
+    upsets = [result for result in standing.results if result.upset]
+    why_not = (standing.performance_missing,) if standing.performance_missing else ()
+    views = tuple(_worth(page, meeting) for meeting in standing.meetings)
+    about = f"enrolment rating {rating(standing.enrolment_rating)}, closing rating {rating(standing.closing_rating)}"
+    return [
+        Cell(standing.place),
+        Cell(standing.name, (about,), "name"),
+        Cell(rating(standing.enrolment_rating), (about,)),
+        *results,
+        Cell(half(standing.points), (f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost",)),
+        *(Cell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
+        Cell(rating(standing.opponents_mean)),
+        Cell(rating(standing.performance), (*why_not, *views)),
+        Cell(percent(standing.er_offset)),
+        Cell(
+            str(len(upsets)) if upsets else "",
+            tuple(line for result in upsets for line in _games_title(standing, [result])),
+            "upset" if upsets else "",
+        ),
+    ]
+
+
+# -- knock-outs ----------------------------------------------------------------------------------------------------
+
+
+def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
+    """The rounds of a knock-out, each with its matches."""
+    if page.format != "knockout":
+        return []
+    last = max((match.round for match in page.matches if not match.third_place), default=0)
+    found: dict[str, list[str]] = {}
+    for match in page.matches:
+        title = "Third place" if match.third_place else {0: "Final", 1: "Semi-finals"}.get(
+            last - match.round, f"Round {match.round}"
+        )  # fmt: skip
+        first, second = match.names
+        line = f"{first} - {second} {half(match.points[0])}:{half(match.points[1])}"
+        if match.winner is None:
+            line += " (who won is not in the ledger)"
+        elif not match.by_points:
+            line += f" ({first} played on)"
+        found.setdefault(title, []).append(line)
+    return [(title, tuple(lines)) for title, lines in found.items()]

@@ -1,0 +1,187 @@
+"""Which tournaments there were, an edition a row; and those of one player, with what the player made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import fsum
+from typing import Any
+
+import attrs
+
+from ledger.answers.crosstables import editions, event_games
+from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted, standing_of
+from ledger.answers.crosstables.editions import Chosen
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.book.timeline import Pool
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.words import Format
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings.player_states import PlayerStates
+
+Row = dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Sought:
+    """Which tournaments are asked for.
+
+    Attributes:
+        since: an instant; none that was over before it.
+        until: an instant; none that began after it.
+        text: a part of the name, in whatever case.
+        quiet_days: days without a game that part two editions; see ``editions``.
+        limit: how many, the latest ones.
+    """
+
+    since: str | None = None
+    until: str | None = None
+    text: str | None = None
+    quiet_days: float | None = None
+    limit: int = 2**62
+
+
+EVERYTHING = Sought()
+
+
+def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[Row]:
+    """The tournaments of a pool, a row an edition, the latest first.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: its name; the first pool by default.
+        sought: which.
+
+    Returns:
+        ``format`` and whether it is ``told`` or ``seen``; ``average_rating`` is the mean enrolment rating, points;
+        ``winners`` are those at the first place by points, of a knock-out who won the last match, of what is
+        ``other`` nobody; ``missing`` says what is not there, None where nothing is seen to be missing.
+
+    Raises:
+        MalformedError: an instant that is none.
+    """
+    rated_by = ledger.pool(pool)
+    connection = ledger.views.connection
+    by_name = event_games.ends_by_name(connection, rated_by)
+    names = [name for name in by_name if sought.text is None or sought.text.casefold() in name.casefold()]
+    found = [
+        (name, chosen) for name in names for chosen in _chosen(rated_by, name, by_name[name], sought)
+    ]  # fmt: skip
+    found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
+    shown = found[: sought.limit]
+    games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
+    announcements = editions.announced_by_name(connection, rated_by)
+    states = PlayerStates(connection, rated_by)
+    rows = []
+    for name, chosen in shown:
+        inside = editions.within(games[name], chosen.edition)
+        announced = announcements.get((name, chosen.edition.first_ms), Announced())
+        rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
+    return rows
+
+
+def _chosen(pool: Pool, name: str, ends: dict[int, str], sought: Sought) -> Iterator[Chosen]:
+    """The editions of a name that lie in the days asked for."""
+    every = sorted(set(editions.editions_by_end(pool, name, ends, sought.quiet_days).values()))
+    first = None if sought.since is None else instant_ms(sought.since)
+    last = None if sought.until is None else instant_end_ms(sought.until)
+    for number, edition in enumerate(every, 1):
+        if (first is None or edition.last_ms >= first) and (last is None or edition.first_ms <= last):
+            yield Chosen(edition, number, len(every))
+
+
+def _row(event: Event, name: str, chosen: Chosen) -> Row:
+    ratings = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
+    return {
+        "tournament": name,
+        "edition": f"{chosen.number} of {chosen.of}",
+        **_days(event.games),
+        "format": event.kind.format,
+        "format_is": event.format_is,
+        "players": len(event.results),
+        "games": len(event.games),
+        "average_rating": fsum(ratings) / len(ratings) if ratings else None,
+        "winners": [event.names[player] for player in winners(event)],
+        "missing": "; ".join(event.kind.missing) or None,
+    }
+
+
+def _days(games: Iterable[EventGame]) -> Row:
+    days = sorted(game.ended_at[:10] for game in games)
+    return {"first_day": days[0], "last_day": days[-1]}
+
+
+def winners(event: Event) -> list[int]:
+    """Who won: all at the first place; of a knock-out, the winner of its last match; nobody where no shape is seen."""
+    if event.kind.format == OTHER:
+        return []
+    if event.kind.format == Format.KNOCKOUT:
+        final = [match for match in event.matches if not match.third_place][-1:]
+        return [match.winner for match in final if match.winner is not None]
+    return [place.player for place in event.places if place.first == 1]
+
+
+def tournaments_of(
+    ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
+) -> list[Row]:
+    """The tournaments of one player, the latest first, with what the player made of each.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+        pool: name of the pool; the first one by default.
+        sought: which.
+        tpr: name of the performance rating; by default that of the scheme, else FIDE's.
+
+    Returns:
+        ``place`` as ``2-4``, of so many ``players``; ``rating`` is the enrolment rating; ``variant`` names the
+        performance rating, points; ``er_offset`` is per cent above the enrolment rating.
+
+    Raises:
+        UnknownNameError: no such performance rating.
+        MalformedError: an instant that is none.
+    """
+    wanted = Wanted(performance=tpr)
+    wanted.check()
+    rated_by = ledger.pool(pool)
+    connection = ledger.views.connection
+    names = event_games.names_of(connection, rated_by, person.player)
+    text = (sought.text or "").casefold()
+    games = event_games.games_of(connection, rated_by, [name for name in names if text in name.casefold()])
+    announcements = editions.announced_by_name(connection, rated_by)
+    found: list[tuple[Chosen, list[EventGame]]] = []
+    for name, every in games.items():
+        for chosen in _chosen(rated_by, name, event_games.ends_of(every), sought):
+            inside = editions.within(every, chosen.edition)
+            if any(person.player in {game.white, game.black} for game in inside):
+                found.append((chosen, inside))
+    found.sort(key=lambda edition: (-edition[0].edition.first_ms, edition[1][0].tournament))
+    states = PlayerStates(connection, rated_by)
+    rows = []
+    for chosen, inside in found[: sought.limit]:
+        announced = announcements.get((inside[0].tournament, chosen.edition.first_ms), Announced())
+        event = Event(ledger, rated_by, inside, announced, wanted, states)
+        rows.append(_row_of(event, person.player))
+    return rows
+
+
+def _row_of(event: Event, player: int) -> Row:
+    place = next(place for place in event.places if place.player == player)
+    standing = standing_of(event, place, (), ())
+    return {
+        "tournament": event.games[0].tournament,
+        **_days(event.games),
+        "format": event.kind.format,
+        "place": standing.place,
+        "players": len(event.results),
+        "points": standing.points,
+        "games": standing.games,
+        "rating": standing.enrolment_rating,
+        "closing_rating": standing.closing_rating,
+        "performance": standing.performance,
+        "variant": event.variant,
+        "er_offset": standing.er_offset,
+        "upsets": standing.upsets,
+        "missing": "; ".join(event.kind.missing) or None,
+    }

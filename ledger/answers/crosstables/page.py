@@ -1,0 +1,162 @@
+"""The data of a cross-table, as its JSON shows it: one edition of a tournament, a row a player, every result.
+
+Every format is drawn from these classes, none asks the database. How they are filled is in ``crosstable``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from ledger.facts.class_schemas import documented
+
+Kinds = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
+
+
+@attrs.frozen(kw_only=True)
+class EditionSpan:
+    """Which games of a name make up the tournament."""
+
+    first_day: str = documented("when its first game ended, as precisely as it is known: 1994, 2024-05-01")
+    last_day: str = documented("the same of its last game so far")
+    number: int = documented("its place among the editions of the name, from 1", minimum=1)
+    of: int = documented("how many editions there are", minimum=1)
+
+
+@attrs.frozen(kw_only=True)
+class PerformanceColumn:
+    """Which performance rating the table shows; there is no bare one."""
+
+    variant: str = documented("its name, such as fide_tpr")
+    title: str = documented("what it is, in a line")
+    source: str = documented("who says so")
+    offset: str = documented("what the ER offset is, and whose reading")
+
+
+@attrs.frozen(kw_only=True)
+class TieBreakColumn:
+    """A tie-break that the table shows."""
+
+    name: str = documented("its name, such as sonneborn-berger; the key in the rows")
+    short: str = documented("its abbreviation in C.07")
+    title: str = documented("what it is called")
+    source: str = documented("where it is defined")
+    decides: bool = documented("whether it makes places; one that does not only orders who shares a place")
+
+
+@attrs.frozen(kw_only=True)
+class UnevenPair:
+    """Two players of an all-play-all who have fewer or more games than the others."""
+
+    players: list[int] = documented("their numbers in the ledger")
+    names: list[str] = documented("what they are called")
+    games: int = documented("how many games too few or too many", minimum=1)
+
+
+@attrs.frozen(kw_only=True)
+class EventResult:
+    """One game from the view of one of its players."""
+
+    game: str = documented("key of the game")
+    round: str | None = documented("the round as it was recorded")
+    ended_at: str = documented("when it ended, as it was recorded")
+    colour: Literal["white", "black"] = documented("the player's colour")
+    opponent: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
+    opponent_name: str = documented("what the opponent is called")
+    mark: Literal["1", "½", "0", "+", "=", "-", "*"] = documented("result; + = - without play, * without a result")
+    points: float | None = documented("1, 0.5 or 0; null: without a result")
+    counts: bool = documented("whether it counts for the performance rating")
+    reason: str | None = documented("why it does not count for the ledger's ratings; null: it does")
+    rating_before: float | None = documented("the player's rating before it, points")
+    closing_rating: float | None = documented("the player's rating after it or its period, points")
+    opponent_rating_before: float | None = documented("the opponent's rating before it, points")
+    opponent_closing_rating: float | None = documented("the opponent's rating after it or its period, points")
+    surplus: float | None = documented("how far the opponent's rating before it was above the player's, points")
+    margin: int = documented("the margin of an upset that was in force when it ended, points", minimum=0)
+    upset: bool = documented("whether the player won against a rating higher by the margin or more")
+
+
+@attrs.frozen(kw_only=True)
+class Meeting:
+    """All games against one opponent, from the view of the player."""
+
+    opponent: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
+    opponent_name: str = documented("what the opponent is called")
+    marks: str = documented("the results, one after the other; see the marks of results")
+    points: float = documented("points scored", minimum=0)
+    opponent_enrolment_rating: float | None = documented("the opponent's enrolment rating, points")
+    opponent_closing_rating: float | None = documented("the opponent's rating after the last of the games, points")
+    closing_rating: float | None = documented("the player's rating after the last of the games, points")
+    performance: float | None = documented("what the games were worth, points; null: the variant gives none")
+    er_offset: float | None = documented("the same against the player's enrolment rating, per cent above it")
+
+
+@attrs.frozen(kw_only=True)
+class Standing:
+    """A player of the tournament: one row of the table."""
+
+    number: int = documented("the row, from 1", minimum=1)
+    place: str = documented("the place, such as 1, or 2-4 where it is shared")
+    first_place: int = documented("the first of the places shared", minimum=1)
+    last_place: int = documented("the last of them", minimum=1)
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    enrolment_rating: float | None = documented("rating when the tournament began for the player, points; null: none")
+    closing_rating: float | None = documented("rating after the last game in it, or its period, points")
+    games: int = documented("games in the table, those without a result among them", minimum=0)
+    points: float = documented("points, forfeits among them, byes not: the ledger does not have them", minimum=0)
+    wins: int = documented("games won, with or without playing", minimum=0)
+    draws: int = documented("games drawn", minimum=0)
+    losses: int = documented("games lost, with or without playing", minimum=0)
+    tie_breaks: dict[str, float | None] = documented("by name; null: it says nothing here")
+    opponents_mean: float | None = documented("mean enrolment rating of the opponents met, points (Rc)")
+    performance: float | None = documented("performance rating of the table's variant, points; null: it gives none")
+    performance_games: int = documented("how many games it stands on", minimum=0)
+    performance_missing: str | None = documented("why there is none; null: there is")
+    er_offset: float | None = documented("100 (performance / enrolment rating - 1), per cent")
+    upsets: int = documented("how many upsets the player brought about", minimum=0)
+    results: list[EventResult] = documented("the games in the order of the rounds")
+    meetings: list[Meeting] = documented("the same by opponent, in the order of the table")
+
+
+@attrs.frozen(kw_only=True)
+class Match:
+    """A match of two players, in a knock-out or alone."""
+
+    round: int = documented("the round of the knock-out, from 1, as the matches show it", minimum=1)
+    third_place: bool = documented("whether both had lost a match before: it is for the third place")
+    players: list[int] = documented("their numbers in the ledger, the winner first where that is known")
+    names: list[str] = documented("what they are called")
+    points: list[float] = documented("points of each")
+    games: list[str] = documented("keys of the games")
+    winner: int | None = documented("number of the winner; null: neither points nor who played on tell")
+    by_points: bool = documented("false: level on points; who won is seen from who played on")
+
+
+@attrs.frozen(kw_only=True)
+class Crosstable:
+    """One edition of a tournament: who played, every result, standings, tie-breaks, performance ratings, upsets."""
+
+    tournament: str = documented("the name that its games carry")
+    pool: str = documented("the pool")
+    scheme: str = documented("the rating scheme at its end")
+    edition: EditionSpan = documented("which games of that name")
+    format: Kinds = documented("how it was paired")
+    format_is: Literal["told", "seen", "chosen"] = documented("announced, guessed from the games, or asked for")
+    meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
+    rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
+    players: int = documented("how many players have a game in it", minimum=2)
+    games: int = documented("how many games the ledger has of it", minimum=1)
+    average_rating: float | None = documented("mean enrolment rating, points")
+    complete: bool = documented("whether nothing is seen to be missing")
+    missing: list[str] = documented("what is missing, each for people to read")
+    missing_games: list[UnevenPair] = documented("in an all-play-all, who has games to play")
+    extra_games: list[UnevenPair] = documented("who has more games than the others, such as a play-off")
+    ratings: Literal["ledger", "shown"] = documented("whose ratings: the ledger's, or those the source shows")
+    performance: PerformanceColumn = documented("which performance rating the rows have")
+    tie_breaks: list[TieBreakColumn] = documented("which tie-breaks the rows have, in their order")
+    standings: list[Standing] = documented("the players, the best first")
+    matches: list[Match] = documented("of a knock-out or a match, in the order of the rounds; else none")

@@ -1,0 +1,162 @@
+"""The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
+
+One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
+table of the README. No dataset is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ledger.book.table_docs import ColumnDoc
+from ledger.runtime.lazy import pl
+from ledger.runtime.table_reader import Scan
+
+if TYPE_CHECKING:
+    from polars import DataFrame, DataType, Expr, Series
+
+    Lookup = Series | DataFrame  # by number, or a frame of ``key`` and ``value``
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
+
+
+class Kind(StrEnum):
+    """What a column holds."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    INSTANT = "instant"  # read as milliseconds since 1970; ISO 8601 in text, a timestamp in Parquet
+    BOOLEAN = "boolean"  # read as 0 and 1
+
+
+_SQL_TYPES = {Kind.NUMBER: "REAL", Kind.TEXT: "TEXT"}  # of what is read; the others are whole numbers
+_STORED_TYPES = {Kind.NUMBER: "REAL", Kind.TEXT: "TEXT", Kind.INSTANT: "TEXT"}
+_JSON_TYPES = {Kind.INSTANT: "string", Kind.TEXT: "string"}
+
+
+@attrs.frozen(kw_only=True)
+class Column:
+    """A column of an export.
+
+    Attributes:
+        name: as files call it.
+        kind: what it holds.
+        meaning: what it says, its unit or form, and the column of another export whose values it has.
+        sql: the expression that is read; empty where the value is looked up by another column.
+        lookup: the name of the table in which the value that was read is looked up.
+        of: the column by which it is looked up, where that is another one.
+        optional: whether it may be empty.
+        personal: whether it tells who a player is: it stands in an export where that is asked for.
+    """
+
+    name: str
+    kind: Kind
+    meaning: ColumnDoc
+    sql: str = ""
+    lookup: str = ""
+    of: str = ""
+    optional: bool = True
+    personal: bool = False
+
+    @property
+    def read_as(self) -> str:
+        """The SQL type in which it is read."""
+        return "INTEGER" if self.lookup else _SQL_TYPES.get(self.kind, "INTEGER")
+
+    @property
+    def stored_as(self) -> str:
+        """The SQL type in which it is written."""
+        return _STORED_TYPES.get(self.kind, "INTEGER")
+
+    @property
+    def type(self) -> DataType:
+        """Its type in Parquet."""
+        types = {
+            Kind.NUMBER: pl.Float64(), Kind.TEXT: pl.String(), Kind.BOOLEAN: pl.Boolean(),
+            Kind.INSTANT: pl.Datetime("ms", "UTC"),
+        }  # fmt: skip
+        return types.get(self.kind) or pl.Int64()
+
+    def schema(self) -> dict[str, Any]:
+        """What a row of newline-delimited JSON has under its name, as JSON Schema."""
+        word = _JSON_TYPES.get(self.kind, self.kind.value)
+        unit = f" ({self.meaning.unit})" if self.meaning.unit else ""
+        kind = [word, "null"] if self.optional else word
+        found: dict[str, Any] = {"description": f"{self.meaning.doc}{unit}", "type": kind}
+        return found | ({"pattern": INSTANT_PATTERN} if self.kind is Kind.INSTANT else {})
+
+
+def scan(columns: Iterable[Column], source: str, key: Sequence[str], where: Sequence[str] = ()) -> Scan:
+    """What reads the columns that are not looked up by others."""
+    read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
+    return Scan(columns=read, source=source, key=key, where=where)
+
+
+def in_kinds(frame: DataFrame, columns: Sequence[Column], lookups: Mapping[str, Lookup]) -> DataFrame:
+    """Rows as they were read, in the kinds and the order of the columns."""
+    for column in columns:
+        if column.lookup:
+            found = _found(frame[column.of or column.name], lookups[column.lookup])
+            frame = frame.with_columns(found.alias(column.name))
+    return frame.select(_typed(column) for column in columns)
+
+
+def _typed(column: Column) -> Expr:
+    value = pl.col(column.name)
+    return value != 0 if column.kind is Kind.BOOLEAN else value.cast(column.type)
+
+
+def _found(keys: Series, lookup: Lookup) -> Series:
+    if isinstance(lookup, pl.Series):  # by number: the value stands at that place
+        places = pl.select(pl.when(keys < len(lookup)).then(keys)).to_series()
+        return lookup.gather(places)
+    frame = keys.alias("key").to_frame()
+    return frame.join(lookup, on="key", how="left", maintain_order="left")["value"]
+
+
+def by_number(values: Mapping[int, str]) -> Series:
+    """A lookup by small whole numbers."""
+    numbers = pl.DataFrame({"key": list(values), "value": list(values.values())}, {"key": pl.Int64, "value": pl.String})
+    places = pl.DataFrame({"key": pl.int_range(max(values, default=-1) + 1, eager=True)})
+    return places.join(numbers, on="key", how="left", maintain_order="left")["value"]
+
+
+def with_iso_instants(frame: DataFrame) -> DataFrame:
+    """Timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
+    moments = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Datetime)]
+    return frame.with_columns(
+        pl.when(pl.col(name).dt.millisecond() == 0)
+        .then(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        .otherwise(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+        .alias(name)
+        for name in moments
+    )
+
+
+def row_schema(
+    title: str, doc: str, columns: Iterable[Column], others: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The JSON Schema of a row; columns that tell who a player is may be missing.
+
+    Args:
+        title: name and version of the export.
+        doc: what a row is.
+        columns: the columns.
+        others: what further columns hold; None where there are none.
+    """
+    found = list(columns)
+    return {
+        "$schema": DIALECT,
+        "title": title,
+        "description": doc,
+        "type": "object",
+        "properties": {column.name: column.schema() for column in found},
+        "required": [column.name for column in found if not column.personal],
+        "additionalProperties": False if others is None else dict(others),
+    }

@@ -1,0 +1,382 @@
+"""What can be exported: players, games, history, ratings, published lists; any other table of the views as it stands.
+
+Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.answers.exports import table_columns
+from ledger.answers.exports.columns import Column, Kind, scan
+from ledger.book import table_docs
+from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.instants import instant_end_ms
+from ledger.facts.periods import OPEN
+from ledger.journal.kept_lists import ListRow
+from ledger.ledger import Ledger
+from ledger.ratings import read_models
+from ledger.ratings.lists import rows_in_force
+from ledger.ratings.player_states import PlayerStates
+from ledger.runtime.lazy import pl
+from ledger.runtime.nearest import choice_of
+from ledger.runtime.table_reader import Scan, literal
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """Which rows are wanted.
+
+    Attributes:
+        pool: number of the pool; None: all.
+        player: number of a player; None: all.
+        since_ms: games that ended then or later, milliseconds since 1970.
+        until_ms: games that ended then or earlier.
+        tournament: games of the tournament of that name.
+        published: the published list of that name; None: all.
+        at: the instant of ratings in force; None: now.
+        names: whether columns that tell who a player is are wanted.
+    """
+
+    pool: int | None = None
+    player: int | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    tournament: str | None = None
+    published: str | None = None
+    at: str | None = None
+    names: bool = False
+
+    @property
+    def filters(self) -> set[str]:
+        """The names of what was asked for beside the names."""
+        return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
+
+
+@attrs.frozen(kw_only=True)
+class Dataset:
+    """A table to export.
+
+    Attributes:
+        name: as it is asked for.
+        doc: what a row is.
+        columns: its columns, those with personal data too.
+        filters: which fields of ``Asked`` it knows.
+        key: names of the columns that tell rows apart.
+        scans: what is read of the views, one after the other.
+        rows: instead, what gives frames in the kinds of the columns.
+    """
+
+    name: str
+    doc: str
+    columns: Sequence[Column]
+    filters: frozenset[str] = frozenset()
+    key: Sequence[str] = ()
+    scans: Callable[[Asked, Sequence[Column]], list[Scan]] | None = None
+    rows: Callable[[Ledger, Asked], Iterator[DataFrame]] | None = None
+
+    def shown(self, asked: Asked) -> list[Column]:
+        """The columns that are wanted."""
+        return [column for column in self.columns if asked.names or not column.personal]
+
+
+# -- columns of several ----------------------------------------------------------------------------------------
+
+
+def _pool(sql: str) -> Column:
+    return Column(
+        name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
+    )
+
+
+def _name(name: str, of: str, doc: str) -> Column:
+    meaning = ColumnDoc(f"{doc}; empty once erased")
+    return Column(name=name, kind=Kind.TEXT, meaning=meaning, lookup=NAMES, of=of, personal=True)
+
+
+def _column(kind: Kind, meaning: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> Column:
+    return Column(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
+
+
+def _between(asked: Asked, column: str) -> list[str]:
+    """Conditions on when games ended."""
+    found = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
+    return found if asked.until_ms is None else [*found, f"{column} <= {asked.until_ms}"]
+
+
+# -- games -------------------------------------------------------------------------------------------------------
+
+_GAME = BOOK["games"].columns
+_ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
+
+
+def _of_game(name: str, kind: Kind = Kind.TEXT, *, optional: bool = True) -> Column:
+    return _column(kind, _GAME[name], name, f"g.{name}", optional=optional)
+
+
+GAME_COLUMNS = (
+    _of_game("position", Kind.INTEGER, optional=False),
+    _of_game("key", optional=False),
+    _pool("g.pool"),
+    _of_game("white", Kind.INTEGER, optional=False),
+    _name("white_name", "white", "White's name"),
+    _of_game("black", Kind.INTEGER, optional=False),
+    _name("black_name", "black", "Black's name"),
+    _of_game("outcome", optional=False),
+    _column(
+        Kind.NUMBER, ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"), "white_score",
+        "g.half_points / 2.0",
+    ),
+    _of_game("termination", optional=False),
+    _of_game("half_moves", Kind.INTEGER),
+    _of_game("started_at"),
+    _of_game("ended_at", optional=False),
+    _column(Kind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
+    _of_game("tournament"),
+    _of_game("round"),
+    _column(Kind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
+    _column(Kind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False),
+    _of_game("reason"),
+    _column(
+        Kind.INSTANT,
+        ColumnDoc("its place in rating order; empty while its period is open", INSTANT), "rated_at",
+        f"nullif(g.rated_ms, {OPEN})",
+    ),
+    _of_game("white_rating", Kind.INTEGER),
+    _of_game("black_rating", Kind.INTEGER),
+    Column(
+        name="corrected_by", kind=Kind.TEXT, lookup=CORRECTED, of="key",
+        meaning=ColumnDoc(
+            "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
+        ),
+    ),
+    _of_game("voided_by", Kind.INTEGER),
+)  # fmt: skip
+
+
+def _game_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
+    where = _between(asked, "g.ended_ms")
+    if asked.pool is not None:
+        where.append(f"g.pool = {asked.pool}")
+    if asked.player is not None:
+        where.append(f"(g.white = {asked.player} OR g.black = {asked.player})")
+    if asked.tournament is not None:
+        where.append(f"g.tournament = {literal(asked.tournament)}")
+    return [scan(columns, "games AS g", ("position",), where)]
+
+
+GAMES = Dataset(
+    name="games", doc="Every game as it now stands, rated or not, with the reason where it does not count.",
+    columns=GAME_COLUMNS, key=("position",), scans=_game_scans,
+    filters=frozenset({"pool", "player", "since_ms", "until_ms", "tournament"}),
+)  # fmt: skip
+
+# -- players -----------------------------------------------------------------------------------------------------
+
+_CURRENT = read_models.described()["current"].columns
+_PERSON = BOOK["players"].columns
+_STANDING = (
+    "coalesce((SELECT standing FROM changes WHERE changes.player = p.player "
+    "ORDER BY effective_ms DESC, position DESC LIMIT 1), p.standing)"
+)
+PLAYER_COLUMNS = (
+    _column(Kind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
+    _name("name", "player", "the player's name"),
+    Column(
+        name="identity", kind=Kind.TEXT,
+        meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
+        lookup=IDENTITIES, of="player", personal=True,
+    ),
+    _column(Kind.TEXT, ColumnDoc("full, guest, welcomer or closed, after all changes", "word"), "standing", _STANDING),
+    _column(Kind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
+    Column(name="birth_year", kind=Kind.INTEGER, meaning=_PERSON["birth_year"], sql="p.birth_year", personal=True),
+    _column(Kind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
+    _column(
+        Kind.INTEGER, ColumnDoc("the person that this number is merged into", NUMBER, "players.player"),
+        "merged_into", "m.into_player",
+    ),
+    attrs.evolve(
+        _pool("c.pool"), optional=True,
+        meaning=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
+    ),
+    _column(Kind.NUMBER, ColumnDoc("rating now, unrounded", POINTS), "rating", "c.rating"),
+    _column(Kind.INTEGER, _CURRENT["n"], "games", "c.n"),
+    _column(Kind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
+    _column(
+        Kind.INSTANT, ColumnDoc("the first moment at which that may have ended", INSTANT), "last_ended", "c.ended_ms",
+    ),
+    _column(Kind.BOOLEAN, ColumnDoc("whether rating lists show the player"), "listed", "c.listed"),
+)  # fmt: skip
+_MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
+_FIRST_POOL = 1
+
+
+def _player_scans(asked: Asked, columns: Sequence[Column]) -> list[Scan]:
+    pool = _FIRST_POOL if asked.pool is None else asked.pool
+    source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
+    where = [] if asked.player is None else [f"p.player = {asked.player}"]
+    return [scan(columns, source, ("player",), where)]
+
+
+PLAYERS = Dataset(
+    name="players", doc="Every player, with the rating now in a pool: the first one, or that of --pool.",
+    columns=PLAYER_COLUMNS, key=("player",), scans=_player_scans, filters=frozenset({"pool", "player"}),
+)  # fmt: skip
+
+# -- history -----------------------------------------------------------------------------------------------------
+
+_LOOKED_AT = {  # columns of the history that an export shows in another form
+    "pool": _pool("h.pool"),
+    "ended_ms": _column(Kind.INSTANT, _ENDED, "ended", "h.ended_ms"),
+    "colour": _column(Kind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"),
+    "half_points": _column(Kind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"),
+}
+_AFTER = {  # names of people stand behind their numbers
+    "player": _name("player_name", "player", "the player's name"),
+    "opponent": _name("opponent_name", "opponent", "the opponent's name"),
+}
+
+
+def history(scheme_state: Sequence[str] = ()) -> Dataset:
+    """The history; the schemes that were ever in use give it columns for their state."""
+    table = read_models.described((), scheme_state)["history"]
+    columns: list[Column] = []
+    for name in table_columns.stored_order(table, scheme_state):
+        kind = table_columns.kind_of_side(name, scheme_state)
+        plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
+        plain = attrs.evolve(plain, personal=name in table_columns.PERSONAL)
+        columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
+
+    def scans(asked: Asked, shown: Sequence[Column]) -> list[Scan]:
+        where = _between(asked, "h.ended_ms")
+        if asked.player is not None:
+            where.insert(0, f"h.player = {asked.player}")
+        if asked.pool is not None:
+            where.insert(0, f"h.pool = {asked.pool}")
+        return [scan(shown, "history AS h", ("pool", "player", "n"), where)]
+
+    return Dataset(
+        name="history", doc=table.doc, columns=columns, key=("pool", "player", "n"), scans=scans,
+        filters=frozenset({"pool", "player", "since_ms", "until_ms"}),
+    )  # fmt: skip
+
+
+# -- lists -------------------------------------------------------------------------------------------------------
+
+_LIST_ROW = (
+    Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
+    Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1"), optional=False),
+    Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
+    _name("name", "player", "the player's name"),
+    Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
+    Column(name="rating", kind=Kind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
+    Column(
+        name="games", kind=Kind.INTEGER, meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
+        optional=False,
+    ),
+    Column(name="last_game", kind=Kind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
+)  # fmt: skip
+_FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
+
+
+def _frame(rows: Sequence[ListRow], more: Mapping[str, str | int]) -> DataFrame:
+    types = {column.name: column.type for column in _LIST_ROW}
+    frame = pl.DataFrame(rows, {name: types[name] for name in _FIELDS}, orient="row").sort("rank")
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in more.items())
+
+
+def _rating_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
+    ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
+    for pool in ledger.pools():
+        if asked.pool in {None, pool.pool}:
+            yield _frame(rows_in_force(PlayerStates(ledger.views.connection, pool), ms), {"pool": pool.name})
+
+
+def _list_rows(ledger: Ledger, asked: Asked) -> Iterator[DataFrame]:
+    publications = ledger.publications
+    names = {pool.name: pool.pool for pool in ledger.pools()}
+    found = publications.all() if asked.published is None else [publications.found(asked.published)]
+    for publication in found:
+        event = publication.event
+        if asked.pool in {None, names[event.pool]}:
+            more: dict[str, str | int] = {"list": publication.name, "pool": event.pool}
+            more |= {"as_of": event.as_of, "edition": event.edition}
+            yield _frame(list(publications.rows(publication)), more)
+
+
+RATINGS = Dataset(
+    name="ratings", doc="The rating list of each pool in force now, or at an instant, best first.",
+    columns=_LIST_ROW, key=("pool", "player"), rows=_rating_rows, filters=frozenset({"pool", "at"}),
+)  # fmt: skip
+LISTS = Dataset(
+    name="lists", doc="The published lists as they were published, a row for each player on each.",
+    columns=(
+        Column(name="list", kind=Kind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False),
+        Column(name="as_of", kind=Kind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False),
+        Column(name="edition", kind=Kind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False),
+        *_LIST_ROW,
+    ),
+    key=("list", "player"), rows=_list_rows, filters=frozenset({"pool", "published"}),
+)  # fmt: skip
+
+# -- all of them -------------------------------------------------------------------------------------------------
+
+PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
+    "players": lambda _: PLAYERS,
+    "games": lambda _: GAMES,
+    "history": history,
+    "ratings": lambda _: RATINGS,
+    "lists": lambda _: LISTS,
+}
+
+
+def dataset(ledger: Ledger, name: str) -> Dataset:
+    """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
+
+    Args:
+        ledger: a ledger whose views are level.
+        name: of a dataset, or of a table of the views.
+
+    Raises:
+        UnknownNameError: there is no such dataset or table.
+    """
+    connection, projectors = ledger.views.connection, ledger.views.projectors
+    if name in PREPARED:
+        return PREPARED[name](table_columns.scheme_state(connection))
+    tables = read_models.described_in(connection, projectors)
+    further = [name for name in tables if name not in PREPARED and table_columns.can_be_had(connection, name)]
+    known = [*PREPARED, *further]
+    if name not in known:
+        raise UnknownNameError("table", name, choice_of(name, known), where="to export")
+    columns, key = table_columns.of_table(connection, name, tables[name])
+
+    def scans(_: Asked, shown: Sequence[Column]) -> list[Scan]:
+        return [scan(shown, f'"{name}"', key)]
+
+    return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
+
+
+def check_filters(asked: Asked, chosen: Sequence[Dataset]) -> None:
+    """Refuse what a dataset cannot be asked.
+
+    Raises:
+        MalformedError: naming what does not go with which.
+    """
+    words = {"since_ms": "since", "until_ms": "until", "published": "list"}
+    problems = [
+        f"{words.get(given, given)!r} does not go with {item.name!r}; it can be chosen by "
+        f"{sorted(words.get(known, known) for known in item.filters) or 'nothing'}"
+        for item in chosen
+        for given in sorted(asked.filters - item.filters)
+    ]
+    if problems:
+        raise MalformedError(problems)

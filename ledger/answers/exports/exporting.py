@@ -1,0 +1,235 @@
+"""Writing an export: the rows of one moment, into a file that is whole or not there at all.
+
+While others record games and bring the views level, everything is read in one transaction, also by the process that
+reads beside this one. The file is made under another name and takes the place of an older export; the files of a ledger
+are never written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.answers.exports.columns import by_number, in_kinds
+from ledger.answers.exports.datasets import (
+    CORRECTED,
+    IDENTITIES,
+    NAMES,
+    POOLS,
+    Asked,
+    Dataset,
+    check_filters,
+    dataset,
+)
+from ledger.answers.exports.documents import DOCUMENTS
+from ledger.answers.exports.formats import FORMATS, Options, Part
+from ledger.errors import MalformedError, StorageError
+from ledger.ledger import Ledger
+from ledger.ratings import views_file
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import pl
+from ledger.runtime.ledger_files import beside, kept_with
+from ledger.runtime.progress import Progress, silent
+from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from ledger.answers.exports.columns import Lookup
+
+FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
+_TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
+_POSITION = Scan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
+_CORRECTED = """
+SELECT substr(subject, 6) AS key, group_concat(proposal, ' ') AS value FROM (
+  SELECT DISTINCT subject, proposal FROM corrections JOIN proposals USING (proposal)
+  WHERE effective AND subject >= 'game:' AND subject < 'game;' ORDER BY subject, proposal)
+GROUP BY subject
+"""
+_TOTALS = {"games": "SELECT count(*) FROM games", "history": "SELECT coalesce(sum(n), 0) FROM current"}
+
+
+class Exported(NamedTuple):
+    """What was written: which dataset, how many rows; None where it is a text and no rows."""
+
+    what: str
+    rows: int | None
+
+
+def export(
+    ledger: Ledger, what: Sequence[str], target: str | Path, *, fmt: str | None = None, asked: Asked | None = None,
+    raw: bool = False, progress: Progress = silent,
+) -> list[Exported]:  # fmt: skip
+    """Write what a ledger holds to a file.
+
+    Args:
+        ledger: a ledger whose views are level.
+        what: names of datasets or of tables of the views; several where the format takes them.
+        target: the file; an older one there is replaced.
+        fmt: name of the format; by default that which the file's name says.
+        asked: which rows, and whether names of people are wanted; by default all, without names.
+        raw: CSV without apostrophes before what a spreadsheet would run.
+        progress: told how many rows are written.
+
+    Raises:
+        UnknownNameError: there is no such dataset or table.
+        MalformedError: what was asked does not go together.
+        StorageError: the file is one of a ledger, or cannot be written.
+    """
+    path, asked = Path(target), asked or Asked()
+    chosen_format = fmt or format_of(what, path)
+    _refuse_ledgers(ledger, path)
+    if document := DOCUMENTS.get((what[0], chosen_format)):
+        if further := sorted({*what[1:], *(asked.filters - document.filters)}):
+            raise MalformedError([f"{what[0]!r} as {chosen_format} does not go with {further}"])
+        with _whole(path) as making, making.open("wb") as file:
+            file.writelines(document.make(ledger, asked))
+        return [Exported(what[0], None)]
+    if chosen_format not in FORMATS:
+        raise MalformedError([f"no format {chosen_format!r}: expected one of {sorted(FORMATS)}"])
+    chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
+    if len(chosen) > 1 and not FORMATS[chosen_format].takes_many:
+        raise MalformedError([f"a file of {chosen_format} holds one table; sqlite takes several, got {list(what)}"])
+    check_filters(asked, chosen)
+    with _whole(path) as making, _snapshot(ledger) as (reader, position):
+        counts = dict.fromkeys((item.name for item in chosen), 0)
+        lookups = _Lookups(ledger)
+        parts = []
+        for item in chosen:
+            frames = _frames(ledger, reader, item, asked, lookups)
+            parts.append(Part(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
+        FORMATS[chosen_format].write(making, parts, Options(raw, position, position > FEW_ENTRIES))
+    return [Exported(name, rows) for name, rows in counts.items()]
+
+
+def format_of(what: Sequence[str], path: Path) -> str:
+    """The format that a file's name says.
+
+    Raises:
+        MalformedError: it says none.
+    """
+    suffix = path.suffix.lower()
+    for name, known in FORMATS.items():
+        if suffix in known.suffixes:
+            return name
+    for (subject, name), document in DOCUMENTS.items():
+        if subject == what[0] and suffix in document.suffixes:
+            return name
+    formats = sorted({*FORMATS, *(name for subject, name in DOCUMENTS if subject == what[0])})
+    raise MalformedError([f"{path.name!r} does not say the format: give one of {formats}"])
+
+
+# -- rows --------------------------------------------------------------------------------------------------------
+
+
+class _Lookups(Mapping[str, "Lookup"]):
+    """Names by number and marks by key, each read when it is first asked for."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._found: dict[str, Lookup] = {}
+
+    def __getitem__(self, name: str) -> Lookup:
+        if name not in self._found:
+            self._found[name] = self._read(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((NAMES, IDENTITIES, POOLS, CORRECTED))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def _read(self, name: str) -> Lookup:
+        connection = self._ledger.views.connection
+        if name == POOLS:
+            return by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+        if name == CORRECTED:
+            rows = connection.execute(_CORRECTED).fetchall()
+            return pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
+        people = self._ledger.people
+        return by_number(dict(people.names() if name == NAMES else people.identities()))
+
+
+def _frames(
+    ledger: Ledger, reader: TableReader, item: Dataset, asked: Asked, lookups: _Lookups
+) -> Iterator[DataFrame]:
+    columns = item.shown(asked)
+    if item.rows is not None:
+        for frame in item.rows(ledger, asked):
+            yield in_kinds(frame, columns, lookups)
+        return
+    assert item.scans is not None
+    for wanted in item.scans(asked, columns):
+        for frame in reader.frames(wanted):
+            yield in_kinds(frame, columns, lookups)
+
+
+def _counted(
+    frames: Iterator[DataFrame], item: Dataset, counts: dict[str, int], ledger: Ledger, progress: Progress
+) -> Iterator[DataFrame]:
+    total = 0
+    if progress is not silent and item.name in _TOTALS:
+        total = ledger.views.connection.execute(_TOTALS[item.name]).fetchone()[0]
+    for frame in frames:
+        counts[item.name] += len(frame)
+        progress(item.name, counts[item.name], max(total, counts[item.name]))
+        yield frame
+
+
+@contextmanager
+def _snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
+    """What reads the views as they stand at one position, and that position."""
+    views, connection = ledger.views, ledger.views.connection
+    with views_file.reading(views.path):
+        for _ in range(_TRIES):
+            connection.execute("BEGIN")
+            position = views_file.position(connection)
+            make = table_reader if position > FEW_ENTRIES else OwnConnection
+            reader: TableReader = make(views.path, connection)
+            if [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]:
+                break
+            reader.close()  # somebody wrote in between
+            connection.execute("ROLLBACK")
+        else:
+            connection.execute("BEGIN")
+            position, reader = views_file.position(connection), OwnConnection(views.path, connection)
+    try:
+        yield reader, position
+    finally:
+        reader.close()
+        connection.execute("ROLLBACK")
+
+
+# -- files -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A name to write under; nothing is left of what fails."""
+    with sqlite.whole(path) as making:
+        try:
+            yield making
+        except BaseException:
+            for end in ("", "-journal", "-wal", "-shm"):
+                with suppress(OSError):
+                    making.with_name(f"{making.name}{end}").unlink()
+            raise
+
+
+def _refuse_ledgers(ledger: Ledger, path: Path) -> None:
+    """Raise StorageError where the file is part of this ledger or of another one."""
+    if "\0" in str(path):
+        raise StorageError(str(path), "is no name of a file: it holds a NUL character")
+    own = [ledger.path, *(beside(ledger.path, word) for word in ("people", "views", "tokens"))]
+    own += [kept_with(ledger.path, word) for word in ("checkpoints", "key", "toml")]
+    if path.resolve() in {file.resolve() for file in own}:
+        raise StorageError(str(path), "is a file of this ledger: export to another name")
+    if path.is_dir():
+        raise StorageError(str(path), "is a folder: give the name of a file")
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(72)
+        if sqlite.is_ours(int.from_bytes(head[68:72], "big")) and head.startswith(b"SQLite format 3"):
+            raise StorageError(str(path), "is a file of a ledger: export to another name")

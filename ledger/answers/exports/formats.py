@@ -1,0 +1,219 @@
+"""How rows become a file: CSV, newline-delimited JSON, Parquet, SQLite. All of them take frames, block by block.
+
+Text is made harmless for whoever opens it: in CSV what a spreadsheet would run has an apostrophe before it, as
+``runtime.visible`` says; in JSON hidden characters are escaped. Parquet and SQLite hold text as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledger.answers.exports.columns import Column, with_iso_instants
+from ledger.answers.exports.datasets import Dataset
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
+from ledger.runtime.table_writer import OwnConnection, TableWriter, table_writer
+from ledger.runtime.visible import in_cell, in_json, visible
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+ROWS_A_GROUP = 250_000  # of Parquet: what a reader takes at one time
+_AHEAD = 2  # frames that wait to be written
+_PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
+
+
+class Part(NamedTuple):
+    """A table to write: what it is, its columns, its rows in their kinds."""
+
+    dataset: Dataset
+    columns: Sequence[Column]
+    frames: Iterator[DataFrame]
+
+
+class Options(NamedTuple):
+    """How a file is to be written.
+
+    Attributes:
+        raw: CSV without apostrophes before what a spreadsheet would run.
+        position: how many entries of the journal the rows follow from.
+        are_many: whether there are so many rows that a process of its own is worth starting.
+    """
+
+    raw: bool
+    position: int
+    are_many: bool
+
+
+def write_csv(path: Path, parts: Sequence[Part], options: Options) -> None:
+    """One table as CSV: a line of names, empty cells for what is not known, line ends as on Unix."""
+    (part,) = parts
+    with path.open("wb") as file:
+        file.write((",".join(column.name for column in part.columns) + "\n").encode())
+        for frame in part.frames:
+            shown = with_iso_instants(frame)
+            cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in _texts(shown))
+            cells.write_csv(file, include_header=False)
+
+
+def _texts(frame: DataFrame) -> list[str]:
+    return [name for name, kind in frame.schema.items() if kind == pl.String]
+
+
+def _cells(texts: Any, *, raw: bool) -> Any:
+    """A column of text as cells: most are plain; of the others each different text is looked at once."""
+    others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
+    shown = {text: _cell(text, raw=raw) for text in others}
+    changed = {text: cell for text, cell in shown.items() if text != cell}
+    return texts.replace(list(changed), list(changed.values())) if changed else texts
+
+
+def _cell(text: str, *, raw: bool) -> str:
+    cell = visible(text, keep="\n")
+    return cell if raw else in_cell(cell, "csv")
+
+
+def write_ndjson(path: Path, parts: Sequence[Part], options: Options) -> None:  # noqa: ARG001
+    """One table as newline-delimited JSON: an object a line."""
+    (part,) = parts
+    with path.open("wb") as file:
+        for frame in part.frames:
+            file.write(in_json(with_iso_instants(frame).write_ndjson()).encode())
+
+
+# -- Parquet -------------------------------------------------------------------------------------------------------
+
+
+def write_parquet(path: Path, parts: Sequence[Part], options: Options) -> None:
+    """One table as Parquet (zstd), with what its columns mean under ``rating-ledger`` in the metadata of the file.
+
+    Rows are written by threads of their own while the next are read.
+    """
+    (part,) = parts
+    said = {
+        "dataset": part.dataset.name, "doc": part.dataset.doc, "entries": options.position,
+        "columns": {column.name: {"doc": column.meaning.doc, "unit": column.meaning.unit} for column in part.columns},
+    }  # fmt: skip
+    waiting: Queue[DataFrame | None] = Queue(_AHEAD)
+    ended = Event()
+
+    def frames(*_: object) -> Iterator[DataFrame]:
+        while True:
+            try:
+                frame = waiting.get(timeout=0.1)
+            except Empty:
+                if ended.is_set():  # whoever reads failed
+                    raise InterruptedError from None
+                continue
+            if frame is None:
+                return
+            yield frame
+
+    source = pl_plugins.register_io_source(frames, schema={column.name: column.type for column in part.columns})
+    failures: list[BaseException] = []
+
+    def sink() -> None:
+        try:
+            source.sink_parquet(
+                path, row_group_size=ROWS_A_GROUP, metadata={"rating-ledger": json.dumps(said, ensure_ascii=False)}
+            )
+        except BaseException as failure:  # noqa: BLE001  # told where the rows are read
+            failures.append(failure)
+
+    sinking = Thread(target=sink, daemon=True)
+    sinking.start()
+    try:
+        for frame in part.frames:
+            _hand_over(waiting, frame, sinking)
+        _hand_over(waiting, None, sinking)
+    finally:
+        ended.set()
+        sinking.join()
+    if failures:
+        raise failures[0]
+
+
+def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
+    while sinking.is_alive():
+        try:
+            waiting.put(frame, timeout=0.1)
+        except Full:
+            continue
+        return
+
+
+# -- SQLite --------------------------------------------------------------------------------------------------------
+
+
+def write_sqlite(path: Path, parts: Sequence[Part], options: Options) -> None:
+    """Tables of one SQLite file, each with its key and with foreign keys to the others; instants are ISO 8601 text."""
+    connection = sqlite.connect(path)
+    with closing(connection), sqlite.storage_errors(path):
+        database = sqlite_utils.Database(connection)
+        tables = {part.dataset.name: {column.name for column in part.columns} for part in parts}
+        for part in parts:
+            required = {column.name for column in part.columns if not column.optional}
+            types = {column.name: _PYTHON[column.stored_as] for column in part.columns}
+            pk = tuple(part.dataset.key) or None
+            database.table(part.dataset.name).create(types, pk=pk, not_null=required, strict=True)
+        database.add_foreign_keys([key for part in parts for key in _foreign_keys(part, tables)])
+        connection.execute("PRAGMA foreign_keys=OFF")  # rows come table by table
+        for part in parts:
+            writer = table_writer(path, connection) if options.are_many else OwnConnection(connection)
+            _fill(writer, part)
+        for table, column, _, _ in [key for part in parts for key in _foreign_keys(part, tables)]:
+            database.table(table).create_index([column], if_not_exists=True)
+
+
+_PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str}
+
+
+def _foreign_keys(part: Part, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
+    """(table, column, other table, its key) where the other table stands in the same file."""
+    found = []
+    for column in part.columns:
+        table, _, name = column.meaning.references.partition(".")
+        if table in tables and name in tables[table]:
+            found.append((part.dataset.name, column.name, table, name))
+    return found
+
+
+def _fill(writer: TableWriter, part: Part) -> None:
+    names = ", ".join(f'"{column.name}"' for column in part.columns)
+    places = ", ".join("?" * len(part.columns))
+    query = f'INSERT INTO "{part.dataset.name}"({names}) VALUES ({places})'
+    try:
+        for frame in part.frames:
+            writer.insert(query, with_iso_instants(frame).with_columns(pl.col(pl.Boolean).cast(pl.Int64)))
+        writer.commit()
+        writer.settle()
+    finally:
+        writer.close()
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes:
+        write: writes it.
+        suffixes: of the file names by which it is known without being named.
+        takes_many: whether one file holds several tables.
+    """
+
+    write: Callable[[Path, Sequence[Part], Options], None]
+    suffixes: tuple[str, ...]
+    takes_many: bool = False
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format(write_csv, (".csv",)),
+    "ndjson": Format(write_ndjson, (".ndjson", ".jsonl", ".nl")),
+    "parquet": Format(write_parquet, (".parquet",)),
+    "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), takes_many=True),
+}

@@ -1,0 +1,58 @@
+"""The columns of tables of the views as they stand, as exports have them: types of SQLite, what is told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ledger.answers.exports.columns import Column, Kind
+from ledger.book.table_docs import ColumnDoc, TableDoc
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.side_tables import side_tables
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
+_KINDS = {"INTEGER": Kind.INTEGER, "REAL": Kind.NUMBER, "TEXT": Kind.TEXT}
+
+
+def scheme_state(connection: sqlite3.Connection) -> list[str]:
+    """Names of the state fields of the schemes that were ever in use: columns of the history."""
+    fixed = {name for name, _ in side_tables((), ())[0].columns}
+    return [row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})") if row[1] not in fixed]
+
+
+def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
+    """The columns of the history, those of the schemes' state last: they come and go."""
+    return [*(name for name in table.columns if name not in state), *state]
+
+
+def kind_of_side(name: str, state: Sequence[str]) -> Kind:
+    """What a column of the history holds."""
+    if name in state:
+        return Kind.NUMBER
+    kept = {kept.name: kept.type for kept in HISTORY.state}
+    return _KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
+
+
+def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table has columns of numbers and text alone, and rows at all to come."""
+    return all(row[2] in _KINDS for row in connection.execute(f'PRAGMA table_info("{table}")'))
+
+
+def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[Column], list[str]]:
+    """The columns of a table, and the names of its key."""
+    found, key = [], {}
+    for _, name, kind, not_null, _, place in connection.execute(f'PRAGMA table_info("{table}")'):
+        meaning = described.columns.get(name, ColumnDoc(""))
+        found.append(
+            Column(
+                name=name, kind=_KINDS[kind], meaning=meaning, sql=f'"{name}"', optional=not not_null and not place,
+                personal=name in PERSONAL,
+            )
+        )  # fmt: skip
+        if place:
+            key[place] = name
+    return found, [key[place] for place in sorted(key)]

@@ -1,0 +1,134 @@
+"""What every table of the views says, with the unit of each column: the tables that a reader of the views meets.
+
+Tables of the game book are told in ``book.table_docs``, columns of sides in ``ratings.projector``, what a projector
+keeps by the projector itself; here stand the others, and all of them together. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
+from ledger.ratings.history import HISTORY
+from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
+from ledger.ratings.projector import PLAYER as PLAYER_FOLD
+from ledger.ratings.side_tables import side_tables
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_N = ColumnDoc(SIDE_COLUMNS["n"].doc, "games")
+_OWN: Mapping[str, TableDoc] = {
+    "current": TableDoc(
+        "Each player's state now in each pool: the last row of the history, and whether lists show it.",
+        {
+            "pool": POOL,
+            "player": PLAYER,
+            "n": ColumnDoc("rated games", "games"),
+            "rating": ColumnDoc("rating after the last game or its batch, unrounded", POINTS),
+            "game": ColumnDoc("the last rated game", POSITION, "games.position"),
+            "ended_ms": ColumnDoc("when that ended: the first moment that it may mean", MS),
+            "rated_ms": ColumnDoc("its place in rating order", MS),
+            "listed": ColumnDoc("whether the scheme lists a player with that state, and the account is open", YES_NO),
+        },
+    ),
+    "progress": TableDoc(
+        "How far the journal is folded in; one row.",
+        {
+            "only": ColumnDoc("always 1"),
+            "position": ColumnDoc("the last entry that is folded in", POSITION),
+            "root": ColumnDoc("the journal's Merkle root there", "SHA-256"),
+        },
+    ),
+    "projections": TableDoc(
+        "What made the rows: identities of the folds, versions of the schemes and of the arithmetic.",
+        {"name": ColumnDoc("of a table, a scheme, a package or the arithmetic"), "identity": ColumnDoc("its version")},
+    ),
+}
+# Units of what can be known of a side of a game, and of what the history keeps.
+_SIDE_UNITS: Mapping[str, str] = {
+    "n": "games", "game": POSITION, "ended_ms": MS, "opponent": NUMBER, "opponent_n": "games", "colour": "code",
+    "half_points": "half-points", "lost_on_time": YES_NO, "rating": POINTS, "opponent_rating": POINTS,
+    "rating_before": POINTS, "opponent_rating_before": POINTS, "expected_score": "0 to 1", "termination": "word",
+}  # fmt: skip
+_SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
+_KEPT_UNITS = {
+    "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
+    "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
+    "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
+    "half_points": "half-points", "run_from": "games", "run_to": "games",
+}  # fmt: skip
+_HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
+_OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
+_ROWS = {
+    (EACH_GAME, PLAYER_FOLD): "each rated game",
+    (CHANGES, PLAYER_FOLD): "each rated game in which its numbers change",
+    (EACH_GAME, TOURNAMENT): "each rated game of a tournament",
+    (CHANGES, TOURNAMENT): "each rated game of a tournament in which its numbers change",
+}
+_OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
+
+
+def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+    """What is told of each table, the games and the history first.
+
+    Args:
+        projectors: those that have a table.
+        scheme_state: names of the state fields of the schemes in use.
+    """
+    history, *others = side_tables(projectors, scheme_state)
+    found = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
+    found["current"] = _OWN["current"]
+    found.update(BOOK)
+    for table in others:
+        doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
+        found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
+    found.update(_OWN)
+    return found
+
+
+def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
+    return {
+        "pool": POOL,
+        "player": PLAYER,
+        "n": _N,
+        **{name: ColumnDoc(SIDE_COLUMNS[name].doc) for name in fold.key[3:]},
+        **{
+            name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
+            for name in fold.stores
+        },
+        **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
+        **{kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in fold.state},
+    }
+
+
+def _unit(kept: Kept) -> str:
+    """The unit of what a fold keeps: of what is unknown here, as its meaning says."""
+    if kept.name in _KEPT_UNITS:
+        return _KEPT_UNITS[kept.name]
+    return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
+
+
+def described_in(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:
+    """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
+    known = {column for _, column in _columns(connection, HISTORY.name)}
+    fixed = described()[HISTORY.name].columns
+    everything = described(projectors, [name for name in known if name not in fixed])
+    there = {name: table for name, table in everything.items() if _exists(connection, name)}
+    return {name: _as_stored(connection, name, table) for name, table in there.items()}
+
+
+def _as_stored(connection: sqlite3.Connection, name: str, table: TableDoc) -> TableDoc:
+    """The table with its columns in the order in which they are stored."""
+    stored = [column for _, column in _columns(connection, name)]
+    return table._replace(columns={column: table.columns[column] for column in stored if column in table.columns})
+
+
+def _exists(connection: sqlite3.Connection, name: str) -> bool:
+    return next(_columns(connection, name), None) is not None
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, str]]:
+    for row in connection.execute(f'PRAGMA table_info("{table}")'):
+        yield row[2], row[1]

@@ -1,0 +1,123 @@
+"""The formats of a cross-table: each whole, each harmless, each made from the page alone."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import attrs
+import pytest
+from jsonschema import Draft202012Validator
+
+from ledger.answers.crosstables import html, spreadsheet, svg, text
+from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables.page import Crosstable
+from ledger.facts.class_schemas import class_schema
+from ledger.ledger import Ledger
+
+from .conftest import CUP
+
+EVENTS = {
+    "all-play-all": (CUP, Wanted(edition="2023", performance="linear")),
+    "incomplete": (CUP, Wanted(edition="2024")),
+    "swiss": ("Summer open", Wanted()),
+    "knockout": ("Knock-out", Wanted()),
+    "shown": (CUP, Wanted(ratings="shown", edition="2023")),
+    "other": ("Summer open", Wanted(kind="arena", tie_breaks=("wins",))),
+}
+
+
+@pytest.fixture(name="page", params=EVENTS, scope="module")
+def _page(cups: Ledger, request: pytest.FixtureRequest) -> Crosstable:
+    name, wanted = EVENTS[request.param]
+    return crosstable(cups, name, wanted=wanted)
+
+
+def test_json_is_as_its_schema_says(page: Crosstable) -> None:
+    Draft202012Validator(class_schema(Crosstable, "crosstable/1")).validate(attrs.asdict(page))
+
+
+def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) -> None:
+    name, wanted = EVENTS["all-play-all"]
+    lines = text.drawn(crosstable(cups, name, wanted=wanted)).splitlines()
+    assert lines[:3] == [
+        "Spring cup, 2023-04-01 to 2023-04-06",
+        "all play all as its games look; 4 players, 6 games, average rating 1662",
+        "pool standard, the ledger's ratings; TPR: linear (Elo's formula for provisional ratings)",
+    ]
+    assert re.split(r"\s{2,}", lines[4].strip()) == [
+        "place", "player", "rating", "1", "2", "3", "4", "points", "DE", "WIN", "SB", "KS", "Rc", "TPR", "ER %",
+        "upsets",
+    ]  # fmt: skip
+    assert re.split(r"\s{2,}", lines[7].strip())[:10] == ["2", "2-3", "Ann", "1500", "0", "■", "1", "½", "1½", "1"]
+    assert r"Eve <b>&amp;\u202e" in lines[9]
+
+
+class Rows(HTMLParser):
+    """The tables of a page: a list of the texts of their cells, and every element that was opened and not closed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+        self.scopes: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+            self.scopes += [value or "" for name, value in attributes if name == "scope"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in {"td", "th"}:
+            self.rows[-1][-1] += data
+
+
+def test_html_is_a_table_with_headings_and_the_view_of_every_player(page: Crosstable) -> None:
+    parser = Rows()
+    parser.feed(html.drawn(page))
+    assert parser.open == []
+    table, views = parser.rows[: page.players + 1], parser.rows[page.players + 1 :]
+    assert len(views) == page.players + sum(len(standing.meetings) for standing in page.standings)
+    assert len({len(row) for row in table}) == 1
+    assert parser.scopes.count("row") == page.players + sum(len(standing.meetings) for standing in page.standings)
+
+
+def test_svg_is_well_formed_and_every_cell_has_a_role(page: Crosstable) -> None:
+    root = ET.fromstring(svg.drawn(page))
+    roles = [element.get("role") for element in root.iter() if element.get("role")]
+    assert (roles.count("table"), roles.count("rowheader")) == (1, page.players)
+    assert roles.count("row") == page.players + 1
+    titles = [element.text or "" for element in root.iter() if element.tag.endswith("}title")]
+    assert any(f"({page.performance.variant})" in title for title in titles)
+    if page.ratings == "ledger":
+        assert any("enrolment 1" in title for title in titles)
+
+
+def test_no_name_is_markup_and_nothing_hidden_is_kept(page: Crosstable) -> None:
+    for drawn in (html.drawn(page), svg.drawn(page), text.drawn(page)):
+        assert "\u202e" not in drawn
+    for drawn in (html.drawn(page), svg.drawn(page)):
+        assert "<b>" not in drawn
+        assert "<script" not in drawn
+
+
+def test_a_picture_is_light_or_dark_or_as_the_reader_has_it(page: Crosstable) -> None:
+    light, dark, either = svg.drawn(page, dark=False), svg.drawn(page, dark=True), svg.drawn(page)
+    assert ("#FFFFFF" in light, "#FFFFFF" in dark, "prefers-color-scheme" in light) == (True, False, False)
+    assert "prefers-color-scheme: dark" in either
+    assert {"#0072B2", "#8C8C8C", "#D55E00"} <= set(re.findall("#[0-9A-F]{6}", light)), "the colours of the graph"
+
+
+def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Crosstable) -> None:
+    rows = spreadsheet.rows(page)
+    assert {tuple(row) for row in rows} == {tuple(rows[0])}
+    assert [row["points"] for row in rows] == [standing.points for standing in page.standings]
+    assert rows[0][f"TPR_{page.performance.variant}"] == page.standings[0].performance

@@ -1,0 +1,114 @@
+"""Tie-breaks against a published table, and by hand; places, shared and parted."""
+
+from __future__ import annotations
+
+import pytest
+
+from ledger.answers.crosstables.standings import places
+from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, Result, named
+from ledger.errors import UnknownNameError
+
+# The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
+# Koya points that the arbiter's program published for them.
+CLOSED = (
+    "*0111½111",
+    "1*00111+0",
+    "01*010100",
+    "011*½011½",
+    "000½*0111",
+    "½0111*1½0",
+    "000000*00",
+    "0-100½1*0",
+    "011½0111*",
+)
+PUBLISHED = {
+    1: (6, 22, 2.5), 2: (5, 20, 2), 3: (3, 8.5, 1), 4: (4, 15, 1.5), 5: (3, 10.5, 1.5), 6: (4, 16, 1.5), 7: (0, 0, 0),
+    8: (2, 5.5, 0.5),
+}  # fmt: skip
+HALF_POINTS = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0}
+
+
+def table(*rows: str) -> dict[int, list[Result]]:
+    """The results of an all-play-all; player 1 is the first row."""
+    return {
+        player: [
+            Result(opponent, HALF_POINTS[mark], is_played=mark not in "+-")
+            for opponent, mark in enumerate(row, 1)
+            if mark not in "* "
+        ]
+        for player, row in enumerate(rows, 1)
+    }
+
+
+def value(name: str, results: dict[int, list[Result]], player: int, *level: int) -> float | None:
+    return named(name).value(results, player, level or (player,))
+
+
+@pytest.mark.parametrize("player", PUBLISHED)
+def test_a_published_table_is_reproduced(player: int) -> None:
+    found = tuple(value(name, table(*CLOSED), player) for name in ("wins", "sonneborn-berger", "koya"))
+    assert found == PUBLISHED[player]
+
+
+def test_its_ranking_is_that_of_the_arbiter() -> None:
+    ranked = places(table(*CLOSED), ("direct-encounter", "wins", "sonneborn-berger"), ())
+    assert [place.player for place in ranked] == [1, 9, 2, 6, 4, 5, 3, 8, 7]
+    assert [place.shown for place in ranked] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+
+
+def test_without_a_tie_break_that_decides_who_is_level_shares_a_place_and_the_rows_have_an_order() -> None:
+    ranked = places(table(*CLOSED), (), ("wins", "sonneborn-berger"))
+    assert [(place.player, place.shown) for place in ranked[1:6]] == [
+        (9, "2"), (2, "3-5"), (6, "3-5"), (4, "3-5"), (5, "6"),
+    ]  # fmt: skip
+
+
+def test_a_win_by_forfeit_is_a_win_and_none_over_the_board() -> None:
+    results = table(*CLOSED)
+    assert (value("wins", results, 2), value("games-won", results, 2)) == (5, 4)
+
+
+def test_direct_encounter_says_nothing_unless_all_who_are_level_have_met() -> None:
+    results = table("*1½ ", "0*11", "½0*½", " 0½*")
+    assert [value("direct-encounter", results, player, 1, 2) for player in (1, 2)] == [1, 0]
+    assert value("direct-encounter", results, 1, 1, 4) is None
+    assert value("direct-encounter", results, 1) is None, "nobody is level with the player"
+
+
+def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
+    # 1 to 4 have three points each; among them 1 and 3 have two and 2 and 4 have one; then 1 beat 3 and 4 beat 2
+    level = {
+        1: [Result(2, 0), Result(3, 2), Result(4, 2), Result(5, 2)],
+        2: [Result(1, 2), Result(3, 0), Result(4, 0), Result(5, 2), Result(6, 2)],
+        3: [Result(1, 0), Result(2, 2), Result(4, 2), Result(5, 2)],
+        4: [Result(1, 0), Result(2, 2), Result(3, 0), Result(5, 2), Result(6, 2)],
+        5: [Result(1, 0), Result(2, 0), Result(3, 0), Result(4, 0)],
+        6: [Result(2, 0), Result(4, 0)],
+    }
+    ranked = places(level, ("direct-encounter",), ())
+    assert [(place.player, place.shown) for place in ranked] == [
+        (1, "1"), (3, "2"), (4, "3"), (2, "4"), (5, "5-6"), (6, "5-6"),
+    ]  # fmt: skip
+
+
+def test_buchholz_and_its_cuts_are_those_worked_out_by_hand() -> None:
+    # points: 1 has 2, 2 has 1½, 3 has 1, 4 has 1½, 5 has 0; player 1 met 2, 3 and 5
+    swiss = {
+        1: [Result(2, 2, round=1), Result(3, 0, is_black=True, round=2), Result(5, 2, is_black=True, round=3)],
+        2: [Result(1, 0, is_black=True, round=1), Result(4, 1, round=2), Result(5, 2, round=3)],
+        3: [Result(4, 0, round=1), Result(1, 2, round=2)],
+        4: [Result(3, 2, is_black=True, round=1), Result(2, 1, is_black=True, round=2)],
+        5: [Result(2, 0, is_black=True, round=3), Result(1, 0, round=3)],
+    }
+    by_hand = {
+        "buchholz": 2.5, "buchholz-cut-1": 2.5, "buchholz-cut-2": 1.5, "buchholz-median-1": 1.0,
+        "opponents-buchholz": (3.5 + 3.5 + 3.5) / 3, "sonneborn-berger": 1.5, "progressive": 1 + 1 + 2,
+        "games-with-black": 2, "wins-with-black": 1,
+    }  # fmt: skip
+    assert {name: value(name, swiss, 1) for name in by_hand} == by_hand
+
+
+def test_every_tie_break_is_named_by_its_section() -> None:
+    assert all(tie_break.section and tie_break.title and tie_break.short for tie_break in TIE_BREAKS.values())
+    with pytest.raises(UnknownNameError, match="sonneborn-berger"):
+        named("sonneborn")

@@ -1,0 +1,33 @@
+"""What is told of the tables of the views: every table and column there is, and none that is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ledger.ledger import Ledger
+from ledger.ratings.read_models import described, described_in
+from tests.kit.every_table import columns, make_club_with_every_table, tables
+
+
+def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_path: Path) -> None:
+    path = make_club_with_every_table(tmp_path, 60)
+    with Ledger.open(path) as ledger:
+        ledger.level()
+        told = described_in(ledger.views.connection, ledger.views.projectors)
+    views = path.with_name("club.views.db")
+    assert set(told) == set(tables(views)), "ledger/book/table_docs.py, ledger/ratings/read_models.py"
+    for name, table in told.items():
+        assert list(table.columns) == [column for column, _, _ in columns(views, name)]
+        assert table.doc.endswith(".")
+        assert table.label in {"", *table.columns}
+        for column in table.columns.values():
+            assert column.doc
+            other, _, key = column.references.partition(".")
+            assert not other or key in told[other].columns
+
+
+def test_columns_of_every_kind_of_number_have_a_unit() -> None:
+    for name, table in described().items():
+        for column, meaning in table.columns.items():
+            if column.endswith(("_ms", "rating", "position", "player")) or column in {"pool", "white", "black"}:
+                assert meaning.unit or column == "pool", (name, column)

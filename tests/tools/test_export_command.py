@@ -1,0 +1,96 @@
+"""The command ``export``: what it prints, which options go together, what was known then."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.kit.commands import SAMPLE_ENTRIES, Run
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
+def test_it_says_what_was_written_and_that_names_are_left_out(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "players.csv"
+    done = run("export", sample_club, "players", "-o", path)
+    assert done == (0, f"{path}: 16 rows of players\n", "names are left out; --names puts them in\n")
+    assert "name" not in lines_of(path)[0]
+    done = run("export", sample_club, "players", "--names", "-o", path, "--player", "ann")
+    assert done == (0, f"{path}: 1 row of players\n", "")
+    assert [row["name"] for row in lines_of(path)] == ["ann"]
+
+
+def test_an_export_says_the_ratings_that_the_ranking_says(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    shown = json.loads(run("ratings", sample_club).out)
+    run("export", sample_club, "ratings", "--names", "-o", tmp_path / "now.ndjson")
+    exported = [json.loads(line) for line in (tmp_path / "now.ndjson").read_text().splitlines()]
+    assert [(row["rank"], row["name"], row["rating"]) for row in exported] == [
+        (row["rank"], row["name"], row["rating"]) for row in shown
+    ]
+
+
+def test_what_was_known_then_can_be_exported(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "history.parquet"
+    assert run("export", sample_club, "history", "-o", path).code == 0
+    now = pl.read_parquet(path)
+    assert json.loads(pl.read_parquet_metadata(path)["rating-ledger"])["entries"] == SAMPLE_ENTRIES
+    assert run("export", sample_club, "history", "-o", path, "--known-at", "400").code == 0
+    then = pl.read_parquet(path)
+    assert json.loads(pl.read_parquet_metadata(path)["rating-ledger"])["entries"] == 400
+    assert 0 < len(then) < len(now)
+    assert then["game"].max() <= 400  # type: ignore[operator]
+
+
+def test_views_that_are_behind_are_brought_level_first(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    games = tmp_path / "g.csv"
+    games.write_text("white,black,result,ended_at,half_moves\nAnn,Bob,1-0,2024-05-03,61\n")
+    assert run("import", empty_club, games).code == 0
+    empty_club.with_name("empty.views.db").unlink()
+    assert "1 row of games" in run("export", empty_club, "games", "-o", tmp_path / "games.csv").out
+
+
+def test_several_tables_stand_in_one_file_of_sqlite(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "open.data"
+    done = run("export", sample_club, "games", "players", "history", "pools", "--format", "sqlite", "-o", path)
+    assert done.out == (
+        f"{path}: 900 rows of games\n{path}: 16 rows of players\n"
+        f"{path}: 1,776 rows of history\n{path}: 1 row of pools\n"
+    )
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert {row[2] for row in connection.execute("PRAGMA foreign_key_list(games)")} == {"players"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "code"),
+    [
+        (["games"], "Missing option '-o'", 2),
+        (["-o", "x.csv"], "Missing argument", 2),
+        (["games", "-o", "x.csv", "--format", "xls"], "'xls' is not one of", 2),
+        (["games", "-o", "x.parquet", "--raw"], "--raw goes with CSV", 2),
+        (["games", "-o", "x.csv", "--since", "May"], "--since: expected YYYY", 2),
+        (["games", "-o", "x.csv", "--pool", "rapid"], "no pool 'rapid'", 1),
+        (["games", "-o", "x.csv", "--player", "nobody"], "no player 'nobody'", 1),
+        (["players", "-o", "x.csv", "--tournament", "Cup"], "'tournament' does not go with 'players'", 1),
+        (["lists", "-o", "x.csv", "--list", "nope"], "nope", 1),
+    ],
+)
+def test_what_does_not_go_together_is_said(
+    words: list[str], says: str, code: int, sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    done = run("export", sample_club, *words)
+    assert (done.code, done.out) == (code, "")
+    assert says in done.err
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,218 @@
+"""Commands that show tournaments: which there were, and the cross-table of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from ledger.answers.crosstables import html, listing, spreadsheet, svg, text
+from ledger.answers.crosstables.crosstable import Wanted
+from ledger.answers.crosstables.crosstable import crosstable as table_of
+from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
+from ledger.answers.crosstables.kinds import KINDS
+from ledger.answers.crosstables.layout import half, percent, rating
+from ledger.answers.crosstables.listing import Sought
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.crosstables.performances import VARIANTS
+from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
+from ledger.answers.graphs import json_form, png
+from ledger.facts.instants import instant_ms
+
+from .. import limits, output
+from . import DB, KNOWN_AT, POOL, VERIFY, level
+
+TOURNAMENTS_IN_A_TABLE = 20
+FORMATS = ("txt", "html", "svg", "png", "json", "csv")
+ENDINGS = {f".{kind}": kind for kind in FORMATS}
+THEMED = {"svg", "png"}
+QUIET = click.option(
+    "--quiet-days", type=click.FloatRange(0), metavar="DAYS",
+    help="So many days without a game part two editions; by default 60, or as the scheme rates tournaments whole.",
+)  # fmt: skip
+VARIANT = click.option(
+    "--tpr", type=click.Choice(list(VARIANTS)), help="Which performance rating; the scheme's own by default, or FIDE's."
+)
+
+
+@click.command()
+@DB
+@POOL
+@click.option("--from", "since", metavar="INSTANT", help="Leave out what was over before.")
+@click.option("--to", "until", metavar="INSTANT", help="Leave out what began later.")
+@click.option("--search", metavar="TEXT", help="Only names with this in them.")
+@click.option("--player", metavar="PLAYER", help="Those of one player, with score, place and performance.")
+@VARIANT
+@QUIET
+@limits.option(TOURNAMENTS_IN_A_TABLE, "tournaments, the latest first")
+@KNOWN_AT
+@VERIFY
+@output.format_options
+def tournaments(
+    db_path: str, pool: str | None, since: str | None, until: str | None, search: str | None, player: str | None,
+    tpr: str | None, quiet_days: float | None, limit: int | None, known_at: str | None, fmt: str | None, verify: bool,
+) -> None:  # fmt: skip
+    """The tournaments of a pool, the latest first: a name that comes back every year has a row for each edition.
+
+    "format" is how it was paired: as announced (told), or as its games look (seen). "average_rating" is the mean of the
+    enrolment ratings. "winners" are first by points; tie-breaks and play-offs are not in the ledger. With --player,
+    "rating" is the player's enrolment rating, "performance" the performance rating that "variant" names, "er_offset"
+    how far that lies above the enrolment rating, in per cent.
+
+    \b
+    Example:
+      rating-ledger tournaments club.db -t
+      rating-ledger tournaments club.db --search linares --from 1990 --to 1999 -t
+      rating-ledger tournaments club.db --player ann --tpr linear -t
+    """
+    if tpr is not None and player is None:
+        raise click.UsageError("--tpr goes with --player; 'crosstable' shows it for everybody")
+    _check_instants(("--from", since), ("--to", until))
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
+        shown_rows = limits.shown(limit, fmt, TOURNAMENTS_IN_A_TABLE)
+        sought = Sought(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
+        if player is None:
+            rows = listing.tournaments(ledger, pool, sought)
+        else:
+            rows = listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr)
+        limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
+
+
+def _check_instants(*given: tuple[str, str | None]) -> None:
+    for option, word in given:
+        if word is not None:
+            try:
+                instant_ms(word)
+            except ValueError as error:
+                raise click.UsageError(f"{option}: {error}") from None
+
+
+def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
+    """Rows as people read them: points with halves, winners on one line, what is a guess marked."""
+    found = []
+    for row in rows:
+        shown: dict[str, Any] = {**row}
+        if "winners" in row:
+            shown["format"] = row["format"] if row["format_is"] == "told" else f"{row['format']}?"
+            shown["winners"] = "; ".join(row["winners"])
+            del shown["format_is"]
+        else:
+            shown["points"] = f"{half(row['points'])} of {row['games']}"
+            shown["place"] = f"{row['place']} of {row['players']}"
+            shown["er_offset"] = percent(row["er_offset"])
+            shown["performance"] = f"{rating(row['performance'])} ({row['variant']})"
+            for name in ("games", "players", "variant"):
+                del shown[name]
+        found.append(shown)
+    return found
+
+
+@click.command()
+@DB
+@click.argument("event")
+@POOL
+@click.option("--edition", metavar="YEAR|DAY", help="Which, of a name that comes back; the last one by default.")
+@VARIANT
+@click.option("--ratings", type=click.Choice(WHOSE), default=LEDGER, show_default=True, help="Whose: see below.")
+@click.option(
+    "--tie-break", "tie_breaks", multiple=True, type=click.Choice(list(TIE_BREAKS)), metavar="NAME",
+    help="Decides places, in the order given; repeatable. By default who is level on points shares a place.",
+)  # fmt: skip
+@click.option("--paired", type=click.Choice(KINDS), help="How it was paired, where others guess wrong.")
+@QUIET
+@click.option(
+    "--format", "kind", type=click.Choice(FORMATS), help="By default as FILE is named, and txt without a file."
+)
+@click.option("--theme", type=click.Choice(["light", "dark"]), help="Of svg and png; svg goes by the reader's system.")
+@click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
+@click.option(
+    "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
+)
+@KNOWN_AT
+@VERIFY
+def crosstable(
+    db_path: str, event: str, pool: str | None, edition: str | None, tpr: str | None, ratings: str,
+    tie_breaks: Sequence[str], paired: str | None, quiet_days: float | None, kind: str | None, theme: str | None,
+    raw: bool, path: Path | None, known_at: str | None, verify: bool,
+) -> None:  # fmt: skip
+    """The cross-table of a tournament: results, tie-breaks, TPR, ER offset and upsets.
+
+    EVENT is the name that its games carry ('tournaments' lists them). The enrolment rating is the one in force before a
+    player's first game there, the closing rating the one after a game. With --ratings shown both TPR and ER offset go
+    by the ratings that the source of the games shows, such as those of FIDE's list.
+
+    The TPR is never bare: its column says which performance rating it is. ER offset is 100 x (TPR / enrolment rating -
+    1). "chessworld" is our reading of the ChessWorld FAQ: the mean of a player's own closing ratings. An upset is a win
+    against a player rated higher by the margin that was in force that day ('policy').
+
+    Passing over a TPR in html and svg shows every opponent from that player's view; html has the same in lists, json
+    has it as "meetings". Byes are not in the ledger: what is seen to be missing stands below the table.
+
+    \b
+    Example:
+      rating-ledger crosstable club.db 'Autumn open'
+      rating-ledger crosstable club.db Linares --edition 1994 --ratings shown --tpr fide_ptp
+      rating-ledger crosstable club.db Linares -o linares.html
+      rating-ledger crosstable club.db Linares --tie-break wins --tie-break sonneborn-berger --format csv
+    """
+    kind = kind or _kind_of(path)
+    _check(kind, theme, raw=raw)
+    wanted = Wanted(
+        edition=edition, performance=tpr, ratings=ratings, tie_breaks=tuple(tie_breaks), kind=paired,
+        quiet_days=quiet_days,
+    )  # fmt: skip
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
+        page = table_of(ledger, event, pool, wanted)
+        content = _document(page, kind, theme, raw=raw)
+    if page.edition.of > 1 and edition is None:
+        output.remark(f"the last of {page.edition.of} editions; --edition YEAR shows another, 'tournaments' lists them")
+    if path is not None:
+        output.save(path, content)
+    elif kind == "txt":
+        output.answer_lines(content.decode().removesuffix("\n"))
+    else:
+        output.document(content)
+
+
+def _kind_of(file: Path | None) -> str:
+    """The format that a file's name asks for; without a file text."""
+    if file is None:
+        return "txt"
+    found = ENDINGS.get(file.suffix.lower())
+    if found is None:
+        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
+    return found
+
+
+def _check(kind: str, theme: str | None, *, raw: bool) -> None:
+    """Refuse options that do not go together, all of them at once."""
+    problems = []
+    if theme is not None and kind not in THEMED:
+        problems.append(f"--theme goes with {' and '.join(sorted(THEMED))}, not with {kind}")
+    if raw and kind != "csv":
+        problems.append(f"--raw goes with csv, not with {kind}")
+    if problems:
+        raise click.UsageError("; ".join(problems))
+    if kind == "png" and not png.is_available():
+        raise click.ClickException("png needs resvg, which is not installed: pip install 'rating-ledger[pictures]'")
+
+
+def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> bytes:
+    """The table in one of the formats."""
+    dark = None if theme is None else theme == "dark"
+    match kind:
+        case "html":
+            return html.drawn(page).encode()
+        case "svg":
+            return svg.drawn(page, dark=dark).encode()
+        case "png":
+            return png.as_png(svg.drawn(page, dark=dark or False))
+        case "json":
+            return json_form.exact(attrs.asdict(page), upright=True)
+        case "csv":
+            return output.divided(spreadsheet.rows(page), "csv", raw=raw).encode()
+        case _:
+            return f"{text.drawn(page)}\n".encode()
