@@ -44,9 +44,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
         that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
         game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
-        by default. ``lowest`` is the lowest rating under the present scheme, see ``highest``. ``published_list`` is the
-        last list published, up to *at* where it is given, ``published_rating`` the rating on it, ``revised_rating``
-        what the journal says now of that list.
+        by default; ``lowest`` see ``highest``. ``published_list`` is the last list published, up to *at* where it is
+        given, ``published_rating`` the rating on it, ``revised_rating`` what the journal says now of that list.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.

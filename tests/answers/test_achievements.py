@@ -39,8 +39,8 @@ GAMES = (
 )
 
 
-@pytest.fixture(name="club_path", scope="module")
-def _club_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(name="achievers_path", scope="module")
+def _achievers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("achievements") / "club.db"
     with Ledger.create(path, scheme="elo", clock=lambda: datetime(2007, 1, 1, tzinfo=UTC)) as ledger:
         for number, name in ((ANN, "Ann"), (BOB, "Bob"), (CLEO, "Cleo")):
@@ -67,9 +67,9 @@ def _club_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(name="club")
-def _club(club_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(club_path) as ledger:
+@pytest.fixture(name="achievers")
+def _achievers(achievers_path: Path) -> Iterator[Ledger]:
+    with Ledger.open(achievers_path) as ledger:
         ledger.level()
         yield ledger
 
@@ -82,9 +82,9 @@ def found(ledger: Ledger, what: str, at: str | None = None) -> list[dict[str, An
     return [row for row in highest.achievements(ledger, ledger.player("Ann"), at=at) if row["what"] == what]
 
 
-def test_highest_and_lowest_stand_by_scheme_with_their_games(club: Ledger) -> None:
-    rating = ratings_of(club, ANN)  # up with g1 and g2, down with g3, g4; then under the other scheme
-    present, earlier, brought = found(club, "highest")
+def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) -> None:
+    rating = ratings_of(achievers, ANN)  # up with g1 and g2, down with g3, g4; then under the other scheme
+    present, earlier, brought = found(achievers, "highest")
     assert (earlier["rating"], earlier["game"]) == (rating[1], "g2") == (max(rating[:4]), "g2")
     assert (earlier["scheme"], earlier["other_system"], earlier["in_force"]) == ("elo", True, "2005-12-02")
     assert (present["rating"], present["scheme"], present["other_system"]) == (
@@ -93,15 +93,15 @@ def test_highest_and_lowest_stand_by_scheme_with_their_games(club: Ledger) -> No
     assert (brought["rating"], brought["scheme"], brought["other_system"], brought["game"], brought["in_force"]) == (
         1600.0, "old list", True, None, "2005-01-01",
     )  # fmt: skip
-    assert [(row["rating"], row["scheme"]) for row in found(club, "lowest")] == [
+    assert [(row["rating"], row["scheme"]) for row in found(achievers, "lowest")] == [
         (min(rating[4:]), "nothingbutchess"), (min(rating[:4]), "elo"),
     ]  # fmt: skip
-    (of_2005,) = (row for row in found(club, "highest", "2005") if not row["other_system"])
+    (of_2005,) = (row for row in found(achievers, "highest", "2005") if not row["other_system"])
     assert (of_2005["scheme"], of_2005["game"]) == ("elo", "g2")
 
 
-def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(club: Ledger) -> None:
-    wins, losses = found(club, "best win"), found(club, "worst loss")
+def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(achievers: Ledger) -> None:
+    wins, losses = found(achievers, "best win"), found(achievers, "worst loss")
     assert [(row["place"], row["game"], row["opponent_name"]) for row in wins] == [
         (1, "g1", "Bob"), (2, "g7", "Cleo"), (3, "g2", "Cleo"),
     ]  # fmt: skip
@@ -110,9 +110,9 @@ def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(club: Ledg
     assert [row["other_system"] for row in losses] == [True, False, True]
 
 
-def test_streaks_of_each_kind_with_their_first_and_last_games(club: Ledger) -> None:
+def test_streaks_of_each_kind_with_their_first_and_last_games(achievers: Ledger) -> None:
     def spans(at: str | None = None) -> dict[tuple[str, str], tuple[Any, ...]]:
-        rows = streaks.streaks(club, club.player("Ann"), at=at)
+        rows = streaks.streaks(achievers, achievers.player("Ann"), at=at)
         return {(row["streak"], row["which"]): (row["games"], row["first_game"], row["last_game"]) for row in rows}
 
     assert spans() == {
@@ -124,16 +124,16 @@ def test_streaks_of_each_kind_with_their_first_and_last_games(club: Ledger) -> N
     assert spans("2004")["winning", "longest"] == (0, None, None)
 
 
-def test_losses_on_time_by_windows_of_games_and_days(club: Ledger) -> None:
-    rows = {row["window"]: row for row in time_losses.windows(club, club.player("Ann"))}
+def test_losses_on_time_by_windows_of_games_and_days(achievers: Ledger) -> None:
+    rows = {row["window"]: row for row in time_losses.windows(achievers, achievers.player("Ann"))}
     assert list(rows) == ["last 50 games", "last 100 games", "all games", "last 90 days", "last 365 days"]
     every = rows["all games"]
     assert (every["games"], every["time_losses"], every["percent"]) == (7, 3, 300 / 7)
     assert (every["longest_run"], every["run_from_game"], every["run_to_game"]) == (2, "g3", "g4")
     assert (rows["last 90 days"]["games"], rows["last 90 days"]["time_losses"]) == (1, 0)  # from 2006-02-01 on
-    then = {row["window"]: row for row in time_losses.windows(club, club.player("Ann"), at="2006-01-11")}
+    then = {row["window"]: row for row in time_losses.windows(achievers, achievers.player("Ann"), at="2006-01-11")}
     assert (then["last 90 days"]["games"], then["last 90 days"]["time_losses"]) == (6, 3)
-    nobody = time_losses.windows(club, club.player("Ann"), at="2004")
+    nobody = time_losses.windows(achievers, achievers.player("Ann"), at="2004")
     assert {(row["games"], row["percent"]) for row in nobody} == {(0, None)}
 
 
@@ -144,7 +144,7 @@ def test_runs_are_of_neighbours_and_the_first_of_the_longest_holds() -> None:
     assert time_losses.longest_run([1, 5, 6, 7, 9, 10]) == (5, 7)
 
 
-def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, club_path: Path) -> None:
+def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, achievers_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db") as ledger:  # its own, for it is written to
         ledger.register("name:ann", "Ann")
         ledger.register("name:bob", "Bob")
@@ -169,20 +169,20 @@ def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, club_
         assert [row["time_losses"] for row in time_losses.everybody(ledger, at="2020-01-01")] == [1]
         ledger.policies.set("sandbagger", {"percent": 70}, effective_from="2020-01-03", actor="eve")
         assert not time_losses.mark(ledger, bob)["look"]
-    with Ledger.open(club_path) as club:
-        assert not any(row["look"] for row in time_losses.everybody(club))
+    with Ledger.open(achievers_path) as opened:
+        assert not any(row["look"] for row in time_losses.everybody(opened))
 
 
-def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, club: Ledger) -> None:
-    (first,) = upsets.upsets(club)
+def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers: Ledger) -> None:
+    (first,) = upsets.upsets(achievers)
     assert (first["name"], first["opponent_name"], first["game"], first["surplus"]) == ("Ann", "Bob", "g1", 300.0)
     assert (first["rating_before"], first["opponent_rating_before"], first["margin"]) == (1600.0, 1900.0, 200)
-    every = upsets.upsets(club, margin=0)
+    every = upsets.upsets(achievers, margin=0)
     assert {row["game"] for row in every} == {"g1", "g3", "g6"}  # Cleo was rated below Ann
     assert [row["surplus"] for row in every] == sorted((row["surplus"] for row in every), reverse=True)
-    assert [row["game"] for row in upsets.upsets(club, margin=0, person=club.player("Cleo"), until="2005")] == ["g3"]
-    assert upsets.upsets(club, since="2005-12-02") == []
-    assert len(upsets.upsets(club, margin=0, limit=2)) == 2
+    assert [row["game"] for row in upsets.upsets(achievers, margin=0, person=achievers.player("Cleo"), until="2005")] == ["g3"]
+    assert upsets.upsets(achievers, since="2005-12-02") == []
+    assert len(upsets.upsets(achievers, margin=0, limit=2)) == 2
 
 
 def test_a_later_margin_leaves_the_games_before_it(tmp_path: Path) -> None:
@@ -233,15 +233,15 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
         assert all(answers(right))
 
 
-def test_the_summary_tells_the_lowest_under_the_present_scheme(club: Ledger) -> None:
-    told = players.summary(club, club.player("Ann"))
-    assert (told["lowest"], told["lowest_scheme"]) == (min(ratings_of(club, ANN)[4:]), "nothingbutchess")
+def test_the_summary_tells_the_lowest_under_the_present_scheme(achievers: Ledger) -> None:
+    told = players.summary(achievers, achievers.player("Ann"))
+    assert (told["lowest"], told["lowest_scheme"]) == (min(ratings_of(achievers, ANN)[4:]), "nothingbutchess")
     assert {"wins", "draws", "losses", "hera", "hera_date", "joined"} <= set(told)
 
 
-def test_a_ledger_that_was_opened_without_a_read_model_says_so(club_path: Path, tmp_path: Path) -> None:
+def test_a_ledger_that_was_opened_without_a_read_model_says_so(achievers_path: Path, tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
-    for file in club_path.parent.glob("club.*"):
+    for file in achievers_path.parent.glob("club.*"):
         (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
     with Ledger.open(tmp_path / "copy" / "club.db", projectors=()) as ledger:
         ledger.level()
@@ -250,8 +250,8 @@ def test_a_ledger_that_was_opened_without_a_read_model_says_so(club_path: Path, 
         assert players.summary(ledger, ledger.player("Ann"))["lowest"] is None
 
 
-def test_the_commands_answer_in_every_format(club_path: Path, run: Run) -> None:
-    for words in (["best", club_path, "Ann"], ["streaks", club_path, "Ann"], ["time-losses", club_path, "Ann"]):
+def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> None:
+    for words in (["best", achievers_path, "Ann"], ["streaks", achievers_path, "Ann"], ["time-losses", achievers_path, "Ann"]):
         rows = json.loads(run(*words).out)
         assert rows
         for options in (["-t"], ["--csv"], ["--at", "2006-01-11"]):
@@ -259,14 +259,14 @@ def test_the_commands_answer_in_every_format(club_path: Path, run: Run) -> None:
             assert (done.code, done.err) == (0, "")
         assert len(run(*words, "--csv").out.splitlines()) == len(rows) + 1
         assert run(*words, "--at", "May").code == USAGE
-    assert json.loads(run("time-losses", club_path, "Ann", "--mark").out)["evidence"] == ["g3", "g4", "g6"]
-    assert [row["look"] for row in json.loads(run("time-losses", club_path, "--all").out)] == [False]
-    assert [row["game"] for row in json.loads(run("upsets", club_path).out)] == ["g1"]
-    table = run("upsets", club_path, "--margin", "0", "--limit", "1", "-t")
+    assert json.loads(run("time-losses", achievers_path, "Ann", "--mark").out)["evidence"] == ["g3", "g4", "g6"]
+    assert [row["look"] for row in json.loads(run("time-losses", achievers_path, "--all").out)] == [False]
+    assert [row["game"] for row in json.loads(run("upsets", achievers_path).out)] == ["g1"]
+    table = run("upsets", achievers_path, "--margin", "0", "--limit", "1", "-t")
     assert "there are more" in table.err
-    of_cleo = run("upsets", club_path, "--margin", "0", "--player", "Cleo", "--to", "2005", "--nl")
+    of_cleo = run("upsets", achievers_path, "--margin", "0", "--player", "Cleo", "--to", "2005", "--nl")
     assert len(of_cleo.out.splitlines()) == 1
-    assert run("time-losses", club_path).code == USAGE
-    assert run("time-losses", club_path, "Ann", "--all").code == USAGE
-    assert run("upsets", club_path, "--from", "May").code == USAGE
-    assert run("best", club_path, "Dora").code == REFUSED
+    assert run("time-losses", achievers_path).code == USAGE
+    assert run("time-losses", achievers_path, "Ann", "--all").code == USAGE
+    assert run("upsets", achievers_path, "--from", "May").code == USAGE
+    assert run("best", achievers_path, "Dora").code == REFUSED
