@@ -306,7 +306,7 @@ class Ledger(RawReads):
         """What is proposed and decided about the facts, and what writes a proposal."""
         return Corrections(
             self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms,
+            self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms, self.publications.last_editions,
         )  # fmt: skip
 
     def propose(

@@ -29,6 +29,7 @@ from ledger.journal.people import People
 from ledger.journal.recorder import Gate
 from ledger.ratings import queries
 from ledger.ratings.list_checks import Complaint, moved, names_twice, open_proposal
+from ledger.ratings.list_previews import AskedList
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at
 from ledger.ratings.player_states import PlayerStates
@@ -223,6 +224,11 @@ class Publications:
         """The published lists of a pool, or of all, by pool, instant, and order of publishing."""
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
         return sorted(self._between(first, after), key=lambda found: (found.event.pool, found.at_ms, found.position))
+
+    def last_editions(self) -> list[AskedList]:
+        """The last edition of the list of each pool and instant, as a preview asks about it."""
+        last = {(found.event.pool, found.at_ms): found for found in self.all()}
+        return [AskedList(found.name, pool, at_ms) for (pool, at_ms), found in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         first = f"{_FIRST}{pool}@{as_of}/"

@@ -53,5 +53,27 @@ def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     ]
 
 
+def lists(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
+    """The published lists that would say something else, as revised.
+
+    Returns:
+        A row for each list: how many ``players`` would have another rating, other games, or come or go; the ``player``
+        whose rating would change most, with the name, and that rating ``before`` and ``after``, points: all four are
+        None where no rating would change.
+    """
+    shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
+    return [
+        {
+            "list": move.name,
+            "players": move.players,
+            "player": move.largest,
+            "name": None if move.largest is None else shown[move.largest],
+            "before": move.before,
+            "after": move.after,
+        }
+        for move in impact.lists
+    ]
+
+
 def _side(figures: Figures | None, when: str) -> dict[str, Any]:
     return {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}

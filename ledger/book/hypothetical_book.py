@@ -5,11 +5,13 @@ The fold is that of every other book. Nothing is written to a file, and no lock 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.book import tables
+from ledger.book.decided import Decided
 from ledger.book.game_book import RATED_COLUMNS, GameBook
+from ledger.facts.changes import Change, Verb
 from ledger.runtime import overlay
 
 if TYPE_CHECKING:
@@ -18,17 +20,41 @@ if TYPE_CHECKING:
 # Few rows in any ledger, or ones of which SQLite must count what it writes; the other tables are laid over.
 COPIED = ("pools", "eras", "runs", "policies", "proposals", "merges")
 LAID_OVER = tuple(name for name in tables.NAMES if name not in COPIED)
+# What corrections of games write; to make a table and its triggers takes as long as to rate a hundred games.
+OF_GAMES = frozenset({"games", "originals", "given_sides", "proposals", "corrections"})
+_OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 
 
-def lay_over(connection: sqlite3.Connection) -> None:
+def concern_games_alone(connection: sqlite3.Connection, changes: Iterable[Change]) -> bool:
+    """Whether some changes, and those that they undo, are of games and of nothing else.
+
+    Args:
+        connection: the views.
+        changes: what is proposed.
+    """
+    decided, waiting, seen = Decided(connection), list(changes), set[int]()
+    while waiting:
+        change = waiting.pop()
+        if change.do is Verb.UNDO and change.proposal is not None:
+            if change.proposal not in seen:
+                seen.add(change.proposal)
+                waiting += [numbered.change for numbered in decided.changes([change.proposal])]
+        elif change.do not in _OF_GAMES and not (change.fact or "").startswith("game:"):
+            return False
+    return True
+
+
+def lay_over(connection: sqlite3.Connection, only: Collection[str] = tables.NAMES) -> None:
     """Begin a transaction, in which the tables of the book stay as they are and take what is written in memory.
 
     Args:
-        connection: the views, opened for reading.
+        connection: the views, opened for reading: writing to another table fails.
+        only: the tables that will be written to.
     """
-    overlay.lay_over(connection, COPIED, LAID_OVER)
+    copied = [name for name in COPIED if name in only]
+    overlay.lay_over(connection, copied, [name for name in LAID_OVER if name in only])
     connection.execute("BEGIN")
-    overlay.fill(connection, COPIED)
+    overlay.fill(connection, copied)
 
 
 class HypotheticalBook(GameBook):

@@ -31,6 +31,7 @@ from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
 from ledger.ratings import views_file
+from ledger.ratings.list_previews import AskedList
 from ledger.ratings.views import Views
 
 
@@ -96,6 +97,7 @@ class Corrections:
         player: the player of a name, identity or number.
         first_pool: name of the ledger's first pool.
         now_ms: milliseconds since 1970.
+        published: the lists that were published, each instant's last edition.
     """
 
     journal: Journal
@@ -107,6 +109,7 @@ class Corrections:
     player: Callable[[str], Person]
     first_pool: Callable[[], str]
     now_ms: Callable[[], int]
+    published: Callable[[], Sequence[AskedList]]
 
     @property
     def drafts(self) -> Drafts:
@@ -218,7 +221,7 @@ class Corrections:
         """
         self.level()
         views = self.views()
-        previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms)
+        previews = Previews(views.path, self.journal, self.people, self.judge, self.now_ms, self.published)
         return previews.of_proposal(wanted) if isinstance(wanted, int) else previews.of_changes(wanted)
 
     def recorded_since(self, number: int) -> tuple[int, int]:

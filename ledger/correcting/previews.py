@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.decided import Proposal
+from ledger.book.decided import Decided, Proposal
 from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
 from ledger.book.stored_policies import broken_by
@@ -27,7 +28,8 @@ from ledger.journal import Journal
 from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.people import People, Person
 from ledger.ratings import previews, views_file
-from ledger.ratings.previews import Figures, PoolPreview
+from ledger.ratings.list_previews import AskedList, ListMove
+from ledger.ratings.previews import Figures, Preview
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,6 +77,7 @@ class Impact:
         games: games that would be rated again.
         players: players whose games would be rated again, once for each pool.
         moves: those of them who would stand otherwise: who would come or go first, then the largest moves.
+        lists: the published lists that would say something else, as revised, by pool and instant.
         seconds: how long the approval would take, about; from what working it out took.
     """
 
@@ -84,6 +87,7 @@ class Impact:
     games: int
     players: int
     moves: tuple[Move, ...]
+    lists: tuple[ListMove, ...]
     seconds: float = attrs.field(eq=False)
 
     @property
@@ -102,6 +106,7 @@ class Previews:
         people: who the players are.
         judge: raises RejectedError for a new fact that the rules of the journal let pass.
         now_ms: milliseconds since 1970.
+        published: the lists that were published.
     """
 
     views: Path
@@ -109,6 +114,7 @@ class Previews:
     people: Callable[[], People]
     judge: Judge
     now_ms: Callable[[], int]
+    published: Callable[[], Sequence[AskedList]]
 
     def of_proposal(self, number: int) -> Impact:
         """What the approval of an open proposal would move.
@@ -117,7 +123,7 @@ class Previews:
             ProposalError: it may not be approved.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views) as connection:
+        with previews.snapshot(self.views, partial(_changes_of, number)) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             refusals = gate.decision_refusals(
@@ -132,8 +138,8 @@ class Previews:
             events: list[Event] = [_approval(number, proven=bool(known.proposed_proven))]
             events += entries.added(gate.decided, number)
             since = gate.decided.recorded_since(number, seen)
-            pools = self._pools(connection, seen, _somebody_else(known).name, [], events)
-        return self._impact(number, seen, since, pools, began)
+            found = self._preview(connection, seen, _somebody_else(known).name, [], events)
+        return self._impact(number, seen, since, found, began)
 
     def of_changes(self, changes: Sequence[Change]) -> Impact:
         """What changes would move if they were proposed and approved now.
@@ -142,7 +148,7 @@ class Previews:
             ProposalError: they may not be proposed.
         """
         began = time.perf_counter()
-        with previews.snapshot(self.views) as connection:
+        with previews.snapshot(self.views, lambda _: changes) as connection:
             seen = views_file.position(connection)
             gate = self._gate(connection)
             number, refusals = gate.decided.next_number(), gate.refusals(changes)
@@ -150,27 +156,28 @@ class Previews:
                 raise ProposalError(f"proposal:{number}@1", refusals)
             proposed = entries.parts(number, changes, _NO_REASON, proven=True)
             events: list[Event] = [_approval(number, proven=True), *entries.added_by(changes)]
-            pools = self._pools(connection, seen, "somebody else", proposed, events)
-        return self._impact(number, seen, 0, pools, began)
+            found = self._preview(connection, seen, "somebody else", proposed, events)
+        return self._impact(number, seen, 0, found, began)
 
     def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
         known = FurtherEntries(self.journal, views_file.position(connection), [])
         return ProposalGate(connection, known, self.now_ms(), self.judge)
 
-    def _pools(
+    def _preview(
         self, connection: sqlite3.Connection, seen: int, by: str, proposed: Sequence[CorrectionProposed],
         decided: Sequence[Event],
-    ) -> list[PoolPreview]:  # fmt: skip
-        """The pools after these entries; who decides is not who proposes."""
+    ) -> Preview:  # fmt: skip
+        """Pools and lists after these entries; who decides is not who proposes."""
         named = [*(("somebody", event) for event in proposed), *((by, event) for event in decided)]
         further = [
             Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
             for position, (actor, event) in enumerate(named, seen + 1)
         ]
         journal = FurtherEntries(self.journal, seen, further)
-        return previews.preview(connection, journal, further)
+        return previews.preview(connection, journal, further, self.published())
 
-    def _impact(self, number: int, seen: int, since: int, pools: Sequence[PoolPreview], began: float) -> Impact:
+    def _impact(self, number: int, seen: int, since: int, found: Preview, began: float) -> Impact:
+        pools = found.pools
         known = self.people().by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
         moves = [
             Move(pool.pool, moved.player, _name(known, moved.player), moved.before, moved.after)
@@ -179,8 +186,13 @@ class Previews:
         ]
         return Impact(
             number, seen, since, sum(pool.games for pool in pools), sum(pool.players for pool in pools),
-            tuple(sorted(moves, key=_largest_first)), _SECONDS_APIECE * (time.perf_counter() - began),
+            tuple(sorted(moves, key=_largest_first)), tuple(found.lists),
+            _SECONDS_APIECE * (time.perf_counter() - began),
         )  # fmt: skip
+
+
+def _changes_of(number: int, connection: sqlite3.Connection) -> list[Change]:
+    return [numbered.change for numbered in Decided(connection).changes([number])]
 
 
 def _approval(number: int, *, proven: bool) -> CorrectionDecided:

@@ -72,4 +72,5 @@ def _exists(day: str) -> bool:
 
 def either(days: tuple[str, ...]) -> str:
     """What to say of a text that may mean two days."""
-    return f"may be {' or '.join(days)}: say which comes first, the day or the month, with {OPTION} dmy or {OPTION} mdy"
+    advice = f"write YYYY-MM-DD, or say by {OPTION} dmy or {OPTION} mdy whether the day or the month comes first"
+    return f"may be {' or '.join(days)}: {advice}"

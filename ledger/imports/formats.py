@@ -5,7 +5,7 @@ The command line, the fuzzer and the tests ask here. What a file begins like is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +13,7 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
 from ledger.imports.csv import games as csv_games
+from ledger.imports.csv.said import Table
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, frames
@@ -38,11 +39,14 @@ class SaidOfFile:
         source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
         day: when the games of a tournament report were played that names no day.
         dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
+        headings, results: of CSV files, as of ``csv.said.Table``.
     """
 
     source: str | None = None
     day: str | None = None
     dates: str | None = None
+    headings: Mapping[str, str] = attrs.field(factory=dict)
+    results: Mapping[str, str | None] = attrs.field(factory=dict)
 
 
 def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> Iterator[DataFrame]:
@@ -55,8 +59,9 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
     """
     if fmt == "csv":
         return csv_games.frames(
-            source.stream(), source.reading, key_prefix=said.source or "csv", player_namespace=said.source
-        )
+            source.stream(), source.reading, key_prefix=said.source or "csv", player_namespace=said.source,
+            table=Table(headings=said.headings, results=said.results, dates=said.dates),
+        )  # fmt: skip
     if fmt == "chess-com":  # a whole document may stand on one line
         return frames(chess_com.games(source.chunks(), source.reading))
     if fmt == "trf":

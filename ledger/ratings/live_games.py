@@ -78,14 +78,16 @@ class LiveGames:
         games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
         kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in brought])
         running = [[*white, *black] for white, black in zip(brought[0].kept, brought[1].kept, strict=True)]
-        reached = side_rows.write(FEW, self._pool, self._rows, self._rated(game, players, kept), running)
+        rated = self._rated(game, players, kept)
+        folded = side_rows.fold_all(FEW, self._pool, self._rows, rated, running)
+        self._rows.write_current(side_rows.write(FEW, self._pool, self._rows, rated, folded))
         width = len(era.scheme.state)
         after = []
         for side in (0, 1):
             fields = tuple(state[side * width : (side + 1) * width])
             folds = [
                 as_read(table.fold, flat[side * len(flat) // 2 : (side + 1) * len(flat) // 2])
-                for table, flat in zip(self._rows.tables, reached, strict=True)
+                for table, flat in zip(self._rows.tables, folded.running, strict=True)
             ]
             after.append(Carried(Held(self._era, fields, kept.n[side]), folds))
         return after

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 NEVER = -(2**62)  # before any game, milliseconds
+N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
@@ -93,11 +94,13 @@ class PlayerRows:
         self.tables = tuple(tables)
         self.facts = facts_wanted(tables)
         self.wanted = columns_wanted(tables)
+        self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select_kept(table)) for table in tables]
         self._many = [self._select_many(table) for table in tables]
         self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
+        self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
     def last_place(self, player: int) -> tuple[int, int]:
         """How many rated games the player has, and when the last one took its place in rating order, milliseconds."""
@@ -140,17 +143,18 @@ class PlayerRows:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
         return begun(table.fold, None) if row is None else as_read(table.fold, row)
 
-    def in_tournaments(self, table: SideTable, pairs: Sequence[tuple[int, str]]) -> list[list[float]]:
-        """By player and tournament, the running state that the last row of theirs keeps, or with which a fold begins.
+    def in_tournaments(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
+        """The running state that the last row of a player in a tournament keeps, or with which a fold begins.
 
         Args:
-            table: of a fold by tournament; rows that are to go are gone.
-            pairs: the players and the names of tournaments.
+            table: of a fold by tournament.
+            runs: of each a player, the name of a tournament, and a number of the player's games: rows from there on do
+                not count.
         """
         start, rows = begun(table.fold, None), self._in_tournament[table.name]
         found = []
-        for player, tournament in pairs:
-            row = self._connection.execute(rows, (self._number, tournament, player)).fetchone()
+        for player, tournament, before in runs:
+            row = self._connection.execute(rows, (self._number, tournament, player, int(before))).fetchone()
             found.append(start if row is None else as_read(table.fold, row))
         return found
 
@@ -161,30 +165,44 @@ class PlayerRows:
             ProjectionError: there is no such row.
         """
         played = {player: n for player, n in counts.items() if n}
-        asked = (self._number, _json(list(played.items())))
-        kept: list[dict[int, list[float]]] = []
-        states: dict[int, tuple[int, tuple[float, ...]]] = {}
-        width = len(self._pool.state_fields)
-        for table, query in zip(self.tables, self._many, strict=True):
-            if table.by_tournament:
-                kept.append({player: [] for player in played})
-                continue
-            rows = self._connection.execute(query, asked).fetchall()
-            if table.is_sparse:
-                kept.append({row[0]: as_read(table.fold, row[1:]) for row in rows})
-                start = begun(table.fold, None)
-                kept[-1].update((player, start) for player in played.keys() - kept[-1].keys())
-                continue
-            if table.fold is HISTORY:
-                states = {row[0]: (row[1], row[2 : 2 + width]) for row in rows}
-                rows = [(row[0], *row[2 + width :]) for row in rows]
-            kept.append({row[0]: as_read(table.fold, row[1:]) for row in rows})
-            if len(rows) < len(played):
-                missing = min(played.keys() - kept[-1].keys())
-                raise _without_row(table.name, missing, played[missing])
+        width = 1 + len(self._pool.state_fields)
         found = {player: self.begun(None) for player in counts.keys() - played.keys()}
+        history, *others = self.stored(played)
         for player, n in played.items():
-            found[player] = Carried(self._held(*states[player], n), [of_table[player] for of_table in kept])
+            game, *fields = history[player][:width]
+            kept = [history[player][width:], *(of_table[player] for of_table in others)]
+            found[player] = Carried(
+                self._held(game, fields, n),
+                [as_read(table.fold, values) for table, values in zip(self.tables, kept, strict=True)],
+            )
+        return found
+
+    def stored(self, counts: Mapping[int, int], *, whole: bool = False) -> list[dict[int, tuple[Any, ...]]]:
+        """Of each table, by player, what the row of the given game keeps: in the history the game and the state first.
+
+        Of a table with rows of changes it is the last row up to that game, of a table by tournament nothing.
+
+        Args:
+            counts: by player, which of the player's rated games.
+            whole: only of tables with a row for each of them.
+
+        Raises:
+            ProjectionError: there is no such row.
+        """
+        asked = (self._number, _json([int(player) << N_BITS | int(n) for player, n in counts.items()]))
+        found = []
+        for table, query in zip(self.tables, self._many, strict=True):
+            if not table.is_whole and (whole or table.by_tournament):
+                found.append(dict.fromkeys(counts, ()))
+                continue
+            rows = {row[0]: row[1:] for row in self._connection.execute(query, asked)}
+            if table.is_sparse:
+                start = tuple(begun(table.fold, None))
+                rows = {player: rows.get(player, start) for player in counts}
+            if len(rows) < len(counts):
+                missing = min(counts.keys() - rows.keys())
+                raise _without_row(table.name, missing, counts[missing])
+            found.append(rows)
         return found
 
     def _held(self, game: int, fields: Sequence[float], n: int) -> Held:
@@ -197,15 +215,15 @@ class PlayerRows:
         """The question for the rows of many players: of the history with the game and the scheme's state first."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
-        place = "asked.value ->> 1"
+        place = f"(asked.value & {(1 << N_BITS) - 1})"
         if table.is_sparse:
             place = (
-                f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = asked.value ->> 0 '
+                f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = asked.value >> {N_BITS} '
                 f"AND r.n <= {place} ORDER BY r.n DESC LIMIT 1)"
             )
         return (
             f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
-            f"ON h.pool = ?1 AND h.player = asked.value ->> 0 AND h.n = {place}"
+            f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = {place}"
         )
 
     def _era(self, game: int) -> int:
@@ -224,11 +242,28 @@ class PlayerRows:
             raise _without_row(table, player, n)
         return row
 
-    def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert rows in the order of the table's columns; none is nothing to do."""
-        if rows == ():
-            return
-        self._connection.executemany(self._insert[table.name], rows)
+    def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
+        """Insert rows in the order of the table's columns; on request over those of the same players and numbers.
+
+        A row that is replaced by the same one costs SQLite no page.
+        """
+        self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
+
+    def clear(self, table: SideTable, spans: Iterable[tuple[int, int, int]]) -> None:
+        """Delete the rows of players, each from the first to the last of two numbers."""
+        query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n BETWEEN ? AND ?'
+        self._connection.executemany(query, [(self._number, *span) for span in spans])
+
+    def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
+        """The rows of players, each between two numbers, in their order: player, tournament or None, running state."""
+        names = ["h.player", "h.tournament" if table.by_tournament else "NULL"]
+        names += [f'h."{kept.name}"' for kept in table.fold.state]
+        query = (
+            f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h ON h.pool = ?1 "
+            "AND h.player = asked.value ->> 0 AND h.n BETWEEN asked.value ->> 1 AND asked.value ->> 2 ORDER BY 1, h.n"
+        )
+        asked = _json([[int(value) for value in span] for span in spans])
+        return self._connection.execute(query, (self._number, asked)).fetchall()
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
@@ -241,6 +276,9 @@ class PlayerRows:
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms, listed)`` each."""
         self._connection.executemany(WRITE_CURRENT, rows)
+
+    def stand_again(self, players: Iterable[int]) -> None:
+        """Take note of players who were rated again and whose later rows, the last one too, stand as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""
@@ -280,5 +318,5 @@ def _select_kept(table: SideTable) -> str:
 def _select_in_tournament(table: SideTable) -> str:
     """The question for the last running state of a player in a tournament."""
     columns = _quoted(kept.name for kept in table.fold.state)
-    where = "pool = ? AND tournament = ? AND player = ? ORDER BY n DESC LIMIT 1"
+    where = "pool = ? AND tournament = ? AND player = ? AND n < ? ORDER BY n DESC LIMIT 1"
     return f'SELECT {columns} FROM "{table.name}" WHERE {where}'

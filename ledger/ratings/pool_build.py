@@ -31,7 +31,7 @@ from ledger.ratings.rated_games import (
     rated_by_era,
     sides_of,
 )
-from ledger.ratings.side_rows import Folded
+from ledger.ratings.side_rows import TableFold
 from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted, side_tables
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
@@ -233,7 +233,7 @@ class PoolBuild:
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run.max()) + 1)
             self._insert(writer, table, there, _folded(table, run, there, state))
 
-    def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: Folded) -> None:
+    def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: TableFold) -> None:
         """Write the rows of a table."""
         names = [*table.fold.key[1:], *table.fold.stores, *(_STATE + name for name in table.scheme_state)]
         rows = sides.select(pl.lit(self._pool.pool).alias("pool"), *names)
@@ -245,7 +245,7 @@ class PoolBuild:
             )
 
 
-def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> Folded:
+def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
     return side_rows.fold(MANY, table.fold, run, taken, state)
 

@@ -7,24 +7,26 @@ Memory is bounded by the players who are rated again and by the games whose own 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from functools import partial
-from math import inf, isnan
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from ledger.book.fresh import Fresh
-from ledger.book.hypothetical_book import HypotheticalBook, lay_over
+from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, concern_games_alone, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
+from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
 from ledger.ratings import views_file
+from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.history import HISTORY
-from ledger.ratings.listing import is_listed
+from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.side_tables import SideTable
@@ -40,14 +42,6 @@ FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
 LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
 WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
-# What is written over a game is looked up first: a join with the view would read all rows of the player.
-_RATED_BEFORE = f"""
-SELECT n FROM {HISTORY.name} AS h WHERE pool = ? AND player = ? AND coalesce(
-  (SELECT rated_ms FROM temp.{overlay.WRITTEN}games AS w WHERE w.position = h.game),
-  (SELECT rated_ms FROM main.games AS g WHERE g.position = h.game)) < ?
-ORDER BY n DESC LIMIT 1
-"""
-_GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _LISTED = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1 AND"
 _HIGHER = f"{_LISTED} rating <= ? AND rating > ?"
@@ -106,140 +100,91 @@ class PoolPreview(NamedTuple):
     moved: tuple[Moved, ...]
 
 
-class _Last(NamedTuple):
-    """Of a player's last row: the figures, but the game of the highest rating by its position."""
-
-    rating: float
-    games: int
-    listed: bool
-    time_losses: int
-    hera: float | None
-    hera_game: int | None
-
-
-class CollectedRows(PlayerRows):
-    """The rows of one pool, read from the views and written nowhere: of each player the last one is kept."""
-
-    def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
-        super().__init__(connection, pool, tables)
-        names = [name for name, _ in tables[0].columns]
-        self._place = {name: place for place, name in enumerate(names)}
-        quoted = ", ".join(f'"{name}"' for name in names)
-        self._whole = f"SELECT {quoted} FROM {HISTORY.name} WHERE pool = ? AND player = ? AND n = ?"
-        self._rows: dict[int, Sequence[Any] | None] = {}
-        self._reached: dict[int, Sequence[Any]] = {}  # in which the highest rating was reached, of those rated again
-        self._listed: dict[int, bool] = {}
-
-    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """By player, how many rated games have their place in rating order before *ms*, as the game would stand."""
-        if self._pool.by_game:
-            return super().rated_before(players, ms)
-        found = {}
-        for player in players:
-            row = self._connection.execute(_RATED_BEFORE, (self._number, player, ms)).fetchone()
-            found[player] = 0 if row is None else int(row[0])
-        return found
-
-    def write(self, table: SideTable, rows: Iterable[Sequence[Any]]) -> None:
-        """Keep the last row of each player, and that of the highest rating."""
-        assert table.fold is HISTORY  # a preview has no projectors
-        hera_n, last, reached = self._place["hera_n"], self._rows, self._reached
-        for row in rows:
-            player = row[1]
-            last[player] = row
-            if row[hera_n] == row[2]:
-                reached[player] = row
-
-    def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Nothing is deleted: what was written since stands beside the views."""
-
-    def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Keep who is listed."""
-        self._listed.update((row[1], bool(row[-1])) for row in rows)
-
-    def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Make the given row of each player the last one; number 0 leaves none."""
-        for player, base in bases:
-            self._reached.pop(player, None)
-            held = self.carried(player, base).held
-            if held is None:
-                self._rows[player] = None
-            else:
-                self._rows[player] = self._row(HISTORY.name, self._whole, player, base)
-                self._listed[player] = is_listed(self._pool.eras[held.era], held.state)
-
-    @property
-    def players(self) -> list[int]:
-        """Who was rated again, or has no rated game any longer from there on."""
-        return sorted(self._rows)
-
-    def last(self, player: int) -> _Last | None:
-        """What the last row of a player would say; None for who would have none."""
-        row = self._rows[player]
-        if row is None:
-            return None
-        value = {name: row[self._place[name]] for name in ("rating", "n", "time_losses", "hera", "hera_n")}
-        n = int(value["hera_n"])
-        game = None
-        if n:
-            reached = self._reached.get(player)
-            if reached is None or reached[2] != n:
-                game = self._connection.execute(_GAME_OF_ROW, (self._number, player, n)).fetchone()[0]
-            else:
-                game = int(reached[self._place["game"]])
-        return _Last(
-            value["rating"], value["n"], self._listed[player], int(value["time_losses"]), _known(value["hera"]), game
-        )
-
-
 @contextmanager
-def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
-    """The views as they stand at this moment, for reading; what is written over them stays in memory.
+def snapshot(
+    path: str | Path, changes: Callable[[sqlite3.Connection], Iterable[Change]]
+) -> Iterator[sqlite3.Connection]:
+    """The views as they stand at this moment, for reading; what changes write over them stays in memory.
+
+    Args:
+        path: the file of the views.
+        changes: what will be asked about; given the views, as they stood at this moment or before.
 
     Raises:
         StorageError: the file cannot be opened.
         CorruptError: it is damaged.
     """
     with closing(views_file.open_views(path, read_only=True)) as connection, views_file.reading(path):
-        lay_over(connection)
+        if concern_games_alone(connection, changes(connection)):
+            lay_over(connection, OF_GAMES)
+        else:
+            lay_over(connection)
         yield connection
 
 
-def preview(connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry]) -> list[PoolPreview]:
-    """What the pools would be if these entries came next.
+class Preview(NamedTuple):
+    """What would become of the pools in which games are rated again, and of the lists that would differ."""
+
+    pools: list[PoolPreview]
+    lists: list[ListMove]
+
+
+def preview(
+    connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = ()
+) -> Preview:
+    """What the pools, and some lists, would be if these entries came next.
 
     Args:
-        connection: what ``snapshot`` gives.
+        connection: what ``snapshot`` gives; its tables are afterwards as they were.
         journal: the entries that the snapshot knows; those that are added among them.
         entries: with the next positions.
+        asked: published lists; where there are any, every row that is rated again is held in memory.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
     """
+    everybody = _may_move_everybody(connection)
     checkpoint = views_file.position(connection)
     ranked = {pool.name: _is_ranked_by_rows(pool) for pool in stored_pools(connection)}
+    connection.execute("SAVEPOINT as_it_stands")
     book = HypotheticalBook(connection, journal)
     fresh = Fresh()
     book.take(entries, fresh)
     _give_columns(connection, [name for scheme in fresh.adopted for name in scheme.state])
     collected: dict[int, CollectedRows] = {}
-    projections = PoolProjections(book, (), partial(_collecting, collected))
-    found = []
+    projections = PoolProjections(book, (), partial(_collecting, collected, {known.pool for known in asked}))
+    found: list[PoolPreview] = []
+    previewed: dict[str, PreviewedPool] = {}
     for number, start_ms in sorted(fresh.start_ms.items()):
         only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, checkpoint)
         pool = next(pool for pool in book.pools.values() if pool.pool == number)
+        rows = collected[number]
         are_ranked = (ranked.get(pool.name, True), _is_ranked_by_rows(pool))
-        moved = _moved(connection, number, collected[number], are_ranked)
-        found.append(PoolPreview(pool.name, start_ms, games, len(collected[number].players), tuple(moved)))
-    return found
+        moved = tuple(_moved(connection, number, rows, are_ranked))
+        found.append(PoolPreview(pool.name, start_ms, games, len(rows.players), moved))
+        come_or_go = {move.player for move in moved if move.before is None or move.after is None}
+        previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), come_or_go, rows)
+    lists = ListPreview(connection, asked, previewed, everybody=everybody)
+    after = lists.after(book.pools)
+    connection.execute("ROLLBACK TO as_it_stands")
+    return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
+
+
+def _may_move_everybody(connection: sqlite3.Connection) -> bool:
+    """Whether what is previewed changes more than games, so that more tables than theirs were laid over."""
+    return overlay.is_laid_over(connection, "eras")
 
 
 def _collecting(
-    collected: dict[int, CollectedRows], connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]
-) -> PlayerRows:
-    collected[pool.pool] = CollectedRows(connection, pool, tables)
-    return collected[pool.pool]
+    collected: dict[int, CollectedRows], kept: Set[str], connection: sqlite3.Connection, pool: Pool,
+    tables: Sequence[SideTable],
+) -> PlayerRows:  # fmt: skip
+    rows = CollectedRows(connection, pool, tables)
+    if pool.name in kept:
+        rows.keep_all()
+    collected[pool.pool] = rows
+    return rows
 
 
 def _give_columns(connection: sqlite3.Connection, wanted: Iterable[str]) -> None:
@@ -271,10 +216,14 @@ def _moved(
     players = rows.players
     found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
     before = {
-        player: _Last(rating, n, bool(listed), time_losses, hera, game)
+        player: LastRow(rating, n, bool(listed), time_losses, hera, game)
         for player, rating, n, listed, time_losses, hera, _, game in found
     }
-    after = {player: last for player in players if (last := rows.last(player)) is not None}
+    after = {
+        player: last
+        for player in players
+        if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
+    }
     ranks = _ranks(connection, number, before, after)
     positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
     keys = dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
@@ -285,7 +234,7 @@ def _moved(
             yield Moved(player, stood, stands)
 
 
-def _figures(last: _Last | None, rank: int | None, keys: Mapping[int, str]) -> Figures | None:
+def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str]) -> Figures | None:
     if last is None:
         return None
     game = None if last.hera_game is None else keys[last.hera_game]
@@ -293,7 +242,7 @@ def _figures(last: _Last | None, rank: int | None, keys: Mapping[int, str]) -> F
 
 
 def _ranks(
-    connection: sqlite3.Connection, number: int, before: Mapping[int, _Last], after: Mapping[int, _Last]
+    connection: sqlite3.Connection, number: int, before: Mapping[int, LastRow], after: Mapping[int, LastRow]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """The places of players among all who are listed, now and then."""
     left, come = _points(before), _points(after)
@@ -310,7 +259,7 @@ def _ranks(
     return now, then
 
 
-def _points(figures: Mapping[int, _Last]) -> list[tuple[float, int]]:
+def _points(figures: Mapping[int, LastRow]) -> list[tuple[float, int]]:
     """The places of those who are listed in the order of a ranking."""
     return sorted((-last.rating, player) for player, last in figures.items() if last.listed)
 
@@ -341,7 +290,3 @@ def _passed(order: Iterable[tuple[float, int]], points: Sequence[tuple[float, in
             return found
         passed += 1
     return found | dict.fromkeys(points[place:], passed)
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or isnan(value) else value

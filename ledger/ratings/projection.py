@@ -36,6 +36,8 @@ from ledger.ratings.rated_games import (
     touch,
 )
 from ledger.ratings.side_tables import SideTable, side_tables
+from ledger.ratings.walks import Walk, parts, standing_again
+from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.schemes.scheme import Newcomer
@@ -63,27 +65,6 @@ class Before:
     held: list[Held | None]
     newcomers: list[Newcomer | None]
     running: list[Any]
-
-
-@attrs.define
-class Walk:
-    """What a way through the games of a pool, block by block, has met so far.
-
-    Attributes:
-        start_ms: its first place in rating order; nothing before it changes.
-        checkpoint: games at later journal positions are fresh.
-        touched: players whose games from here on are re-rated.
-        skipped: by player, games from the start on that stood as they are.
-        carried: what each player brings along who was re-rated, as long as another block follows.
-        met: the players who were re-rated.
-    """
-
-    start_ms: int
-    checkpoint: int
-    touched: set[int]
-    skipped: dict[int, int] = attrs.Factory(dict)
-    carried: dict[int, Carried] = attrs.Factory(dict)
-    met: set[int] = attrs.Factory(set)
 
 
 class PoolProjection:
@@ -119,10 +100,13 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
-        walk = Walk(start_ms, checkpoint, set(concerned))
+        walk = Walk.begun(start_ms, checkpoint, concerned)
         rated = 0
-        for block, more in _with_more(blocks):
-            rated += self._update(block, walk, more=more)
+        with collector_paused():
+            for block, more in _with_more(blocks):
+                rated += self._update(block, walk, more=more)
+        self._rows.drop_after(walk.surplus)
+        self._rows.write_current(walk.current.values())
         gone = concerned - walk.met
         if gone:
             self._drop_rows(sorted(gone), walk)
@@ -132,6 +116,10 @@ class PoolProjection:
         """Re-rate what is touched of one block; returns how many games."""
         cols = FEW if len(block) < engine.COMPILE_FROM else MANY
         games = as_games(cols, block, walk.checkpoint, self.pool, self.facts)
+        return sum(self._update_part(cols, part, walk, more=more or follows) for part, follows in parts(games))
+
+    def _update_part(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> int:
+        """Re-rate what is touched of a part of a block; returns how many games."""
         affected = self._affected(cols, games, walk, more=more)
         if not len(affected):
             return 0
@@ -140,10 +128,13 @@ class PoolProjection:
         numbers = cols.lists([players])[0]
         before = self._before(cols, numbers, walk, games)
         rated = self._rate(cols, games, players, white, black, before, more=more)
-        running = side_rows.write(cols, self.pool, self._rows, rated, before.running)
-        walk.met.update(numbers)
+        folded = side_rows.fold_all(cols, self.pool, self._rows, rated, before.running)
+        standing = standing_again(cols, self._rows, walk, rated, folded) if more else {}
+        walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, replacing=True))
         if more:
-            self._carry(cols, before, running, walk)
+            self._carry(cols, before, folded.running, walk)
+            self._rows.stand_again(standing)
+            walk.leave(standing)
         return len(affected)
 
     def _affected(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> Column:
@@ -160,16 +151,11 @@ class PoolProjection:
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         hit, passed = cols.lists([touched, skipped])
         walk.touched.update(player for player, flag in zip(numbers, hit, strict=True) if flag)
-        for player, count in zip(numbers, passed, strict=True):
-            if count:
-                walk.skipped[player] = walk.skipped.get(player, 0) + count
+        walk.note_passed(numbers, passed)
         return cols.where(affected)
 
     def _before(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Before:
-        """What each player carries, or the last row before the first re-rated game; who has none is a newcomer.
-
-        The later rows of a player who is met for the first time go.
-        """
+        """What each player carries, or the last row before the first re-rated game; who has none is a newcomer."""
         first_ms: dict[int, int] = {}
         for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
             first_ms.setdefault(white, ms)
@@ -197,19 +183,19 @@ class PoolProjection:
         )
 
     def _carried_from_rows(self, players: Sequence[int], walk: Walk) -> dict[int, Carried]:
-        """By player who is met for the first time, the last row before the first re-rated game; the later ones go."""
+        """By player who is met for the first time, or again, the last row before the first re-rated game."""
         last = self._rows.last_places(players)
         counts = {player: last[player][0] if player in last else 0 for player in players}
+        walk.stored.update(counts)
         later = [player for player, (_, place) in last.items() if place >= walk.start_ms]
         if later:
             counts.update(self._bases(later, walk))
-        carried = self._rows.many_carried(counts)
-        self._rows.drop_after([(player, counts[player]) for player in later])
-        return carried
+        return self._rows.many_carried(counts)
 
     def _bases(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
         """By player, how many rated games stand as they are: those before the start, and those passed over since."""
-        before = self._rows.rated_before(players, walk.start_ms)
+        unknown = [player for player in players if player not in walk.stood]
+        before = {**walk.stood, **self._rows.rated_before(unknown, walk.start_ms)}
         return {player: before[player] + walk.skipped.get(player, 0) for player in players}
 
     def _carry(self, cols: Columns, before: Before, running: list[Column], walk: Walk) -> None:

@@ -22,8 +22,8 @@ from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 
 
-class Folded(NamedTuple):
-    """What a fold makes of sides.
+class TableFold(NamedTuple):
+    """What the fold of one table makes of sides.
 
     Attributes:
         columns: of each side that has a row, the running state after it, a column for each field.
@@ -40,73 +40,132 @@ class Folded(NamedTuple):
         return column if self.places is None else cols.take(column, self.places)
 
 
-def write(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> list[Column]:
-    """Fold and write all sides of rated games.
+class InTournaments(NamedTuple):
+    """The sides of a part that are of tournaments, as a fold by tournament takes them.
+
+    Attributes:
+        sides: their columns, by name.
+        pairs: player and tournament of each run.
+        run: by side, the place of its run among *pairs*.
+    """
+
+    sides: dict[str, Column]
+    pairs: list[tuple[int, str]]
+    run: list[int]
+
+
+class Folded(NamedTuple):
+    """What the folds of the tables make of the sides of rated games.
+
+    Attributes:
+        sides: the columns of the sides, by name, sorted by player and game number.
+        players: whose they are.
+        begun: by table, the running state before the sides, flat, by player or by run of a tournament.
+        kept: by table, the running state after each side that has a row.
+        running: by table, the running state that each player has reached, flat; of a fold by tournament nothing.
+        tournaments: by name of a table by tournament, its sides and runs.
+    """
+
+    sides: dict[str, Column]
+    players: list[int]
+    begun: list[Column]
+    kept: list[TableFold]
+    running: list[Column]
+    tournaments: dict[str, InTournaments]
+
+
+def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> Folded:
+    """Fold all sides of rated games.
 
     Args:
         cols: how the columns are held.
         pool: the pool.
-        rows: where they are written.
-        rated: what is written.
-        running: by table, the running state of its fold, flat, by player; of a fold by tournament nothing.
-
-    Returns:
-        The running states after these sides.
+        rows: whose tables are to be filled.
+        rated: what is folded.
+        running: by table, the running state of its fold, flat, by player; left as it is. Folds by tournament go on from
+            the rows that stand.
     """
     sides = sides_of(cols, pool, rated, rows.wanted)
     lengths = [last - first for first, last in pairwise(rated.starts)]
     sides["player"] = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
     if "listed" in rows.wanted:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
-    after = []
-    for table, state in zip(rows.tables, running, strict=True):
+    found = Folded(sides, rated.players, list(running), [], [], {})
+    for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
         if table.by_tournament:
-            _write_in_tournaments(cols, pool, rows, table, sides)
-            after.append(state)
+            there, begun = _in_tournaments(cols, rows, table, sides, rated)
+            found.tournaments[table.name], found.begun[number] = there, begun
+            found.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
+            found.running.append(cols.floats(()))
             continue
         folded = fold(cols, table.fold, sides["owner"], sides, state)
         if table.fold is HISTORY:
             sides |= of_history(cols, folded, rows.wanted)
+        found.kept.append(folded)
+        found.running.append(folded.reached)
+    return found
+
+
+def write(
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, folded: Folded, *, replacing: bool = False
+) -> list[tuple[Any, ...]]:
+    """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
+
+    Args:
+        cols: how the columns are held.
+        pool: the pool.
+        rows: where they are written.
+        rated: what is written.
+        folded: what ``fold_all`` gives for it.
+        replacing: rows with these numbers may be there, and are replaced.
+    """
+    for table, kept in zip(rows.tables, folded.kept, strict=True):
+        if replacing and not table.is_whole:
+            rows.clear(table, spans(cols, rated))
+        sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
         further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        rows.write(table, _rows(cols, pool, table, sides, folded, further))
-        after.append(folded.reached)
+        rows.write(table, _rows(cols, pool, table, sides, kept, further), replacing=replacing and table.is_whole)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
-    last = [*(cols.take(sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
-    rows.write_current(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
-    return after
+    last = [*(cols.take(folded.sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
+    return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
 
 
-def of_history(cols: Columns, folded: Folded, wanted: Set[str]) -> dict[str, Column]:
+def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
+    """Of each player who was rated, the number of the first and of the last of the rated games."""
+    firsts = cols.take(rated.order, cols.small(rated.starts[:-1]))
+    lasts = cols.take(rated.order, cols.small([last - 1 for last in rated.starts[1:]]))
+    first, last = cols.lists([cols.take(rated.n, firsts), cols.take(rated.n, lasts)])
+    return list(zip(rated.players, first, last, strict=True))
+
+
+def of_history(cols: Columns, folded: TableFold, wanted: Set[str]) -> dict[str, Column]:
     """The columns of a side that are wanted and stand in the state of the history."""
     return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in wanted else {}
 
 
-def _write_in_tournaments(
-    cols: Columns, pool: Pool, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column]
-) -> None:
-    """Fold and write those sides that are of a tournament, each fold from where its player's last row in it stands."""
+def _in_tournaments(
+    cols: Columns, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column], rated: Rated
+) -> tuple[InTournaments, Column]:
+    """The sides that are of a tournament, and of each run, flat, what the player's last row in it before them keeps."""
     places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
-    if not places:
-        return
     at = cols.small(places)
     there = {name: cols.take(sides[name], at) for name in {"n", *table.fold.wants}}
     there["player"] = [sides["player"][place] for place in places]
     runs: dict[tuple[int, str], int] = {}
     run = [runs.setdefault(pair, len(runs)) for pair in zip(there["player"], there["tournament"], strict=True)]
-    state = [value for kept in rows.in_tournaments(table, list(runs)) for value in kept]
-    folded = fold(cols, table.fold, cols.small(run), there, cols.floats(state))
-    rows.write(table, _rows(cols, pool, table, there, folded, []))
+    first = {player: n for player, n, _ in spans(cols, rated)}
+    begun = rows.in_tournaments(table, [(player, name, first[player]) for player, name in runs])
+    return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
 
 
 def _rows(
-    cols: Columns, pool: Pool, table: SideTable, sides: Mapping[str, Column], folded: Folded, further: Sequence[Column]
-) -> Iterable[Sequence[Any]]:
+    cols: Columns, pool: Pool, table: SideTable, sides: Mapping[str, Column], folded: TableFold,
+    further: Sequence[Column],
+) -> Iterable[Sequence[Any]]:  # fmt: skip
     """The rows of a table from the columns of sides, the running state, and further columns that the table has."""
     players = sides["player"]
     if folded.places is not None:
         players = [players[place] for place in cols.lists([folded.places])[0]]
-        if not players:
-            return ()
     names = [*table.fold.key[2:], *table.fold.stores]
     stored = [folded.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
     return zip([pool.pool] * len(players), players, *cols.lists([*stored, *folded.columns]), strict=True)
@@ -122,7 +181,7 @@ def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Colu
     return listed_flags(cols, pool, rated_ms, fields)
 
 
-def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, Column], state: Column) -> Folded:
+def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, Column], state: Column) -> TableFold:
     """Fold sides.
 
     Args:
@@ -152,6 +211,6 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
         raise ProjectionError(projector.name, message) from error
     columns = [cols.field(out, i, width) for i in range(width)]
     if not sparse:
-        return Folded(columns, None, reached)
+        return TableFold(columns, None, reached)
     places = cols.where(changed)
-    return Folded([cols.take(column, places) for column in columns], places, reached)
+    return TableFold([cols.take(column, places) for column in columns], places, reached)

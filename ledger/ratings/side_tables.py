@@ -42,6 +42,11 @@ class SideTable:
         return self.fold.rows == CHANGES
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has a row for each side of each rated game."""
+        return not self.is_sparse and not self.by_tournament
+
+    @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and SQL types of its columns, in the order of its rows."""
         return [

@@ -180,7 +180,8 @@ def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers:
     every = upsets.upsets(achievers, margin=0)
     assert {row["game"] for row in every} == {"g1", "g3", "g6"}  # Cleo was rated below Ann
     assert [row["surplus"] for row in every] == sorted((row["surplus"] for row in every), reverse=True)
-    assert [row["game"] for row in upsets.upsets(achievers, margin=0, person=achievers.player("Cleo"), until="2005")] == ["g3"]
+    of_cleo = upsets.upsets(achievers, margin=0, person=achievers.player("Cleo"), until="2005")
+    assert [row["game"] for row in of_cleo] == ["g3"]
     assert upsets.upsets(achievers, since="2005-12-02") == []
     assert len(upsets.upsets(achievers, margin=0, limit=2)) == 2
 
@@ -251,7 +252,8 @@ def test_a_ledger_that_was_opened_without_a_read_model_says_so(achievers_path: P
 
 
 def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> None:
-    for words in (["best", achievers_path, "Ann"], ["streaks", achievers_path, "Ann"], ["time-losses", achievers_path, "Ann"]):
+    for command in ("best", "streaks", "time-losses"):
+        words = [command, achievers_path, "Ann"]
         rows = json.loads(run(*words).out)
         assert rows
         for options in (["-t"], ["--csv"], ["--at", "2006-01-11"]):

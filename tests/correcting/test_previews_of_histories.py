@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from ledger.ledger import Ledger
 from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.drawn_clubs import CAFE, clubs, games, is_first
 from tests.kit.drawn_ledgers import new_ledger
-from tests.kit.impacts import as_plain, check, counting_games, file_digests, standings
+from tests.kit.impacts import as_plain, check, check_lists, counting_games, file_digests, revised_lists, standings
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
 
@@ -61,16 +62,26 @@ def test_the_preview_of_any_proposal_is_what_its_approval_makes(
             del waiting[:count]
             ledger.catch_up()
             account.read(ledger.journal)
+            publish(data, ledger)
             changes = what_may_be(ledger, Drawing(data.draw, account).changes(ledger.corrections.drafts))
             if changes:
                 compare(ledger, changes, way)
+
+
+def publish(data: st.DataObject, ledger: Ledger) -> None:
+    """Publish the list of an instant in each pool, whatever it looks like; not one of the future."""
+    for pool in ledger.pools():
+        with suppress(RejectedError):
+            ledger.publications.publish(
+                data.draw(st.sampled_from(INSTANTS)), pool.name, actor="adam", despite_complaints=True
+            )
 
 
 def compare(ledger: Ledger, changes: Sequence[Change], way: str) -> None:
     """Preview changes, propose them, preview the proposal, approve it: four times the same."""
     unproposed = ledger.preview(changes)
     number = ledger.propose(changes, reason="because", by="eve").proposal
-    before, files = standings(ledger), file_digests(ledger.path.parent)
+    before, lists, files = standings(ledger), revised_lists(ledger), file_digests(ledger.path.parent)
     with forced(way), counting_games() as games:
         impact = ledger.preview(number)
     assert file_digests(ledger.path.parent) == files
@@ -85,3 +96,4 @@ def compare(ledger: Ledger, changes: Sequence[Change], way: str) -> None:
         ledger.catch_up()
     assert impact.games == sum(games)
     check(impact, before, standings(ledger))
+    check_lists(impact, lists, revised_lists(ledger))

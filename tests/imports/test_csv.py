@@ -68,7 +68,7 @@ def test_mending_a_bad_row_moves_no_other_key() -> None:
 def test_lines_are_counted_as_the_file_has_them(size: int, end: str) -> None:
     content = (
         '"white",black,result,date\nAnn,Bob,1-0,2013\n\n"Ann\nthe ""Great""","Bob, Jr",1-0,2013\n   \n'
-        'Ann,Bob,x,2013\n"Ann\n\nB",Bob,y,2013\nAnn,Bob\nAnn,Bob,1-0,2013,\nAnn,"",0-1,2013\nZoe,Bob,0-1,"2013"'
+        'Ann,Bob,x,2013\n"Ann\n\nB",Bob,y,2013\nAnn,Bob\nAnn,Bob,1-0,2013,x\nAnn,"",0-1,2013\nZoe,Bob,0-1,"2013"'
     ).replace("\n", end)
     games, faults, _ = read_csv(content, size)
     assert [(game["line"], game["white_name"], game["black_name"]) for game in games] == [
@@ -144,7 +144,8 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
     csv.writer(out, lineterminator=ends).writerows([("white", "black", "result", "date", "plies"), *rows])
     games, faults, skipped = read_csv(out.getvalue())
     assert (games, faults, skipped) == read_csv(out.getvalue(), size)
-    assert len(games) + len({line for line, _ in faults}) + sum(skipped.values()) == len(rows)
+    said = [row for row in rows if any(map(str.strip, row))]  # a row of dividers alone is none
+    assert len(games) + len({line for line, _ in faults}) + sum(skipped.values()) == len(said)
     for game in games:
         # A record reader that never heard of chess must find the same name on the same line.
         text = out.getvalue().replace("\r\n", "\n").split("\n", game["line"] - 1)[-1]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from ledger.answers.publications import same
 from ledger.book.fresh import Fresh
 from ledger.correcting.previews import Impact
+from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
+from ledger.ratings.lists import by_player, rows_in_force
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
 
@@ -52,6 +56,33 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
             assert _unranked(stood) == _unranked(stands), who
 
 
+def revised_lists(ledger: Ledger) -> dict[str, dict[int, ListRow]]:
+    """By name of each published list that is its instant's last edition, the rows as revised now, by player."""
+    ledger.level()
+    found = {}
+    for asked in ledger.publications.last_editions():
+        states = PlayerStates(ledger.views.connection, ledger.pool(asked.pool))
+        found[asked.name] = by_player(rows_in_force(states, asked.at_ms))
+    return found
+
+
+def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], after: Mapping[str, Any]) -> None:
+    """Fail where an impact names another list than those that differ, other numbers, or another largest change."""
+    said = {move.name: move for move in impact.lists}
+    for name, now in before.items():
+        then = after[name]
+        differing = {player for player in now.keys() | then.keys() if not same(now.get(player), then.get(player))}
+        assert (name in said) == bool(differing), name
+        if differing:
+            move = said[name]
+            assert move.players == len(differing)
+            sizes = [abs(then[player].rating - now[player].rating) for player in now.keys() & then.keys()]
+            assert (move.largest is None) == (not any(sizes))
+            if move.largest is not None:
+                assert (move.before, move.after) == (now[move.largest].rating, then[move.largest].rating)
+                assert abs(then[move.largest].rating - now[move.largest].rating) == max(sizes)
+
+
 def _alike(said: Figures | None, found: Figures | None) -> bool:
     if said is None or found is None or said.rank is not None:
         return said == found
@@ -85,4 +116,4 @@ def counting_games() -> Iterator[list[int]]:
 
 def as_plain(impact: Impact) -> dict[str, Any]:
     """The parts of an impact that no clock influences."""
-    return {"games": impact.games, "players": impact.players, "moves": impact.moves}
+    return {"games": impact.games, "players": impact.players, "moves": impact.moves, "lists": impact.lists}

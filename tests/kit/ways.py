@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from ledger.book import judging
-from ledger.ratings import engine, views
+from ledger.ratings import engine, views, walks
 
 # The numbers are thresholds.
 WAYS: Mapping[str, Mapping[str, int]] = {
@@ -18,8 +18,10 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "built aside": {"BUILD_FROM": 1},
     "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
     "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0},
+    "in short strides": {"STRIDE": 1},
+    "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
 }
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging}  # of a threshold; else ``views``
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": walks}  # else ``views``
 
 
 @contextmanager

@@ -50,6 +50,7 @@ class TestBounds:
             ("stored", "events/s", "eventsourcing, repository.get", ">= 8", ">= 15"),
             ("late", "s", "the same in the journal that took least", "<= 1.5", ""),
             ("correction", "s", "the same in the journal that took least", "<= 1.5", ""),
+            ("preview", "s", "the correction itself", "<= 1.2", ""),
             ("void-many", "s", "bare delete and executemany of the same rows", "<= 2", ""),
             ("show", "s", "sqlite-utils rows", "<= 0.7", "<= 0.4"),
             ("first-build", "s", "executemany of the same rows", "<= 1.2", "<= 0.8"),

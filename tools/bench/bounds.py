@@ -153,6 +153,7 @@ _JOURNAL = (
 _LATE = (_time("late", "late", "a late result", "the same in the journal that took least", 1.5),)
 _CORRECTIONS = (
     _time("correction", "corrections", "a correction", "the same in the journal that took least", 1.5),
+    _time("preview", "corrections", "the preview of a correction", "the correction itself", 1.2),
     _time("correction-rebuild", "corrections", "a correction", "rebuild of all views"),
     _time("correction-replay", "corrections", "a correction", "eventsourcing, the log replayed"),
     _time(

@@ -1,4 +1,4 @@
-"""Corrections: of one game some games back, of 500 games of one player, beside the bare writing of the same rows.
+"""Corrections: of one game some games back, and its preview; of 500 games of one player, beside bare SQL.
 
 Beside them stand the ways of who keeps no rows to go on from: to rebuild all, and to replay a log of events.
 """
@@ -49,9 +49,14 @@ def correction_lines(sets: Sequence[GameSet], rounds: int, events: int) -> Itera
             ledger.catch_up()
         backs = [back for back in GAMES_BACK if back <= length]
         taken = {back: _corrected(back, length, sets, ledgers, rounds * ROUNDS) for back in backs}
+        corrections = {
+            back: {name: [correction for _, correction in pairs] for name, pairs in taken[back].items()}
+            for back in backs
+        }
         for back in backs:
-            yield from _lines_of_lengths(back, sets, taken[back])
-        yield from _naive_lines(backs[-1], sets, taken[backs[-1]], pace)
+            yield from _lines_of_lengths(back, sets, corrections[back])
+            yield from _preview_lines(back, sets, taken[back])
+        yield from _naive_lines(backs[-1], sets, corrections[backs[-1]], pace)
     yield from _void_lines([data for data in sets if data.games <= MOST_ANNULLED_FROM][-1], rounds)
 
 
@@ -65,12 +70,15 @@ class _Corrected:
         self._outcomes = ("white", "black") if outcome == "black" else ("black", "white")
         self._corrections = 0
 
-    def correct(self) -> Cost:
-        """Propose another result, approve it, and see all that follows rated."""
+    def correct(self) -> tuple[Cost, Cost]:
+        """Preview another result; propose it, approve it, and see all that follows rated: what each of the two took."""
         outcome = self._outcomes[self._corrections % 2]
         self._corrections += 1
         drafts = self._ledger.corrections.drafts
-        return cost_of(lambda: _approve(self._ledger, drafts.replace(self._fact, {"outcome": outcome})))
+        return (
+            cost_of(lambda: self._ledger.preview([drafts.replace(self._fact, {"outcome": outcome})])),
+            cost_of(lambda: _approve(self._ledger, drafts.replace(self._fact, {"outcome": outcome}))),
+        )
 
 
 def _approve(ledger: Ledger, change: Change) -> int:
@@ -82,7 +90,7 @@ def _approve(ledger: Ledger, change: Change) -> int:
 
 def _corrected(
     back: int, length: int, sets: Sequence[GameSet], ledgers: Sequence[Ledger], rounds: int
-) -> dict[str, list[Cost]]:
+) -> dict[str, list[tuple[Cost, Cost]]]:
     corrected = [_Corrected(ledger, tail_ms(length - back)) for ledger in ledgers]
     works = {data.name: game.correct for data, game in zip(sets, corrected, strict=True)}
     in_turns(works, 1)  # to warm up
@@ -98,6 +106,16 @@ def _lines_of_lengths(back: int, sets: Sequence[GameSet], taken: Mapping[str, li
                 "rival": f"the same in the journal that took least ({least})",
             }
             yield from both_lines("correction", f"journal of {data.name}", taken[data.name], taken[least], **words)
+
+
+def _preview_lines(
+    back: int, sets: Sequence[GameSet], taken: Mapping[str, list[tuple[Cost, Cost]]]
+) -> Iterator[Line]:
+    """What would become of all, worked out and written nowhere, beside the correction itself."""
+    for data in sets:
+        previews, corrections = zip(*taken[data.name], strict=True)
+        what = f"the preview of a correction {back:,} games back"
+        yield from both_lines("preview", f"journal of {data.name}", previews, corrections, what=what)
 
 
 def _naive_lines(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import click
 
 from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX
+from ledger.imports.csv.header import headings_given
+from ledger.imports.csv.said import results_given
 from ledger.imports.days import ORDERS
 from ledger.imports.encodings import text_encoding
 from ledger.imports.files import FORMATS
@@ -38,6 +41,14 @@ from .importing import Wish, check_files, import_file
 )
 @click.option("--dates", type=click.Choice(ORDERS), help="What 04/05/2024 is: the day first (dmy), or the month (mdy).")
 @click.option(
+    "--column", "columns", multiple=True, metavar="COLUMN=HEADING",
+    help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
+)
+@click.option(
+    "--result", "results", multiple=True, metavar="WORD=RESULT",
+    help="What a word of a CSV file means, such as Sieg=1-0; repeatable.",
+)
+@click.option(
     "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
 )
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
@@ -45,7 +56,7 @@ from .importing import Wish, check_files, import_file
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
     strict: bool, record_alike: bool, open_tournaments: bool, fmt: str | None, source: str | None, dates: str | None,
-    day: str | None, encoding: str | None, actor: str,
+    columns: Sequence[str], results: Sequence[str], day: str | None, encoding: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
 
@@ -59,10 +70,11 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf --open-tournaments
+      rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
-    said = _said(source, dates, day)
+    said = _said(source, dates, day, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -85,7 +97,9 @@ def import_(
         sys.exit(REFUSED)
 
 
-def _said(source: str | None, dates: str | None, day: str | None) -> SaidOfFile:
+def _said(
+    source: str | None, dates: str | None, day: str | None, columns: Sequence[str], results: Sequence[str]
+) -> SaidOfFile:
     if source is not None and not PREFIX.fullmatch(source):
         raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
     if day is not None:
@@ -93,7 +107,20 @@ def _said(source: str | None, dates: str | None, day: str | None) -> SaidOfFile:
             instant_ms(day)
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
-    return SaidOfFile(source=source, day=day, dates=dates)
+    return SaidOfFile(
+        source=source, day=day, dates=dates, headings=_understood("--column", headings_given, columns),
+        results=_understood("--result", results_given, results),
+    )  # fmt: skip
+
+
+Given = TypeVar("Given")
+
+
+def _understood(option: str, meaning: Callable[[Sequence[str]], Given], words: Sequence[str]) -> Given:
+    try:
+        return meaning(words)
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {error}") from None
 
 
 def _encoding(given: str | None) -> str | None:

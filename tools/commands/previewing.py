@@ -33,7 +33,8 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
 
     The numbers are those that 'approve' will give, to the last bit, as long as nothing else is recorded before:
     'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is
-    that after the last rated game; a rank is told where the last games alone say who stands where.
+    that after the last rated game; a rank is told where the last games alone say who stands where. Published lists that
+    would say something else, as revised, are named.
 
     \b
     Example:
@@ -47,10 +48,10 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
         pictures.check_available()
     with level(db_path) as ledger:
         impact = ledger.preview(number)
-        rows = impacts.moves(ledger, impact)
+        rows, lists = impacts.moves(ledger, impact), impacts.lists(ledger, impact)
     if picture is not None:
         output.save(picture, move_pictures.draw(impact, rows, picture.suffix))
-    tell(impact, rows, limit, fmt)
+    tell(impact, rows, lists, limit, fmt)
 
 
 def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
@@ -70,7 +71,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     since, known = ledger.corrections.recorded_since(number)
     if since:
         impact = ledger.preview(number)
-        tell(impact, impacts.moves(ledger, impact), None, "table")
+        tell(impact, impacts.moves(ledger, impact), impacts.lists(ledger, impact), None, "table")
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
         output.error(f"{words}: approve with --seen {impact.seen}; nothing was recorded", "unseen:")
@@ -78,21 +79,26 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     return known
 
 
-def tell(impact: Impact, rows: list[dict[str, Any]], limit: int | None, fmt: str | None) -> None:
+def tell(
+    impact: Impact, rows: list[dict[str, Any]], lists: list[dict[str, Any]], limit: int | None, fmt: str | None
+) -> None:
     """Write an impact.
 
     Args:
         impact: what would move.
         rows: the same, player by player.
+        lists: the published lists that would differ.
         limit: how many of them, as the user gave it.
         fmt: as ``output.write`` takes it.
     """
     most = limits.shown(limit, fmt, MOVES_IN_A_TABLE)
     if fmt is None:
-        output.write_one({**impacts.summary(impact), "moves": rows[:most]}, None)
+        output.write_one({**impacts.summary(impact), "lists": lists, "moves": rows[:most]}, None)
         return
     if fmt == "table":
         output.answer(_head(impact))
+        for row in lists:
+            output.answer(_list_words(row))
         if not rows:
             return
         output.answer()
@@ -105,6 +111,14 @@ def _head(impact: Impact) -> str:
     changed = f"{counted(impact.moved, 'rating')} would change" if impact.moved else "no rating would change"
     seen = f"worked out for {entries(impact.seen)}: approve with --seen {impact.seen}"
     return f"proposal {impact.proposal}: {moved}; {changed}; about {impact.seconds:.1f} s; {seen}"
+
+
+def _list_words(row: dict[str, Any]) -> str:
+    """What would become of a published list, on one line."""
+    words = f"list {row['list']}, as revised: {counted(row['players'], 'player')} would differ"
+    if row["player"] is None:
+        return words
+    return f"{words}, most of all {row['name']}: {row['before']:.1f} to {row['after']:.1f}"
 
 
 def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:

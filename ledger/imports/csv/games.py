@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -52,6 +53,7 @@ from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_insta
 from ledger.imports.csv.header import Layout, read_header
 from ledger.imports.csv.repeats import Tally
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
+from ledger.imports.csv.said import NOTHING_SAID, Table
 from ledger.imports.reading import Faults, Reading, name_identity
 from ledger.runtime.lazy import pl
 
@@ -68,6 +70,7 @@ def frames(
     *,
     key_prefix: str = "csv",
     player_namespace: str | None = None,
+    table: Table = NOTHING_SAID,
 ) -> Iterator[DataFrame]:
     """The good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
 
@@ -78,6 +81,7 @@ def frames(
         key_prefix: goes before keys that hold no colon.
         player_namespace: where names and bare ids come from, such as ``lichess``: they become
             ``lichess:ann`` in small letters.
+        table: what somebody says of this table.
 
     Raises:
         ValueError: the prefix or the namespace could not stand in a key.
@@ -87,11 +91,11 @@ def frames(
             raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
     rows = RowReader(stream, size, reading)
     try:
-        layout = read_header(rows.header())
+        layout = read_header(rows.header(), headings=table.headings)
     except ValueError as error:
-        reading.fault_of_file(1, str(error))
+        reading.fault_of_file(max(1, rows.line - 1), str(error))
         return
-    converter = _Converter(layout, key_prefix, player_namespace)
+    converter = _Converter(layout, key_prefix, player_namespace, table)
     for cells, broken in rows.blocks(layout):
         frame, faults = converter.convert(cells, reading)
         reading.take(broken, faults)
@@ -102,7 +106,7 @@ def frames(
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
 
 
-def _plan(namespace: str | None) -> _Plan:
+def _plan(namespace: str | None, table: Table) -> _Plan:
     """How each column is understood, in the order in which the faults of a row are told."""
 
     def identified(text: str) -> str | None:
@@ -113,12 +117,12 @@ def _plan(namespace: str | None) -> _Plan:
 
     name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
     rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, values.MAX_RATING)
-    instant, flag = Meaning(values.instant), Meaning(values.flag, pl.Boolean)
+    instant, flag = Meaning(partial(values.instant, order=table.dates)), Meaning(values.flag, pl.Boolean)
     plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
     for side in ("white", "black"):
         plan |= {side: (name, None), f"{side}_id": (identity, None), f"{side}_fide_id": (fide, plain_numbers)}
     return plan | {
-        "result": (Meaning(values.result), None),
+        "result": (Meaning(table.result), None),
         "termination": (Meaning(values.termination), None),
         "ended_by_checkmate": (flag, None),
         "stalemate": (flag, None),
@@ -146,16 +150,30 @@ def _is(column: Column, word: str) -> Series:
     return (column.values == word).fill_null(value=False)
 
 
+def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Series, nobody: Series) -> None:
+    """Count the rows that are left out. Below a table stand rows of nothing but dividers, and sums."""
+    nameless = unfinished & (table["white_id"].is_null() | table["black_id"].is_null())
+    empty = nameless
+    if nameless.any():
+        said = pl.any_horizontal(pl.exclude("line").str.strip_chars().str.len_bytes().fill_null(0) > 0)
+        empty = nameless & ~cells.select(said.alias("said"))["said"]
+    for reason, mask in (
+        ("unfinished", unfinished & ~nameless), ("rows without a game", nameless & ~empty), ("both forfeited", nobody),
+    ):  # fmt: skip
+        if count := int(mask.sum()):
+            reading.skipped[reason] += count
+
+
 class _Converter:
     """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
 
-    def __init__(self, layout: Layout, key_prefix: str, player_namespace: str | None) -> None:
+    def __init__(self, layout: Layout, key_prefix: str, player_namespace: str | None, table: Table) -> None:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
         self._prefix = f"{key_prefix}:"
         self._repeats = Tally()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
-        self._plan = _plan(player_namespace)
+        self._plan = _plan(player_namespace, table)
         self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
@@ -172,10 +190,10 @@ class _Converter:
         if "termination" in columns:
             unfinished |= _is(columns["termination"], values.UNTERMINATED)
         nobody = _is(results, values.BOTH_FORFEITED) & ~unfinished
-        for reason, mask in (("unfinished", unfinished), ("both forfeited", nobody)):
-            if count := int(mask.sum()):
-                reading.skipped[reason] += count
-        bad = left_out = unfinished | nobody
+        left_out = unfinished | nobody
+        if left_out.any():
+            _count(reading, table, cells, unfinished, nobody)
+        bad = left_out
         faults: list[Fault] = []
         count = 0
         for mask, texts, say in self._complaints(table, columns):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
+
+from ledger.runtime.nearest import choice_of, did_you_mean
 
 # Our name -> the other names of the same thing in real files. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +51,7 @@ REQUIRED = (
 DELIMITERS = ",;\t"
 MAX_COLUMNS = 1_000
 _LABEL = 60  # characters of a column's name in messages
-_TOLD = 5  # complaints about a header
+_SAID = 5  # complaints about a header
 
 
 @attrs.frozen
@@ -61,38 +63,75 @@ class Layout:
         width: how many fields each row must have.
         places: place of each column that we know, from 0.
         labels: the same columns as the file spells them, for messages.
+        least: how many fields a row must have at least: so many that every required column is among them.
     """
 
     delimiter: str
     width: int
     places: Mapping[str, int]
     labels: Mapping[str, str]
+    least: int
 
 
 class _Names:
     """Which of the columns a word of a header means."""
 
-    def __init__(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        self._by_name = {alias: name for name, aliases in columns.items() for alias in (name, *aliases)}
+    def __init__(self, columns: Mapping[str, tuple[str, ...]], headings: Mapping[str, str]) -> None:
+        taken = set(headings)
+        self._by_name = {
+            alias: name for name, aliases in columns.items() if name not in taken for alias in (name, *aliases)
+        }
+        self._by_name |= {_folded(heading): name for name, heading in headings.items()}
 
     def __call__(self, field: str) -> str | None:
-        return self._by_name.get(re.sub(r"[\s-]+", "_", field.strip().casefold()))
+        return self._by_name.get(_folded(field))
+
+
+def _folded(field: str) -> str:
+    return re.sub(r"[\s-]+", "_", field.strip().casefold())
+
+
+def headings_given(words: Iterable[str]) -> dict[str, str]:
+    """Column -> heading, from words such as ``white=Weiß``.
+
+    Raises:
+        ValueError: a word of another form, a column that is not known, a column or a heading twice.
+    """
+    names = _Names(COLUMNS, {})
+    found: dict[str, str] = {}
+    for word in words:
+        column, divided, heading = word.partition("=")
+        name = names(column)
+        if not (divided and heading.strip()):
+            raise ValueError(f"takes COLUMN=HEADING such as white=Weiß, got {word!r}")
+        if name is None:
+            raise ValueError(f"there is no column {column!r} to fill: {choice_of(column, COLUMNS)}")
+        if name in found:
+            raise ValueError(f"the column {name!r} is given two headings, {found[name]!r} and {heading!r}")
+        if _folded(heading) in map(_folded, found.values()):
+            raise ValueError(f"the heading {heading!r} is given to two columns")
+        found[name] = heading
+    return found
 
 
 def read_header(
-    line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, required: tuple[tuple[str, ...], ...] = REQUIRED
-) -> Layout:
+    line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, required: tuple[tuple[str, ...], ...] = REQUIRED,
+    headings: Mapping[str, str] | None = None,
+) -> Layout:  # fmt: skip
     """Understand the first row of a file.
 
     Args:
         line: the row.
         columns: the names that are known, each with its other names.
         required: groups of names, of each of which one must be there.
+        headings: by our name of a column, the heading that it has in this file; no other means it then.
 
     Raises:
-        ValueError: it is empty, or a required column is missing, or one stands there twice; all said at once.
+        ValueError: it is empty, or a required column is missing, or one stands there twice, or a heading that somebody
+            named does not; all said at once.
     """
-    known = _Names(columns)
+    given = headings or {}
+    known = _Names(columns, given)
     if not line.strip():
         raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
     try:
@@ -105,10 +144,31 @@ def read_header(
         raise ValueError(
             f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"
         )
+    fields = splits[delimiter]
+    places, labels, complaints = _places(fields, known)
+    shown = [field.strip() for field in fields]
+    for name, heading in given.items():
+        if name not in places:
+            complaints.append(f"there is no heading {heading!r} for {name!r}{_perhaps(heading, shown)}")
+    for group in required:
+        if not any(name in places or name in given for name in group):
+            complaints.append(_missing(group, columns, shown, may_name=headings is not None))
+    if complaints:
+        found = ", ".join(shown)
+        raise ValueError(
+            f"nothing was read: {'; '.join(complaints[:_SAID])}. The header is: "
+            f"{found if len(found) <= 300 else f'{found[:300]}...'}"
+        )
+    least = 1 + max(min(places[name] for name in group if name in places) for group in required)
+    return Layout(delimiter, len(fields), places, labels, least)
+
+
+def _places(fields: Sequence[str], known: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:
+    """Where each column stands and under which heading, and what stands there twice."""
     places: dict[str, int] = {}
     labels: dict[str, str] = {}
-    complaints = []
-    for place, field in enumerate(splits[delimiter]):
+    complaints: list[str] = []
+    for place, field in enumerate(fields):
         name = known(field)
         if name is None:
             continue
@@ -118,13 +178,21 @@ def read_header(
             )
         places.setdefault(name, place)
         labels.setdefault(name, field.strip()[:_LABEL])
-    for group in required:
-        if not any(name in places for name in group):
-            wanted = " or ".join(repr(name) for name in group)
-            also = ", ".join(alias for name in group for alias in columns[name])
-            complaints.append(f"there is no column {wanted}{f' (also read: {also})' if also else ''}; add it")
-    if complaints:
-        found = ", ".join(field.strip() for field in splits[delimiter])
-        shown = found if len(found) <= 300 else f"{found[:300]}..."
-        raise ValueError(f"nothing was read: {'; '.join(complaints[:_TOLD])}. The header is: {shown}")
-    return Layout(delimiter, len(splits[delimiter]), places, labels)
+    return places, labels, complaints
+
+
+def _missing(
+    group: tuple[str, ...], columns: Mapping[str, tuple[str, ...]], shown: Sequence[str], *, may_name: bool
+) -> str:
+    wanted = " or ".join(repr(name) for name in group)
+    also = ", ".join(alias for name in group for alias in columns[name])
+    names = [alias for name in group for alias in (name, *columns[name])]
+    likely = next((words for name in names if (words := _perhaps(name, shown))), "")
+    advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
+    return f"there is no column {wanted}{f' (also read: {also})' if also else ''}{likely}{advice}"
+
+
+def _perhaps(word: str, shown: Sequence[str]) -> str:
+    """Which heading may be meant by *word*."""
+    question = did_you_mean(word, [field[:_LABEL] for field in shown if field])
+    return f" ({question.strip()})" if question else ""

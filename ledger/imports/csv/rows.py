@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ledger.facts.source_games import KEPT_FAULTS, Fault
 from ledger.imports.csv.header import Layout
+from ledger.imports.csv.mending import whole_row, with_mended_rows
 from ledger.imports.reading import Faults, Reading
 from ledger.runtime.lazy import np, pl
 
@@ -31,6 +32,7 @@ _DENSE = MAX_ROW  # bytes of a block of many marks that are looked at at once, f
 _NEWLINE, _QUOTE = 10, 34
 _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
+_DIVIDER = re.compile(r"\"?sep=.\"?\s*", re.IGNORECASE)
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
 
 
@@ -159,6 +161,7 @@ class RowReader:
         self._ended = False
         self._line = 1
         self._skipping = False
+        self._is_bare = False  # the last row has no line end: it may be cut off
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
@@ -176,6 +179,7 @@ class RowReader:
         if self._ended and text and not text.endswith(b"\n"):
             is_cut = self._reading is not None and self._reading.is_cut
             text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
+            self._is_bare = not is_cut
         self._rest = text
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
@@ -183,11 +187,24 @@ class RowReader:
             self._line += len(newline)
 
     def header(self) -> str:
-        """The first line; empty where the file is.
+        """The first line that says something; empty where the file is. ``line`` is the next one then.
+
+        Passed over are rows of nothing but dividers, and the ``sep=;`` by which Excel is told its divider.
 
         Raises:
             ValueError: this is no text, or not in a form that can be read.
         """
+        while True:
+            line = self._header_line()
+            if (line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line)) or not self._rest:
+                return line
+
+    @property
+    def line(self) -> int:
+        """The line that comes next."""
+        return self._line
+
+    def _header_line(self) -> str:
         while not self._ended and b"\n" not in self._rest and len(self._rest) <= MAX_ROW:
             self._fill()
         if self._rest.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -224,6 +241,14 @@ class RowReader:
         end = int(rows.ends[-1]) if len(rows.ends) else 0
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
+        if len(odd):
+            self._rest = with_mended_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
+            found = _find_rows(self._rest, ord(layout.delimiter))
+            if found is None or len(found.ends) != len(rows.ends):
+                return None
+            rows, end = found, int(found.ends[-1])
+            block = self._rest[:end]
+            odd = np.flatnonzero(rows.fields != layout.width)
         bad = [  # a blank line is no row
             row
             for row in odd[rows.ends[odd] - rows.starts[odd] > 1].tolist()
@@ -258,7 +283,7 @@ class RowReader:
             wrong: Fault | None = None
             if isinstance(fields, str):
                 wrong = Fault(line, fields)
-            elif len(fields) == layout.width:
+            elif len(fields := whole_row(fields, layout, may_be_cut=self._is_last(end, block))) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
                 wrong = _miscounted(line, len(fields), layout)
@@ -272,6 +297,10 @@ class RowReader:
         self._rest, self._line = block[place:], line
         frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
         return frame, Faults(faults, count - len(faults))
+
+
+    def _is_last(self, end: int, block: bytes) -> bool:
+        return self._ended and self._is_bare and end in {0, len(block)}
 
 
 def _miscounted(line: int, fields: int, layout: Layout) -> Fault:
@@ -309,7 +338,8 @@ def _parse(block: bytes, layout: Layout) -> DataFrame:
     labels = [names.get(place, f"unknown {place}") for place in range(layout.width)]
     try:
         return pl.read_csv(
-            block, has_header=False, schema=dict.fromkeys(labels, pl.String), columns=sorted(names),
+            _BOM + block if block.startswith(_BOM) else block,  # Polars drops the first
+            has_header=False, schema=dict.fromkeys(labels, pl.String), columns=sorted(names),
             separator=layout.delimiter, quote_char='"' if b'"' in block else None, raise_if_empty=False,
         ).select(*layout.places)  # fmt: skip
     except pl.exceptions.PolarsError:

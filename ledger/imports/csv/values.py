@@ -13,6 +13,7 @@ from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
+from ledger.imports.days import either, possible_days, year_last
 from ledger.imports.reading import speed_class
 
 MAX_RATING = 5000
@@ -23,9 +24,9 @@ _MAX_CONTROL = 100  # characters of a time control
 # A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
 UNFINISHED, BOTH_FORFEITED = "*", "-"
 _RESULTS: Mapping[str, tuple[str, ...]] = {
-    "white": ("1-0", "white", "1.0-0.0"),
-    "black": ("0-1", "black", "0.0-1.0"),
-    "draw": ("1/2-1/2", "½-½", "draw", "0.5-0.5", "1/2", "½", "0,5-0,5", "=", "=-="),
+    "white": ("1-0", "white", "1.0-0.0", "1,0-0,0", "1", "1.0", "1,0"),
+    "black": ("0-1", "black", "0.0-1.0", "0,0-1,0", "0", "0.0", "0,0"),
+    "draw": ("1/2-1/2", "½-½", "draw", "0.5-0.5", "1/2", "½", "0,5-0,5", "0.5", "0,5", "=", "=-=", "remis"),
     "+white": ("+/-", "+--", "+-", "1-0f", "1-0ff", "1f-0", "1f-0f"),
     "+black": ("-/+", "--+", "-+", "0-1f", "0-1ff", "0-1f", "0f-1", "0f-1f"),
     UNFINISHED: ("*",),
@@ -60,12 +61,13 @@ _FLAG = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no":
 _DAY = 86_400
 _PERIOD = re.compile(r"(?:(\d{1,4})/)?(\d{1,8}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
 _WHOLE = re.compile(
-    r"\+?(\d{1,15})(?:\.0+)?", re.ASCII
-)  # "2400.0" is what pandas makes of a column with gaps
+    r"\+?(\d{1,15})(?:[.,]0+)?", re.ASCII
+)  # "2400.0" is what pandas makes of a column with gaps, "2400,0" a spreadsheet where decimals have a comma
 _DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
 _MOMENT = re.compile(
     r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII
 )
+_TIMED_DAY = re.compile(r"(\S+)[T ]+(\d\d?):(\d\d)(?::(\d\d))?", re.ASCII)
 _PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGNORECASE)
 
 
@@ -118,9 +120,17 @@ def fide_number(text: str) -> str | None:
     return (match[1].lstrip("0") or None) if match else None
 
 
+def result_word(text: str) -> str:
+    """A result without blanks and capitals, and with one kind of dash."""
+    return re.sub(r"\s+", "", text).casefold().replace("–", "-").replace("−", "-").replace(":", "-")
+
+
 def result(text: str) -> str | None:
-    """``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``."""
-    word = re.sub(r"\s+", "", text).casefold().replace("–", "-").replace("−", "-").replace(":", "-")
+    """``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
+
+    A single number is what White scored.
+    """
+    word = result_word(text)
     if not word:
         return UNFINISHED
     if word not in _RESULT:
@@ -170,11 +180,18 @@ def rating(text: str) -> int | None:
     return _whole(text, MAX_RATING) or None
 
 
-def instant(text: str) -> str | None:
-    """A date or a moment in one of the forms of ``facts.instants``, as precise as it was written."""
+def instant(text: str, order: str | None = None) -> str | None:
+    """A date or a moment in one of the forms of ``facts.instants``, as precise as it was written.
+
+    Args:
+        text: the cell.
+        order: what ``04/05/2024`` begins with, one of ``days.ORDERS``; None where nobody said.
+    """
     tidy = text.strip()
     if not tidy or tidy[0] == "?":
         return None
+    if (moment := _year_last(tidy, order)) is not None:
+        return moment
     if match := _MOMENT.fullmatch(tidy):
         fraction = (match[6] or "")[:3].ljust(3, "0")
         moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}{'' if fraction == '000' else '.' + fraction}Z"
@@ -191,6 +208,30 @@ def instant(text: str) -> str | None:
             "is no day or time that exists; correct it, or write only the year or month"
         ) from None
     return moment
+
+
+def _year_last(tidy: str, order: str | None) -> str | None:
+    """A day that ends with its year, with a time of the day or without; None for any other text."""
+    timed = _TIMED_DAY.fullmatch(tidy)
+    day = timed[1] if timed else tidy
+    numbers = year_last(day)
+    if numbers is None:
+        return None
+    possible = possible_days(day, order)
+    if len(possible) > 1:
+        raise ValueError(either(possible))
+    if not possible:
+        first, second, _ = numbers
+        swapped = order is not None and possible_days(day)
+        month = second if order == "dmy" else first
+        why = f"has the month {month} with --dates {order}" if swapped else "is no day that exists"
+        raise ValueError(f"{why}; correct it, or write YYYY-MM-DD")
+    if timed is None:
+        return possible[0]
+    hour, minute, second = int(timed[2]), int(timed[3]), int(timed[4] or 0)
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError("is no time that exists; correct it, or write the day alone")
+    return f"{possible[0]}T{hour:02}:{minute:02}:{second:02}Z"
 
 
 def speed(text: str) -> str | None:

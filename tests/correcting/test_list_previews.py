@@ -1,0 +1,82 @@
+"""The impact of a correction on published lists: those that would differ as revised are told; what it says comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.facts.changes import Change
+from ledger.facts.correction_events import Decision
+from ledger.facts.events import PlayerChanged
+from ledger.facts.words import Standing
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings import walks
+from tests.kit.clubs import NOW
+from tests.kit.commands import Run
+from tests.kit.games import source_games
+from tests.kit.impacts import check_lists, revised_lists
+
+GAMES = 200
+
+
+@pytest.fixture(name="listed", params=("chessworld", "glicko2", "uschess"))
+def _listed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    """Made-up games, rated by a scheme of each rhythm, and the lists of their first, middle and last days."""
+    with Ledger.create(tmp_path / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.catch_up()
+        days = [row["ended_at"][:10] for row in ledger.rows("games", "true ORDER BY ended_ms")]
+        for day in dict.fromkeys((days[0], days[GAMES // 2], days[-1])):
+            ledger.publications.publish(day, actor="eve", despite_complaints=True)
+        yield ledger
+
+
+def game(ledger: Ledger, place: int) -> str:
+    """The key of a game, by its place in order of time."""
+    return f"game:{[row['key'] for row in ledger.rows('games', 'true ORDER BY ended_ms')][place]}"
+
+
+def previewed(ledger: Ledger, *changes: Change) -> list[str]:
+    """Preview changes, approve them, compare both; the names of the lists that differ."""
+    before = revised_lists(ledger)
+    number = ledger.propose(changes, reason="because", by="eve").proposal
+    impact = ledger.preview(number)
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    check_lists(impact, before, revised_lists(ledger))
+    return [move.name for move in impact.lists]
+
+
+def test_lists_from_the_corrected_game_on_differ(listed: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "STRIDE", 20)
+    lists = [asked.name for asked in listed.publications.last_editions()]
+    assert previewed(listed, listed.corrections.drafts.annul(game(listed, GAMES // 2 + 10))) == lists[-1:]
+    assert previewed(listed, listed.corrections.drafts.annul(game(listed, 1)))[-1:] == lists[-1:]
+
+
+def test_a_closed_account_and_another_scheme_differ_too(listed: Ledger) -> None:
+    lists = [asked.name for asked in listed.publications.last_editions()]
+    drafts = listed.corrections.drafts
+    month = lists[-1].partition("@")[2].partition("/")[0]
+    closed = PlayerChanged(player=1, effective_at=month, standing=Standing.CLOSED)
+    assert previewed(listed, drafts.add(closed)) == lists[-1:]
+    assert lists[-1] in previewed(listed, drafts.replace("scheme:standard@start", {"scheme": "glicko", "settings": {}}))
+
+
+def test_the_command_names_the_lists(run: Run, tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    with Ledger.create(club, clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(60), 60))
+        ledger.level()
+        last = max(row["ended_at"] for row in ledger.rows("games"))[:10]
+        name = ledger.publications.publish(last, actor="eve", despite_complaints=True).publication.name
+        ledger.propose([ledger.corrections.drafts.annul(game(ledger, 20))], reason="because", by="eve")
+    table = run("correct", club, "preview", "1", "-t").out
+    assert f"list {name}, as revised: " in table
+    (row,) = json.loads(run("correct", club, "preview", "1").out)["lists"]
+    assert row["list"] == name
+    assert f"most of all {row['name']}: {row['before']:.1f} to {row['after']:.1f}" in table
+    assert row["players"] >= 2

@@ -1,0 +1,106 @@
+"""How SQLite finds what a preview asks, over tables that are laid over the views: every statement is pinned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, lay_over
+from ledger.book.stored_pools import stored_pools
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings import collected_rows, list_previews, previews, queries, views_file
+from tests.kit.clubs import NOW
+from tests.kit.games import source_games
+
+GAMES = 400
+BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
+BY_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
+# A game is looked up where it stands and where it is written.
+GAME_IN_VIEWS = [
+    "SEARCH main.games USING INTEGER PRIMARY KEY (rowid=?)", "USING ROWID SEARCH ON TABLE hidden_games FOR IN-OPERATOR",
+]  # fmt: skip
+WRITTEN_GAME = "SEARCH temp.written_games USING INTEGER PRIMARY KEY (rowid=?)"
+AT_AN_INSTANT = [
+    "MERGE (UNION ALL)", "LEFT", BY_PLAYER.format("h"), *GAME_IN_VIEWS, "RIGHT", BY_PLAYER.format("h"), WRITTEN_GAME,
+]  # fmt: skip
+LISTED = "SEARCH main.current USING COVERING INDEX current_by_rating (pool=? AND listed=?{})"
+PLANS = {
+    "players before": (
+        previews._BEFORE,
+        [
+            BY_PLAYER.format("c"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:", BY_NUMBER.format("h"),
+            f"{BY_NUMBER.format('reached')} LEFT-JOIN",
+        ],
+    ),
+    "rated before": (
+        collected_rows._RATED_BEFORE,
+        [
+            BY_PLAYER.format("h"), "CORRELATED SCALAR SUBQUERY 1", "SEARCH w USING INTEGER PRIMARY KEY (rowid=?)",
+            "CORRELATED SCALAR SUBQUERY 2", "SEARCH g USING INTEGER PRIMARY KEY (rowid=?)",
+        ],
+    ),
+    "game of a row": (collected_rows._GAME_OF_ROW, [BY_NUMBER.format("history")]),
+    "keys": (
+        previews._KEYS,
+        [
+            "COMPOUND QUERY", "LEFT-MOST SUBQUERY", GAME_IN_VIEWS[0], "LIST SUBQUERY 1",
+            "SCAN json_each VIRTUAL TABLE INDEX 1:", GAME_IN_VIEWS[1], "UNION ALL", WRITTEN_GAME,
+            "REUSE LIST SUBQUERY 1",
+        ],
+    ),
+    "higher": (previews._HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
+    "beside": (previews._BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
+    "ranking": (previews._ORDER, [LISTED.format("")]),
+    "row at an instant": (queries.ROW_AT, AT_AN_INSTANT),
+    "rows copied": (
+        list_previews._COPY_HISTORY.format(names="pool"),
+        ["SEARCH main.history USING PRIMARY KEY (pool=? AND player=? AND n>?)"],
+    ),
+    "last rows copied": (list_previews._COPY_CURRENT, ["SCAN asked VIRTUAL TABLE INDEX 1:", BY_PLAYER.format("c")]),
+    "everybody": (list_previews._PLAYERS, ["SEARCH main.current USING COVERING INDEX current_by_rating (pool=?)"]),
+}  # fmt: skip
+
+
+@pytest.fixture(name="laid_over", scope="module")
+def _laid_over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ledger, Any]]:
+    """A ledger, and its views with what a preview of corrected games lays over them, the rows for lists too."""
+    with Ledger.create(tmp_path_factory.mktemp("plans") / "club.db", clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.catch_up()
+        with closing(views_file.open_views(ledger.views.path, read_only=True)) as connection:
+            lay_over(connection, OF_GAMES)
+            list_previews._lay_rows(connection, stored_pools(connection)[0], {1: 0, 2: 0})
+            yield ledger, connection
+
+
+def plan(connection: Any, query: str) -> list[str]:
+    """The steps of a plan; in the tables of the views where both have one."""
+    numbered = [int(number) for number in re.findall(r"\?(\d)", query)]
+    values = (None,) * (max(numbered) if numbered else query.count("?"))
+    return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_preview_finds_what_it_asks_as_pinned(name: str, laid_over: tuple[Ledger, Any]) -> None:
+    query, expected = PLANS[name]
+    assert plan(laid_over[1], query) == expected
+
+
+def test_the_games_of_a_preview_are_read_in_order_each_part_by_its_index(laid_over: tuple[Ledger, Any]) -> None:
+    ledger, connection = laid_over
+    steps = plan(connection, HypotheticalBook(connection, ledger.journal)._rated_games(()))
+    assert [step for step in steps if "INDEX" in step] == [
+        "SEARCH main.games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+        "SEARCH temp.written_games USING INDEX written_games_in_rating_order (pool=? AND rated_ms>?)",
+    ]
+    assert not [step for step in steps if step.startswith(("SCAN main", "SCAN temp"))]
+
+
+def test_a_list_of_everybody_reads_no_game_but_those_of_its_rows(laid_over: tuple[Ledger, Any]) -> None:
+    steps = plan(laid_over[1], queries.ROWS_AT)
+    assert not [step for step in steps if step.startswith("SCAN")]
