@@ -87,10 +87,11 @@ HOT_PLANS = {
     ],
     "placed sides": [BY_PLAYER.format("history"), BY_POSITION.format("games")],
     "any proposal": ["SCAN proposals"],
-    "page of a graph": [A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games")],
-    "opponents of a page": [
-        A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs"), BY_PLAYER.format("now"),
+    "page of a graph": [
+        A_RANGE_OF_GAMES.format("mine"), BY_POSITION.format("games"), BY_GAME_NUMBER.format("theirs"),
+        BY_PLAYER.format("now"),
     ],
+    "opponents of a page": [A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs")],
     "games between": [BY_PLAYER.format("history")],
 }
 
@@ -99,6 +100,13 @@ IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
+    "RANKED": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=? AND rating>?)"],
+    "RATINGS_AT": [
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        BY_GAME_NUMBER.format("h"),
+        "CORRELATED SCALAR SUBQUERY 1",
+        BY_PLAYER.format("mine"),
+    ],
     "ANY_LATE": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SCALAR SUBQUERY 1",

@@ -23,9 +23,10 @@ TASKS = {
     },
     "Register players": {"player": "players.player", "players": "players.players"},
     "Ask": {
-        "ratings": "reading.ratings",
+        "ratings": "ranking.ratings",
         "show": "reading.show",
         "games": "reading.games",
+        "search": "searching.search",
         "graph": "graphing.graph",
         "board": "boards.board",
         "explain": "explaining.explain",
@@ -59,8 +60,11 @@ TASKS = {
         "lists": "publishing.lists",
         "diff": "publishing.diff",
     },
-    "Give away": {
+    "Give away and ask by SQL": {
         "export": "exporting.export",
+        "query": "querying.query",
+        "tables": "querying.tables",
+        "datasette": "serving.datasette",
     },
     "Prove and keep": {
         "audit": "proving.audit",

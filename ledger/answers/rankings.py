@@ -1,4 +1,4 @@
-"""Rankings: who stands where in a pool after its last game, with names.
+"""Rankings: who stands where in a pool after its last game or at any instant, with names.
 
 Numbers come from the views; nothing is written.
 """
@@ -6,11 +6,20 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 import json
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
+import attrs
+
+from ledger.answers.classes import class_of, strength_of
+from ledger.answers.rating_lists import FEW_PLAYERS, in_force_at
 from ledger.answers.wording import day, names
 from ledger.book.eras import BEGINNING
+from ledger.book.policies import CLASSES
 from ledger.book.timeline import Pool
+from ledger.errors import MalformedError
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.listing import CLOSED_AMONG
@@ -39,17 +48,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     if min_games == 0:
         rows = sorted([*rows, *_unplayed(ledger, rated_by, limit)], key=_best_first)[:limit]
     shown = names(ledger, {row["player"] for row in rows})
-    return [
-        {
-            "rank": place,
-            "player": row["player"],
-            "name": shown[row["player"]],
-            "rating": row["rating"],
-            "games": row["n"],
-            "last_game": None if row["ended_ms"] is None else day(row["ended_ms"]),
-        }
-        for place, row in enumerate(rows, 1)
-    ]
+    return [_row(place, row, shown[row["player"]]) for place, row in enumerate(rows, 1)]
 
 
 def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
@@ -105,3 +104,179 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> tuple[int | None, i
 def _counted(row: dict[str, Any] | None) -> int:
     assert row is not None
     return int(row["n"])
+
+
+# -- with what is told beside the rating ---------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Wanted:
+    """Which ranking is asked for.
+
+    Attributes:
+        pool: its name; the ledger's first one by default.
+        limit: how many, the best.
+        min_games: leave out players with fewer rated games; 0: with those who have a seed and no game.
+        at: the end of that day, month or year; by default after the pool's last game.
+        active_days: leave out who has not played in so many days before that.
+        since: compare with the rating in force at the end of this day.
+        since_list: compare with this published list.
+    """
+
+    pool: str | None = None
+    limit: int = EVERYBODY
+    min_games: int = 1
+    at: str | None = None
+    active_days: int | None = None
+    since: str | None = None
+    since_list: str | None = None
+
+
+class _Ranked(NamedTuple):
+    """The best of a ranking, how many are in it, and how many of them have at least the rating of the last row."""
+
+    rows: list[dict[str, Any]]
+    total: int
+    not_below_last: int
+
+
+def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
+    """A ranking at any instant, with each player's place among all.
+
+    Args:
+        ledger: a ledger whose views are level.
+        wanted: which ranking.
+        details: ``percentile``, ``class``, ``strength``, ``provisional`` and ``rd`` as well.
+
+    Returns:
+        The columns of ``ranking``. ``percentile`` is the share, in per cent, of the ranked players with a lower rating.
+        ``class`` and ``strength`` are by the policy ``classes`` in force then, of the rating to the nearest point.
+        ``rd`` is the scheme's own uncertainty in points at that time, None where it has none. ``before`` is the rating
+        on the day or list that was asked for, None for who had none; ``change`` the difference.
+
+    Raises:
+        UnknownNameError: no such pool or published list.
+        MalformedError: no such instant, or a list of another pool.
+    """
+    rated_by = ledger.pool(wanted.pool)
+    states = PlayerStates(ledger.views.connection, rated_by)
+    ms = _instant(ledger, states, wanted.at)
+    ranked = _ranked_at(ledger, rated_by, states, wanted, ms)
+    shown = names(ledger, {row["player"] for row in ranked.rows})
+    rows = [_row(place, row, shown[row["player"]]) for place, row in enumerate(ranked.rows, 1)]
+    if details:
+        settings = ledger.policies.at(CLASSES, instant_text(ms, Precision.DAY))
+        known = _states_of(ledger, states, wanted, ms, [row["player"] for row in rows])
+        for row, share in zip(rows, _percentiles(ranked), strict=True):
+            state = known[row["player"]]
+            fields = dict(zip(state.era.scheme.state, state.state, strict=True))
+            row |= {
+                "percentile": share,
+                "class": class_of(row["rating"], settings),
+                "strength": strength_of(row["rating"], settings),
+                "provisional": bool(state.provisional),
+                "rd": fields.get("rd"),
+            }
+    before = _before(ledger, rated_by, states, wanted, [row["player"] for row in rows])
+    if before is not None:
+        for row in rows:
+            rating = before.get(row["player"])
+            row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
+    return rows
+
+
+def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
+    return {
+        "rank": place,
+        "player": row["player"],
+        "name": name,
+        "rating": row["rating"],
+        "games": row["n"],
+        "last_game": None if row["ended_ms"] is None else day(row["ended_ms"]),
+    }
+
+
+def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
+    """The instant of a ranking: that of the pool's last game where nobody names another."""
+    if at is not None:
+        return instant_end_ms(at)
+    return ledger.now_ms() if states.latest_ms is None else states.latest_ms
+
+
+def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, ms: int) -> _Ranked:
+    """The ranking that is asked for; by an index where the last rows say it as they stand."""
+    if wanted.at is None:
+        plain = wanted.active_days is None and wanted.min_games > 0 and states.stands_since_ms == BEGINNING
+        if plain and not states.closed_now(ledger.now_ms()):
+            return _by_index(ledger, pool, wanted)
+        rows = _ranked(ledger, pool, EVERYBODY, max(wanted.min_games, 1))
+        rows += _unplayed(ledger, pool, EVERYBODY) if wanted.min_games == 0 else []
+    else:
+        rows = [row for row in _rows_at(ledger, pool, states, ms) if row["n"] >= wanted.min_games]
+    if wanted.active_days is not None:
+        since = ms - wanted.active_days * DAY_MS
+        rows = [row for row in rows if row["ended_ms"] is not None and row["ended_ms"] > since]
+    rows.sort(key=_best_first)
+    best = rows[: wanted.limit]
+    not_below = sum(row["rating"] >= best[-1]["rating"] for row in rows) if best else 0
+    return _Ranked(best, len(rows), not_below)
+
+
+def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:
+    connection, rows = ledger.views.connection, _ranked(ledger, pool, wanted.limit, wanted.min_games)
+    counts = [
+        _counted(queries.first_row(connection, queries.RANKED, (pool.pool, wanted.min_games, rating)))
+        for rating in (-inf, rows[-1]["rating"] if rows else inf)
+    ]
+    return _Ranked(rows, *counts)
+
+
+def _rows_at(ledger: Ledger, pool: Pool, states: PlayerStates, ms: int) -> list[dict[str, Any]]:
+    """Who was listed at an instant, in no order."""
+    if states.rows_say_all:
+        closed = states.closed_at(ms)
+        rows = queries.dictionaries(ledger.views.connection, queries.RATINGS_AT, (pool.pool, ms))
+        return [row for row in rows if row["player"] not in closed] if closed else list(rows)
+    return [
+        {"player": state.player, "rating": state.in_force, "n": state.games,
+         "ended_ms": None if state.row is None else state.row["ended_ms"]}
+        for state in states.all_at(ms)
+    ]  # fmt: skip
+
+
+def _states_of(
+    ledger: Ledger, states: PlayerStates, wanted: Wanted, ms: int, players: list[int]
+) -> dict[int, PlayerState]:
+    """The states that the ratings of these players are of."""
+    if wanted.at is None:
+        today = ledger.now_ms()
+        return {player: states.now(player, today) for player in players}
+    if len(players) <= FEW_PLAYERS:
+        return {player: states.at(player, ms) for player in players}
+    return {state.player: state for state in states.all_at(ms)}
+
+
+def _percentiles(ranked: _Ranked) -> list[float]:
+    """For each row the share of the ranked players with a lower rating, in per cent."""
+    shares: list[float] = []
+    not_below, last = ranked.not_below_last, None
+    for place in range(len(ranked.rows), 0, -1):
+        rating = ranked.rows[place - 1]["rating"]
+        if last is not None and rating != last:
+            not_below = place
+        last = rating
+        shares.append(100.0 * (ranked.total - not_below) / ranked.total)
+    return shares[::-1]
+
+
+def _before(
+    ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted, players: list[int]
+) -> dict[int, float | None] | None:
+    """The ratings to compare with, by player; None where nobody asks."""
+    if wanted.since_list is not None:
+        publication = ledger.publications.found(wanted.since_list)
+        if publication.event.pool != pool.name:
+            message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
+            raise MalformedError([message])
+        return {row.player: row.rating for row in ledger.publications.rows(publication)}
+    return None if wanted.since is None else in_force_at(states, instant_end_ms(wanted.since), players)

@@ -94,7 +94,7 @@ def list_on(
     states = PlayerStates(ledger.views.connection, rated_by)
     listed = rows_in_force(states, ms, limit)
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
-    later = {} if following is None else _following(states, following, [row.player for row in listed])
+    later = {} if following is None else in_force_at(states, following, [row.player for row in listed])
     shown = names(ledger, {row.player for row in listed})
     published = published_at(ledger, rated_by, ms, [row.player for row in listed])
     rows = []
@@ -124,7 +124,7 @@ def _original(published: Mapping[int, ListRow] | None, row: ListRow) -> dict[str
     }
 
 
-def _following(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:
+def in_force_at(states: PlayerStates, ms: int, players: list[int]) -> dict[int, float | None]:
     """The ratings in force at an instant of these players, who are few or all."""
     if len(players) <= FEW_PLAYERS:
         closed = states.closed_at(ms)

@@ -19,6 +19,7 @@ from ledger.runtime.nearest import choice_of, did_you_mean
 PUBLISHING = "publishing"
 SANDBAGGER = "sandbagger"
 UPSETS = "upsets"
+CLASSES = "classes"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
 Value = int | bool
@@ -89,6 +90,16 @@ POLICIES: Mapping[str, Policy] = {
             "games": Setting(100, "games", "so many of the latest rated games are looked at"),
             "at_least": Setting(10, "games", "so many of them, or more, were lost on time"),
             "percent": Setting(30, "percent", "and that is so large a share of them, or a larger one"),
+        },
+    ),
+    CLASSES: Policy(
+        "which rating is of which class and strength; the defaults are ChessWorld's",
+        {
+            "b_from": Setting(1400, "points", "class B begins here, A is below"),
+            "c_from": Setting(1880, "points", "class C begins here"),
+            "d_from": Setting(2200, "points", "class D begins here"),
+            "intermediate_from": Setting(1601, "points", "strength Intermediate begins here, Beginner is below"),
+            "advanced_from": Setting(2401, "points", "strength Advanced begins here"),
         },
     ),
 }

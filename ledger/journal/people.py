@@ -18,6 +18,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
 from ledger.journal import shown_names
 from ledger.journal.guard import Guard, statements
+from ledger.journal.name_search import NameSearch
 from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
 from ledger.journal.people_layouts import LAYOUT, OLDEST_LAYOUT, SALT_BYTES, SCHEMA, bring_up
@@ -107,6 +108,7 @@ class People:
         self.pending = PendingNames(self.path, self._connection, self._writing)
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
+        self.search = NameSearch(self.path, self._connection, self._writing)
         self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -239,11 +241,11 @@ class People:
                 raise
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, patience: float | None = None) -> Iterator[None]:
         """One write transaction on a file that is as this program left it; it brings an old layout up."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, self.path):
+        with sqlite.immediate(self._connection, self.path, patience=patience):
             bring_up(self._connection)
             self._guard.check(self._connection)
             yield

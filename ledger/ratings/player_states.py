@@ -307,6 +307,18 @@ class PlayerStates:
         since = era.scheme.stands_from(latest_ms / DAY_MS, era.numbers)
         return BEGINNING if since == -inf else int(since * DAY_MS)
 
+    @cached_property
+    def rows_say_all(self) -> bool:
+        """Whether the rating of an instant is that of each player's last row by then: no seed, no change, no period."""
+        pool = self._pool
+        era = pool.eras[0]
+        stands = era.scheme.at is as_it_stands or (
+            era.scheme.stands_from is not None and era.scheme.stands_from(0.0, era.numbers) == -inf
+        )
+        plain = len(pool.eras) == 1 and pool.by_game and pool.lists_everybody and stands and not era.from_shown
+        pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN)) if plain else ()
+        return plain and all(next(found, None) is None for found in pasts)
+
     def moved_since(self) -> Iterator[PlayerState]:
         """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
         latest = self.latest_ms

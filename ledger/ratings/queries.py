@@ -37,6 +37,15 @@ SELECT (SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2 AND listed 
   + (SELECT count(*) FROM current WHERE pool = ?1 AND rating = ?2 AND player < ?3 AND listed = 1) AS n
 """
 LISTED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1"
+RANKED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1 AND n >= ?2 AND rating >= ?3"
+# The last row of each player at an instant, where every game is rated when it ends.
+RATINGS_AT = """
+SELECT h.player, h.rating, h.n, h.ended_ms FROM current CROSS JOIN history AS h
+ON h.pool = current.pool AND h.player = current.player AND h.n = (
+  SELECT n FROM history AS mine
+  WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
+WHERE current.pool = ?1
+"""
 PLAYERS = "SELECT player FROM current WHERE pool = ?1"
 LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
@@ -58,17 +67,18 @@ SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
-# A page of a player's graph: the games from the ?3-th to the ?4-th.
+# A page of a player's graph: the games from the ?3-th to the ?4-th, with what the opponents' rows say by themselves.
 PAGE_OF = """
-SELECT mine.*, games.key, games.ended_at, games.termination, games.time_loss, games.tournament, games.rated_ms
+SELECT mine.*, games.key, games.ended_at, games.termination, games.time_loss, games.tournament, games.rated_ms,
+  theirs.rating AS opponent_rating, now.rating AS now_rating, now.rated_ms AS now_rated_ms, now.listed AS now_listed
 FROM history AS mine JOIN games ON games.position = mine.game
-WHERE mine.pool = ?1 AND player = ?2 AND n BETWEEN ?3 AND ?4 ORDER BY n DESC
-"""
-PAGE_OPPONENTS = """
-SELECT theirs.*, now.rating AS now_rating, now.rated_ms AS now_rated_ms, now.listed AS now_listed
-FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 JOIN current AS now ON now.pool = mine.pool AND now.player = mine.opponent
+WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
+"""
+PAGE_OPPONENTS = """
+SELECT theirs.* FROM history AS mine
+JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
 """
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"

@@ -160,9 +160,7 @@ def in_cell(text: str, kind: str) -> str:
 
 # -- SVG and HTML --------------------------------------------------------------------------------------------------
 
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
-
-
 def in_markup(text: str) -> str:
     """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
-    return visible(text).translate(_ENTITIES)
+    shown = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
+    return shown.replace('"', "&quot;").replace("'", "&#39;")

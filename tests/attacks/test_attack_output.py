@@ -44,6 +44,7 @@ from tests.kit.harmless import (
     without_apostrophes,
 )
 from tools import cli
+from tools.commands import graphing
 
 LONG = int(os.environ.get("LEDGER_ATTACKS", "1")) > 1
 
@@ -109,12 +110,13 @@ GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
     "given": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
     "published": "standard@2010", "event": CUP, "what": "games",
+    "statement": "SELECT * FROM names JOIN games",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "changes", "predict", "log", "pools", "compare", "scheme list",
     "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
-    "tournaments", "crosstable",
+    "tournaments", "crosstable", "query",
 }  # fmt: skip
 TELLS = ANSWERS - {"pools", "compare", "scheme list", "scheme show", "scheme eras", "head", "policy list", "diff"}
 
@@ -151,6 +153,16 @@ def test_every_answer_about_an_evil_ledger_is_harmless(words: str, fmt: str, evi
     if words in ANSWERS:
         assert done.code == 0
         assert (b"\\u" in done.out + done.err) or words not in TELLS
+
+
+@pytest.mark.parametrize("kind", [kind for kind in graphing.FORMATS if kind != "png"])
+def test_a_graph_of_an_evil_ledger_is_harmless_in_every_format(kind: str, evil_copy: Path, run_raw: RunRaw) -> None:
+    beside = [] if kind in {"txt", "lichess"} else ["--by", "date", "--against", f"id:{ALLOWED}"]
+    done = run_raw("graph", evil_copy, KEY, "--format", kind, *beside)
+    assert_harmless(done)
+    assert done.code == 0
+    if kind in {"svg", "html"}:
+        assert done.out.count(b"<script") == (kind == "html")
 
 
 @pytest.mark.parametrize("words", [words for words, command in ALL.items() if "--nl" in formats_of(command)])

@@ -82,13 +82,13 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
 def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_not_know() -> None:
     rows = [
         PolicyRow("upsets", 1, BEGINNING, "", {"margin": "0.5", "more": 3}, 2),
-        PolicyRow("classes", 1, BEGINNING, "", {"steps": 200}, 3),
+        PolicyRow("titles", 1, BEGINNING, "", {"steps": 200}, 3),
     ]
     policies = Policies(rows)
     assert policies.at("upsets", 0) == {"margin": 200}
-    assert {known.policy for known in policies.rows} == {"classes", "upsets"}
-    with pytest.raises(UnknownNameError, match="no policy 'classes' in this version; "):
-        policies.at("classes", 0)
+    assert {known.policy for known in policies.rows} == {"titles", "upsets"}
+    with pytest.raises(UnknownNameError, match="no policy 'titles' in this version; "):
+        policies.at("titles", 0)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -99,7 +99,7 @@ def test_every_default_is_a_value_that_may_be_given(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given_settings", "says"),
     [
-        ("upset", {"margin": 1}, "no policy 'upset' in this version; did you mean 'upsets'? expected one of ['four-"),
+        ("upset", {"margin": 1}, "no policy 'upset' in this version; did you mean 'upsets'? expected one of ['class"),
         ("upsets", {}, "policy 'upsets': give at least one of ['margin']"),
         ("upsets", {"margn": 1}, "policy 'upsets' has no setting 'margn'; did you mean 'margin'? it takes ['margin']"),
         ("upsets", {"margin": True}, f"margin must be a whole number from 0 to {MOST_POINTS}, got True"),

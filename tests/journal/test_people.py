@@ -68,7 +68,7 @@ def test_another_process_that_was_faster_is_not_numbered_again(file: People) -> 
             yield
 
     file.number(named("Ann"), "2020")
-    file._writing = slowly  # type: ignore[method-assign]
+    file._writing = slowly  # type: ignore[method-assign,assignment]
     found = file.number(named("Ann", "Bob", "Dora"), "2021")
     assert {person.name: person.player for person in found.values()} == {"Ann": 1, "Bob": 3, "Dora": 4}
     assert [(person.player, person.name) for person in everybody(Path(file.path))] == [

@@ -13,6 +13,7 @@ from ledger.audit.audit import audit
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts.correction_events import Decision
 from ledger.journal.people import People
+from ledger.journal.people_layouts import LAYOUT
 from ledger.journal.reasons import MAX_REASON, reason_faults
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -201,6 +202,6 @@ def test_a_file_of_an_earlier_layout_has_no_reasons_and_is_brought_up_by_the_fir
         propose(ledger, WHISTLE)
         assert ledger.rename(2, "Robert")
     with closing(People(people, read_only=True)) as file:
-        assert file._connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert file._connection.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
     assert kept_reasons(pair_club) == [(1, "proposal:1@1", WHISTLE)]
     assert audit(pair_club).falsehoods == ()

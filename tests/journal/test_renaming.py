@@ -18,6 +18,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sealed_names
 from ledger.journal.people import Person, commitment
+from ledger.journal.people_layouts import LAYOUT
 from ledger.journal.sealings import latest_commitments, renamed_players, sealings
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -360,7 +361,7 @@ def test_whoever_writes_a_file_of_the_first_layout_brings_it_up(way: str, club_o
             ledger.register("name:new", "New")
         else:
             ledger.erase(3)
-    assert layout_of(club_of_layout_1) == 3
+    assert layout_of(club_of_layout_1) == LAYOUT
     assert audit(club_of_layout_1).falsehoods == ()
 
 

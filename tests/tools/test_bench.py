@@ -53,6 +53,8 @@ class TestBounds:
             ("preview", "s", "the correction itself", "<= 1.2", ""),
             ("void-many", "s", "bare delete and executemany of the same rows", "<= 2", ""),
             ("show", "s", "sqlite-utils rows", "<= 0.7", "<= 0.4"),
+            ("graph-json", "s", "the bare statement and the JSON encoder", "<= 3", ""),
+            ("graph-svg", "s", "the page as JSON", "<= 4", ""),
             ("first-build", "s", "executemany of the same rows", "<= 1.2", "<= 0.8"),
             ("first-build-peak", "GiB", "1.5 GiB", "<= 1", ""),
         ],

@@ -15,7 +15,16 @@ import attrs
 import click
 
 from .. import output, running
-from . import correction_lines, live_lines, other_lines, player_lines, scheme_lines, store_lines
+from . import (
+    correction_lines,
+    crosstable_lines,
+    graph_lines,
+    live_lines,
+    other_lines,
+    player_lines,
+    scheme_lines,
+    store_lines,
+)
 from .bounds import BOUNDS, SECTIONS
 from .datasets import GameSet, made_up, over_the_board, with_the_same_end
 from .table import LEGEND, Line, as_json, number, render, render_bounds
@@ -100,7 +109,9 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "late": lambda run: live_lines.late_lines(run.same_end, run.rounds),
     "corrections": lambda run: correction_lines.correction_lines(run.same_end, run.rounds, run.size.events),
     "live": lambda run: live_lines.live_lines(run.made("live"), run.rounds, run.size.live, run.size.events),
+    "crosstable": lambda run: crosstable_lines.crosstable_lines(run.real, run.rounds),
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),
+    "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),
 }
 

@@ -176,7 +176,10 @@ _LIVE = (
     _rate("project-normal", "live", "project, a transaction each", "the same, synchronous=NORMAL", "games/s"),
 )  # fmt: skip
 _OTHERS = (
+    _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
+    _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
+    _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
     _time("show", "start", "show, from the shell", "sqlite-utils rows", 0.7, 0.4),
 )
 

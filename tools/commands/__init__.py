@@ -17,6 +17,7 @@ from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
+from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
 from ledger.ledger import Ledger
 from ledger.ratings import past_views
@@ -67,6 +68,16 @@ def check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | boo
         SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def instant(text: str | None, option: str) -> str | None:
+    """The instant that an option gives; what is none is wrong usage."""
+    if text is not None:
+        try:
+            instant_ms(text)
+        except ValueError as error:
+            raise click.UsageError(f"{option}: {error}") from None
+    return text
 
 
 def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:

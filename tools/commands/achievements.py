@@ -8,8 +8,7 @@ from ledger.answers import highest, time_losses, upsets
 from ledger.answers import streaks as streaks_of
 
 from .. import limits, output
-from . import DB, POOL, VERIFY, level
-from .reading import instant_given
+from . import DB, POOL, VERIFY, instant, level
 
 UPSETS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 50, 20
 _ONLY_IN_FULL = {
@@ -39,7 +38,7 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger best club.db lichess:ann --at 2019 --csv
     """
     with level(db_path, verify=verify) as ledger:
-        rows = highest.achievements(ledger, ledger.player(player), pool, instant_given(at))
+        rows = highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at"))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
 
 
@@ -61,7 +60,7 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
       rating-ledger streaks club.db ann --at 2019-06-30
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(streaks_of.streaks(ledger, ledger.player(player), pool, instant_given(at)), fmt)
+        output.write(streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at")), fmt)
 
 
 @click.command("time-losses")
@@ -92,18 +91,18 @@ def time_losses_(
     """
     if everybody == (player is not None) or (everybody and marked):
         raise click.UsageError("give a PLAYER, with --mark or without, or --all")
-    instant = instant_given(at)
+    then = instant(at, "--at")
     with level(db_path, verify=verify) as ledger:
         if player is None:
-            rows = time_losses.everybody(ledger, pool, instant)
+            rows = time_losses.everybody(ledger, pool, then)
             shown = limits.shown(None, fmt, PLAYERS_IN_A_TABLE)
             limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")
         elif marked:
-            output.write_one(time_losses.mark(ledger, ledger.player(player), pool, instant), fmt)
+            output.write_one(time_losses.mark(ledger, ledger.player(player), pool, then), fmt)
         else:
-            output.write(time_losses.windows(ledger, ledger.player(player), pool, instant), fmt)
+            output.write(time_losses.windows(ledger, ledger.player(player), pool, then), fmt)
 
 
 @click.command("upsets")
@@ -129,7 +128,7 @@ def upsets_(
       rating-ledger upsets club.db -t
       rating-ledger upsets club.db --player ann --from 2019-01 --to 2019-06 --margin 100
     """
-    span = instant_given(since, "--from"), instant_given(until, "--to")
+    span = instant(since, "--from"), instant(until, "--to")
     with level(db_path, verify=verify) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
         rows = upsets.upsets(

@@ -27,7 +27,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @DB
 @click.argument("what", metavar=_WHAT, nargs=-1, required=True)
 @click.option(
-    "-o", "--output", "target", required=True, type=click.Path(path_type=Path, dir_okay=False, readable=False),
+    "-o", "--output", "target", metavar="FILE", required=True,
     help="The file; an older export there is replaced.",
 )
 @click.option("--format", "file_format", type=click.Choice(_FORMATS), help="By default what the file's name says.")
@@ -42,7 +42,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
 @KNOWN_AT
 def export(
-    db_path: str, what: tuple[str, ...], target: Path, file_format: str | None, names: bool, raw: bool,
+    db_path: str, what: tuple[str, ...], target: str, file_format: str | None, names: bool, raw: bool,
     pool: str | None, player: str | None, since: str | None, until: str | None, tournament: str | None,
     published: str | None, at: str | None, known_at: str | None,
 ) -> None:  # fmt: skip
@@ -61,7 +61,7 @@ def export(
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
     """
-    chosen = file_format or format_of(what, target)
+    chosen = file_format or format_of(what, Path(target))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
     with level(db_path, known_at=known_at) as ledger, Bars() as bars:

@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import click
 
-from ledger.answers import game_logs, marks, player_games, players, predictions, rankings
+from ledger.answers import game_logs, marks, player_games, players, predictions
 from ledger.answers.pools import pools as pools_of
-from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from . import DB, KNOWN_AT, POOL, VERIFY, level
+from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 # Rows of a table where the reader does not say how many.
-PLAYERS_IN_A_TABLE, GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 20, 50, 50
+GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 50, 50
 _ORIGINAL_COLUMNS = {"published_list", "published_rating", "revised_rating", "revised"}
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
-
-
-@click.command()
-@DB
-@POOL
-@limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
-@click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
-@KNOWN_AT
-@VERIFY
-@output.format_options
-def ratings(
-    db_path: str, pool: str | None, limit: int | None, min_games: int, known_at: str | None, fmt: str | None,
-    verify: bool,
-) -> None:  # fmt: skip
-    """The ranking of a pool now, best first; with --known-at as it was when so many entries were known.
-
-    \b
-    Example:
-      rating-ledger ratings club.db --limit 20 -t
-      rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
-      rating-ledger ratings club.db --known-at 917 -t
-    """
-    with level(db_path, verify=verify, known_at=known_at) as ledger:
-        shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
-        rows = rankings.ranking(ledger, pool, limit=shown_rows + 1, min_games=min_games)
-        limits.write(rows, fmt, shown_rows)
-        if not rows and (filled := [row["pool"] for row in pools_of(ledger) if row["players"]]):
-            output.remark(f"nobody in this pool; there are players in: {', '.join(filled)}")
 
 
 @click.command()
@@ -96,20 +67,10 @@ def show(
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        summary = players.summary(ledger, ledger.player(player), pool, instant_given(at))
+        summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
         output.write_one(summary, fmt)
-
-
-def instant_given(text: str | None, option: str = "--at") -> str | None:
-    """What an option gives, which must be an instant where it is given."""
-    if text is not None:
-        try:
-            instant_ms(text)
-        except ValueError as error:
-            raise click.UsageError(f"{option}: {error}") from None
-    return text
 
 
 @click.command()
@@ -216,8 +177,8 @@ def predict(
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
     with level(db_path, verify=verify) as ledger:
-        instant = instant_given(at)
-        prediction = predictions.predict(ledger, ledger.player(player), ledger.player(opponent), pool, instant)
+        who = ledger.player(player), ledger.player(opponent)
+        prediction = predictions.predict(ledger, *who, pool, instant(at, "--at"))
         why_not = prediction["not_rated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}

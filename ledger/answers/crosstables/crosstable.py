@@ -16,6 +16,7 @@ from ledger.answers.crosstables import editions, event_games, kinds, performance
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.event_ratings import LEDGER, SHOWN, WHOSE, EventRatings, LedgerRatings, ShownRatings
 from ledger.answers.crosstables.knockouts import matches
+from ledger.answers.crosstables.knockouts import places as knockout_places
 from ledger.answers.crosstables.page import (
     Crosstable,
     EditionSpan,
@@ -133,8 +134,10 @@ class Event:
         self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, games, wanted)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
-        self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
         self._ledger = ledger
+        if self.kind.format == Format.KNOCKOUT and not wanted.tie_breaks:
+            self.places = knockout_places(self.matches, self.places)
+        self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
         self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
         for game in games:
             self.games_of[game.white].append(game)
@@ -170,8 +173,8 @@ def _ratings(
         return ShownRatings(games)
     connection = ledger.views.connection
 
-    def sides_of(player: int) -> Mapping[int, dict[str, Any]]:
-        return event_games.sides_of(connection, pool, player, games)
+    def sides_of(player: int, own: Sequence[EventGame]) -> Mapping[int, dict[str, Any]]:
+        return event_games.sides_of(connection, pool, player, own)
 
     return LedgerRatings(states, games, sides_of)
 
@@ -294,8 +297,7 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
 def _result(event: Event, player: int, game: EventGame) -> EventResult:
     """One game from the view of a player."""
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
-    before, opponents = ratings.before(player, game), ratings.before(opponent, game)
-    surplus = None if before is None or opponents is None else opponents - before
+    surplus = ratings.surplus(player, game)
     counts = game.is_played and ratings.counts(game)
     margin = event.margins.at(game.ended_ms)
     return EventResult(
@@ -310,13 +312,13 @@ def _result(event: Event, player: int, game: EventGame) -> EventResult:
         points=None if half_points is None else half_points / 2,
         counts=counts,
         reason=game.reason,
-        rating_before=before,
+        rating_before=ratings.before(player, game),
         closing_rating=ratings.after(player, game),
-        opponent_rating_before=opponents,
+        opponent_rating_before=ratings.before(opponent, game),
         opponent_closing_rating=ratings.after(opponent, game),
         surplus=surplus,
         margin=margin,
-        upset=counts and half_points == 2 and surplus is not None and surplus >= margin,
+        upset=half_points == 2 and surplus is not None and surplus > 0 and surplus >= margin,
     )
 
 

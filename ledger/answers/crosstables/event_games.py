@@ -7,7 +7,7 @@ themselves, is none of it. Who stands where is said elsewhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import tables
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 # What was voided, or was between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
-ENDS = f"""
-SELECT tournament, ended_ms, min(ended_at) FROM games WHERE {_OF_POOL}
-GROUP BY tournament, ended_ms ORDER BY tournament, ended_ms
-"""
-GAMES = f"""
+ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
+_GAMES = f"""
 SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
   reason, white_rating, black_rating
-FROM games WHERE {_OF_POOL} AND tournament IN (SELECT value FROM json_each(?2))
+FROM games WHERE {_OF_POOL} AND tournament {{}}
 ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
 """
+GAMES, GAMES_OF_SEVERAL = _GAMES.format("= ?2"), _GAMES.format("IN (SELECT value FROM json_each(?2))")
 NAMES_OF_PLAYER = """
 SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
@@ -109,9 +107,13 @@ class EventGame(NamedTuple):
 def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
     """Of every tournament when its games ended, ascending: by millisecond the least precise date recorded for it."""
     found: dict[str, dict[int, str]] = {}
-    for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):
-        found.setdefault(name, {})[ended_ms] = date
-    return found
+    for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):  # three times as quick as grouped by SQLite
+        ends = found.get(name)
+        if ends is None:
+            found[name] = {ended_ms: date}
+        elif ends.setdefault(ended_ms, date) > date:
+            ends[ended_ms] = date
+    return {name: dict(sorted(ends.items())) for name, ends in found.items()}
 
 
 def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
@@ -122,10 +124,14 @@ def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
     return found
 
 
-def games_of(connection: sqlite3.Connection, pool: Pool, names: Iterable[str]) -> dict[str, list[EventGame]]:
+def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
     """The games of the tournaments of these names, of all editions, in the order of their rounds."""
     found: dict[str, list[EventGame]] = {}
-    for row in connection.execute(GAMES, (pool.pool, json.dumps(sorted(names)))):
+    if len(names) == 1:
+        rows = connection.execute(GAMES, (pool.pool, *names))
+    else:
+        rows = connection.execute(GAMES_OF_SEVERAL, (pool.pool, json.dumps(sorted(names))))
+    for row in rows:
         found.setdefault(row[0], []).append(EventGame._make(row))
     return found
 

@@ -8,7 +8,7 @@ source of the games shows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,7 +17,8 @@ from ledger.ratings.player_states import PlayerStates
 
 LEDGER, SHOWN = "ledger", "shown"
 WHOSE = (LEDGER, SHOWN)
-SidesOf = Callable[[int], Mapping[int, dict[str, Any]]]  # of a player, by position of a game, the row of the history
+# Of a player and the games, by position of a game, the row of the history.
+SidesOf = Callable[[int, Sequence[EventGame]], Mapping[int, dict[str, Any]]]
 
 
 class EventRatings(Protocol):
@@ -35,18 +36,26 @@ class EventRatings(Protocol):
     def after(self, player: int, game: EventGame) -> float | None:
         """Of a player after a game, or after the period or event that it was rated with."""
 
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """How far the opponent's rating before a game was above the player's; None where it counts for no upset."""
+
 
 class LedgerRatings:
     """The ledger's own ratings; of each player they are read when somebody asks."""
 
     def __init__(self, states: PlayerStates, games: Sequence[EventGame], sides_of: SidesOf) -> None:
-        self._states, self._games, self._sides_of = states, games, sides_of
+        self._states, self._sides_of = states, sides_of
+        self._games: dict[int, list[EventGame]] = {}
+        for game in games:
+            self._games.setdefault(game.white, []).append(game)
+            self._games.setdefault(game.black, []).append(game)
+        self._enrolments: dict[int, float | None] = {}
         self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
         self._before: dict[tuple[int, int], float | None] = {}
 
     def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
         if player not in self._sides:
-            self._sides[player] = self._sides_of(player)
+            self._sides[player] = self._sides_of(player, self._games.get(player, ()))
         return self._sides[player].get(game.position)
 
     def counts(self, game: EventGame) -> bool:
@@ -55,10 +64,10 @@ class LedgerRatings:
 
     def enrolment(self, player: int) -> float | None:
         """In force before the first rated game of the player here; of who has none, before the first game."""
-        return self.before(player, min(self._games_of(player), key=partial(self._rank, player)))
-
-    def _games_of(self, player: int) -> Iterator[EventGame]:
-        return (game for game in self._games if player in {game.white, game.black})
+        if player not in self._enrolments:
+            first = min(self._games[player], key=partial(self._rank, player))
+            self._enrolments[player] = self.before(player, first)
+        return self._enrolments[player]
 
     def _rank(self, player: int, game: EventGame) -> tuple[int, int]:
         """Rated games before others, in the order in which they were rated."""
@@ -80,6 +89,13 @@ class LedgerRatings:
         """That which the row of the game keeps; None for a game that is not rated."""
         row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
+
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """By the ratings that both went into the game with, a newcomer's included, as the rows of upsets have it."""
+        own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
+        if own is None or opponents is None:
+            return None
+        return float(opponents["rating_before"] - own["rating_before"])
 
 
 class ShownRatings:
@@ -110,3 +126,8 @@ class ShownRatings:
     def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
         """No source shows it."""
         return None
+
+    def surplus(self, player: int, game: EventGame) -> float | None:
+        """By the ratings that the source shows, of games that were played."""
+        own, opponents = self.before(player, game), self.before(game.opponent_of(player), game)
+        return None if own is None or opponents is None or not game.is_played else opponents - own

@@ -163,9 +163,14 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     if max(met.values()) > ceil(log2(len(players))) + 1:
         return False
     out: set[int] = set()
+    won: Counter[int] = Counter()
     again = 0
     for pair, played in matches.items():
         again += any(player in out for player in pair)
+        rounds = {won[player] for player in pair}
+        if len(rounds) > 1 and 0 not in rounds:  # who had a bye may enter in a later round
+            return False
+        won.update(pair)
         loser = loser_of(pair, played, games, out)
         if loser is not None:
             out.add(loser)

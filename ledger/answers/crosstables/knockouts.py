@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import loser_of, matches_of
 from ledger.answers.crosstables.page import Match
+from ledger.answers.crosstables.standings import Place
 
 
 def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:
@@ -44,3 +45,24 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
             )
         )
     return sorted(found, key=lambda match: (match.round, match.third_place))
+
+
+def places(found: Sequence[Match], order: Sequence[Place]) -> list[Place]:
+    """The places of a knock-out: who got further is ahead, who lost in the same round shares a place.
+
+    Args:
+        found: its matches.
+        order: the players as points put them, which orders the rows of who shares a place.
+    """
+    reached: dict[int, tuple[int, int]] = {place.player: (0, 0) for place in order}
+    for match in found:
+        for player in match.players:
+            won = 0 if match.winner is None else 1 if player == match.winner else -1
+            # a match for the third place parts the losers of the semi-finals, who stay behind the finalists
+            reached[player] = (reached[player][0], won - 2) if match.third_place else (match.round, won)
+    ranked: list[Place] = []
+    for key in sorted(set(reached.values()), reverse=True):
+        level = [place.player for place in order if reached[place.player] == key]
+        first, last = len(ranked) + 1, len(ranked) + len(level)
+        ranked += [Place(player, first, last) for player in level]
+    return ranked

@@ -131,7 +131,8 @@ def _notes(page: Crosstable) -> list[str]:
     if not any(tie_break.decides for tie_break in page.tie_breaks) and any(
         standing.first_place != standing.last_place for standing in page.standings
     ):
-        notes.append("Places are shared by who is level on points; tie-breaks only order the rows.")
+        level = "who is level on points; tie-breaks only order the rows"
+        notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
     return notes

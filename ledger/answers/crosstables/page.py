@@ -73,7 +73,7 @@ class EventResult:
     closing_rating: float | None = documented("the player's rating after it or its period, points")
     opponent_rating_before: float | None = documented("the opponent's rating before it, points")
     opponent_closing_rating: float | None = documented("the opponent's rating after it or its period, points")
-    surplus: float | None = documented("how far the opponent's rating before it was above the player's, points")
+    surplus: float | None = documented("how far the opponent's rating before was above the player's, points")
     margin: int = documented("the margin of an upset that was in force when it ended, points", minimum=0)
     upset: bool = documented("whether the player won against a rating higher by the margin or more")
 

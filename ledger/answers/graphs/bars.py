@@ -15,7 +15,7 @@ PAGE = 50  # games: the FAQ's "in multiples of 50 games"
 Order = Literal["game", "date"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)  # there are many: made, and turned into JSON, in half the time
 class Bar:
     """A rated game of a player: the rating that it led to, the opponent, and what marks it."""
 
@@ -44,7 +44,7 @@ class Bar:
     final_position: str | None = documented("the position at the end as FEN, where it was asked for and moves are kept")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Seam:
     """Where another rating scheme begins: ratings on its two sides are of two systems."""
 
@@ -55,7 +55,7 @@ class Seam:
     scheme: str = documented("the new scheme")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class PlayerBars:
     """A player's part of a page: who it is, the rating now, and the bars, newest first."""
 
@@ -76,7 +76,7 @@ class PlayerBars:
     seams: list[Seam] = documented("where the scheme changes between bars of the page, newest first")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Page:
     """A page of a rating graph: the games of one player, newest first; by date, a second player's beside them."""
 

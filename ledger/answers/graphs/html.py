@@ -27,7 +27,8 @@ wanted.classList.add('shown');panel.classList.add('live')}
 document.addEventListener('mouseover',show);document.addEventListener('focusin',show);
 document.addEventListener('keydown',function(event){var found=bar(event.target);
 var steps={ArrowLeft:'previousElementSibling',ArrowRight:'nextElementSibling'},step=steps[event.key];
-if(found&&step&&found[step]&&found[step].focus){event.preventDefault();found[step].focus()}});
+var other=found&&step&&found[step]&&found[step].querySelector('a,[tabindex]');
+if(other){event.preventDefault();other.focus()}});
 })();"""
 _DIGEST = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
 _POLICY = (
@@ -166,11 +167,11 @@ _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
 
 
 def _list(page: Page) -> list[str]:
-    parts = ['<details id="list">', "<summary>List of the games</summary>"]
+    parts = ['<section id="list" aria-label="List of the games">']
     for player in (page.player, page.against):
         if player is not None:
             parts += _table(player)
-    return [*parts, "</details>"]
+    return [*parts, "</section>"]
 
 
 def _table(player: PlayerBars) -> list[str]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import orjson
 
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars, Seam
+from ledger.answers.graphs.bars import Page
 from ledger.runtime.visible import in_json
-
-_NAMES = {cls: tuple(field.name for field in attrs.fields(cls)) for cls in (Page, PlayerBars, Bar, Seam)}
 
 
 def as_json(page: Page) -> bytes:
@@ -21,18 +18,14 @@ def as_json(page: Page) -> bytes:
 def exact(value: Any, *, upright: bool = False) -> bytes:
     """JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
-    text = orjson.dumps(value, default=_fields, option=option)
+    text = orjson.dumps(value, default=vars, option=option)
     return text if text.isascii() and b"\x7f" not in text else in_json(text.decode()).encode()
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in _NAMES[type(value)]}
 
 
 def rows(page: Page) -> list[dict[str, Any]]:
     """A row for each bar, newest first, with its player in front; the second player's behind the first one's."""
     return [
-        {"player": player.name, "player_number": player.player, **_fields(bar)}
+        {"player": player.name, "player_number": player.player, **vars(bar)}
         for player in (page.player, page.against)
         if player is not None
         for bar in player.bars

@@ -5,7 +5,7 @@ What a page holds is in ``bars``; how it looks is the business of the formats. N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -26,6 +26,8 @@ from ledger.ratings.player_states import PlayerStates
 LAST = 100  # games: "the 100 game default setting" of the FAQ
 EVERY_GAME = 0
 MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
+_NOTHING_PUBLISHED = marks.published(None)
+_DAY = len("2024-05-01")
 Row = dict[str, Any]
 
 
@@ -110,6 +112,13 @@ def _last_games(last: int | None, games: int) -> tuple[int, int]:
     return max(1, games - wanted + 1), games
 
 
+def _in_force(row: Row) -> str | None:
+    """Since which day a game's rating counts; of a game that is rated when it ends, the day that is told of it."""
+    if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
+        return str(row["ended_at"][:_DAY])
+    return in_force_from(row["rated_ms"])
+
+
 class _Reader(NamedTuple):
     """Reads players' parts of one page."""
 
@@ -152,12 +161,12 @@ class _Reader(NamedTuple):
         rows = list(queries.dictionaries(connection, queries.PAGE_OF, arguments))
         if not rows:
             return
-        opposites = list(queries.dictionaries(connection, queries.PAGE_OPPONENTS, arguments))
+        opponents = self._opponents(rows, arguments)
         called = names(self.ledger, {row["opponent"] for row in rows})
         corrected = marks.corrected_games(connection, [row["key"] for row in rows])
         lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
-        opponents_now = self._ratings_now(opposites)
-        for row, opposite in zip(rows, opposites, strict=True):
+        opponents_now = self._ratings_now(rows)
+        for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
             yield Bar(
                 n=row["n"],
@@ -172,29 +181,33 @@ class _Reader(NamedTuple):
                 tournament=row["tournament"],
                 scheme=after.era.scheme.name,
                 rating=after.rating,
-                in_force=in_force_from(row["rated_ms"]),
+                in_force=_in_force(row),
                 provisional=after.provisional,
                 opponent=called[row["opponent"]],
                 opponent_player=row["opponent"],
-                opponent_rating=self._rating(opposite, row["rated_ms"]),
+                opponent_rating=opponent_rating,
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
-                **marks.published(lists.get(row["n"])),
+                **(marks.published(lists[row["n"]]) if row["n"] in lists else _NOTHING_PUBLISHED),
                 final_position=self._final_position(row["key"]) if self.boards else None,
             )
 
-    def _rating(self, row: Row, rated_ms: int) -> float | None:
-        """The rating after a game, without a look at the state where the scheme lists everybody."""
+    def _opponents(self, rows: list[Row], arguments: tuple[int, ...]) -> Iterable[float | None]:
+        """The opponents' ratings after the games, without a look at their states where the scheme lists everybody."""
         if self.pool.lists_everybody:
-            return float(row["rating"])
-        return self.states.after_game({**row, "rated_ms": rated_ms}).rating
+            return (row["opponent_rating"] for row in rows)
+        opposites = queries.dictionaries(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
+        return (
+            self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
+            for row, opposite in zip(rows, opposites, strict=True)
+        )
 
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
         """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
         today, stands_since = self.ledger.now_ms(), self.states.stands_since_ms
         found: dict[int, float | None] = {}
         for row in rows:
-            player = row["player"]
+            player = row["opponent"]
             if player in found:
                 continue
             if row["now_rated_ms"] >= stands_since:

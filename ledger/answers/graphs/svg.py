@@ -116,9 +116,8 @@ def _now(page: Page, layout: Layout) -> list[str]:
     y = layout.scale.y(rating)
     words = f"Rating now {wording.points(rating)}{', provisional' if page.player.provisional_now else ''}"
     return [
-        f'<g role="listitem" tabindex="0" aria-label="{in_markup(words)}" data-rating-now="{rating!r}">'
-        f"<title>{in_markup(words)}</title>"
-        f"{_rect('bar fill-now', layout.now, y, NOW_WIDTH)}</g>",
+        f'<g role="listitem" data-rating-now="{rating!r}"><g tabindex="0" role="img" aria-label="{in_markup(words)}">'
+        f"<title>{in_markup(words)}</title>{_rect('bar fill-now', layout.now, y, NOW_WIDTH)}</g></g>",
         _text(layout.now, y - 7, wording.points(rating), "strong middle now-words"),
         _text(layout.now, _AXIS_WORDS, "now", "strong middle now-words"),
     ]
@@ -167,10 +166,9 @@ def _symbol(bar: Bar, player: PlayerBars, drawn: str, link: Link) -> str:
     title = "\n".join(map(in_markup, wording.details(bar, player)))
     label = in_markup(wording.short(bar))
     href = link(player, bar)
-    facts = f'role="listitem" aria-label="{label}" {data_of(bar, player)}'
-    if href is None:
-        return f'<g tabindex="0" {facts}><title>{title}</title>{drawn}</g>'
-    return f'<a href="{in_markup(href)}" {facts}><title>{title}</title>{drawn}</a>'
+    way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{in_markup(href)}"', "a")
+    named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
+    return f'<g role="listitem" {data_of(bar, player)}>{named}</g>'
 
 
 _DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (

@@ -72,7 +72,8 @@ def summary(page: Page) -> str:
     sentences += [f"From {seam.ended} on rated by {seam.scheme}, before by {seam.before}." for seam in player.seams]
     if page.against is not None:
         games = counted(len(page.against.bars), "game")
-        sentences.append(f"The line shows {games} of {page.against.name} in that time.")
+        without = f", without the {page.against.left_out:,} before them" if page.against.left_out else ""
+        sentences.append(f"The line shows {games} of {page.against.name} in that time{without}.")
     return " ".join(sentences)
 
 

@@ -25,6 +25,12 @@ _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
 _KNOWN = (
     "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 )
+# Names in the index of the search whose player has none.
+_IN_THE_INDEX = (
+    "SELECT id FROM people_search_content "
+    f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
+)
+_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'people_search_content'"
 
 
 @attrs.frozen
@@ -60,6 +66,7 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         with opened(people, "people") as names:
             pending = _pending(names, found)
             known = _known(names, sorted({*erased, *pending}))
+            found += _in_the_index(names)
         registered = {player for player in pending if _registered(file, player)}
     for player, actor in pending.items():
         fault = text_fault(actor)
@@ -131,3 +138,15 @@ def _known(file: Snapshot, players: Iterable[int]) -> list[int]:
             if file.connection.execute(_KNOWN, (player,)).fetchone():
                 known.append(player)
     return known
+
+
+def _in_the_index(file: Snapshot) -> list[Falsehood]:
+    """Names that the index of the search still holds though nobody bears them; a damaged one is told with the pages."""
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX).fetchone():
+            remedy = "'DROP TABLE people_search' and VACUUM take it away, and the next search makes it anew"
+            return [
+                Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
+                for (player,) in file.connection.execute(_IN_THE_INDEX)
+            ]
+    return []

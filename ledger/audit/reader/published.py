@@ -38,17 +38,27 @@ class Published:
         application_id: the mark of the file.
         layouts: by number of the layout, the statements that make its tables, indices and guards.
         remedy: what to do where it is not so.
+        optional: by table that a file of the latest layout may have, the statement that makes it.
     """
 
     word: str
     application_id: int
     layouts: Mapping[int, str]
     remedy: str
+    optional: Mapping[str, str] = attrs.field(factory=dict)
 
-    def made(self, layout: int) -> sqlite3.Connection:
-        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it."""
+    def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
+        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
+
+        Args:
+            layout: its number.
+            tables: those of a file, of which it gets the optional ones.
+        """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
+        if layout == max(self.layouts):
+            for table in self.optional.keys() & set(tables):
+                connection.execute(self.optional[table])
         return connection
 
 
@@ -114,8 +124,9 @@ CREATE TABLE erasing(
 PEOPLE = Published(
     "people",
     0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3},
+    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3},
     "restore the file from a copy",
+    {"people_search": "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"},
 )
 
 
@@ -135,10 +146,18 @@ def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False
     if layout not in published.layouts:
         message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
         found.append(Falsehood(f"{published.word} file", "layout", message))
-    with closing(published.made(layout)) as wanted:
+    with closing(published.made(layout, _tables(file.connection))) as wanted:
         should = objects(wanted)
     found += object_falsehoods(file.connection, should, published.word, published.remedy)
     return found + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    """Names of the tables; none where they cannot be read, which is told with them."""
+    try:
+        return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    except READ_ERRORS:
+        return []
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:

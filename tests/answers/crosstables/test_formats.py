@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
@@ -13,8 +15,10 @@ from jsonschema import Draft202012Validator
 from ledger.answers.crosstables import html, spreadsheet, svg, text
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.graphs.json_form import exact
 from ledger.facts.class_schemas import class_schema
 from ledger.ledger import Ledger
+from tests.kit.places import TESTS
 
 from .conftest import CUP
 
@@ -52,6 +56,25 @@ def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) ->
     ]  # fmt: skip
     assert re.split(r"\s{2,}", lines[7].strip())[:10] == ["2", "2-3", "Ann", "1500", "0", "■", "1", "½", "1½", "1"]
     assert r"Eve <b>&amp;\u202e" in lines[9]
+
+
+GOLDEN = TESTS / "golden" / "crosstables"
+DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
+    "txt": lambda page: f"{text.drawn(page)}\n",
+    "html": html.drawn,
+    "svg": svg.drawn,
+    "json": lambda page: exact(attrs.asdict(page), upright=True).decode(),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_table_is_drawn_byte_by_byte_as_it_was(cups: Ledger, kind: str) -> None:
+    """After a change that is wanted, look at the new file and keep it: LEDGER_GOLDEN=new makes it."""
+    name, wanted = EVENTS["all-play-all"]
+    drawn, golden = DRAWN[kind](crosstable(cups, name, wanted=wanted)), GOLDEN / f"cup.{kind}"
+    if os.environ.get("LEDGER_GOLDEN") == "new":
+        golden.write_text(drawn, encoding="utf-8")
+    assert golden.read_text(encoding="utf-8") == drawn
 
 
 class Rows(HTMLParser):

@@ -8,7 +8,8 @@ import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced, Kind, kind_of
-from ledger.answers.crosstables.knockouts import matches
+from ledger.answers.crosstables.knockouts import matches, places
+from ledger.answers.crosstables.standings import Place
 from ledger.facts.words import round_order
 
 
@@ -100,6 +101,11 @@ def test_the_losers_of_the_semi_finals_may_play_for_the_third_place() -> None:
     assert kind(games).format == "knockout"
     third = [match for match in matches(games, dict.fromkeys(range(1, 9), "P")) if match.third_place]
     assert [match.players for match in third] == [[3, 8]]
+    found = matches(games, dict.fromkeys(range(1, 9), "P"))
+    ranked = places(found, [Place(player, 1, 8) for player in range(1, 9)])
+    assert [(place.player, place.shown) for place in ranked] == [
+        (1, "1"), (5, "2"), (3, "3"), (8, "4"), (2, "5-8"), (4, "5-8"), (6, "5-8"), (7, "5-8"),
+    ]  # fmt: skip
 
 
 def test_games_of_no_shape_are_called_so() -> None:

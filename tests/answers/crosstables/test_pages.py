@@ -114,6 +114,9 @@ def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
     assert [(match.round, match.names, match.points) for match in page.matches] == [
         (1, ["Ann", "Bob"], [1, 0]), (1, ["Cleo", EVIL], [1.5, 0.5]), (2, ["Cleo", "Ann"], [1, 0]),
     ]  # fmt: skip
+    assert [(standing.name, standing.place) for standing in page.standings] == [
+        ("Cleo", "1"), ("Ann", "2"), (EVIL, "3-4"), ("Bob", "3-4"),
+    ]  # fmt: skip
 
 
 def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:

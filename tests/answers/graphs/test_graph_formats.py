@@ -66,12 +66,12 @@ def check_svg(page: Page, look: Look) -> None:
         shown += [of for of in page.against.bars if of.rating is not None and isfinite(of.rating)]
     assert len(found) == len(shown)
     for element in found:
-        title = element.find(f"{SVG}title")
-        assert title is not None
-        assert title.text
-        assert element.get("aria-label")
-        assert element.tag == f"{SVG}a" or element.get("tabindex") == "0"
-        assert (element.get("href") or "https://").startswith("https://")
+        assert element.get("role") == "listitem"
+        (reached,) = element
+        assert reached.findtext(f"{SVG}title")
+        assert reached.get("aria-label")
+        assert reached.tag == f"{SVG}a" or reached.get("tabindex") == "0"
+        assert (reached.get("href") or "https://").startswith("https://")
     width, height = float(root.get("width") or 0), float(root.get("height") or 0)
     for rect in root.iter(f"{SVG}rect"):
         x, y = float(rect.get("x") or 0), float(rect.get("y") or 0)
@@ -120,15 +120,14 @@ def test_results_are_told_apart_by_colour_and_pattern_in_every_look() -> None:
 def test_a_bar_carries_the_facts_of_its_game() -> None:
     page = pinned_page()
     first = bars_of(svg.draw(page, Look(opponents=True)))[0]
-    assert first.tag == f"{SVG}a"
-    assert first.get("href") == first.get("data-address") == "https://lichess.org/abcdefgh"
+    assert first[0].tag == f"{SVG}a"
+    assert first[0].get("href") == first.get("data-address") == "https://lichess.org/abcdefgh"
     assert first.get("data-rating") == "1523.4"
     assert first.get("data-opponent-rating-now") == "1410.0"
     assert first.get("data-result") == "win"
-    title = first.find(f"{SVG}title")
-    assert title is not None
-    assert title.text == "\n".join(details(page.player.bars[0], page.player))
-    assert title.text.splitlines()[2:4] == ["Player's rating: 1523, now 1523", "Opponent's rating: 1400, now 1410"]
+    title = first[0].findtext(f"{SVG}title") or ""
+    assert title == "\n".join(details(page.player.bars[0], page.player))
+    assert title.splitlines()[2:4] == ["Player's rating: 1523, now 1523", "Opponent's rating: 1400, now 1410"]
     spots = [spot for spot in first.iter(f"{SVG}rect") if spot.get("class") == "spot"]
     assert [spot.findtext(f"{SVG}title") for spot in spots] == ["Opponent's rating: 1400"]
 

@@ -1,0 +1,160 @@
+"""The metadata by which Datasette (https://datasette.io) serves the views, or an export of them, as they are.
+
+Descriptions of tables and columns with their units, labels, and ready questions; beside them, under ``rating-ledger``,
+units and foreign keys for programs: the views declare none, so that they are quick to write. Datasette's own ``units``
+are those of physics, and stay unused. Nothing is written here, and Datasette is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ledger.answers.exports.datasets import PREPARED, dataset
+from ledger.answers.querying import tables_described
+from ledger.book.table_docs import TableDoc
+from ledger.errors import MalformedError
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+
+OURS = "rating-ledger"
+
+
+class Question(NamedTuple):
+    """A ready question: what it is called, what it answers, its SQL, and the tables that it asks."""
+
+    title: str
+    description: str
+    sql: str
+    tables: frozenset[str]
+
+
+def _question(title: str, description: str, sql: str, *tables: str) -> Question:
+    return Question(title, description, sql, frozenset(tables))
+
+
+# Of the views: pools and players are numbers.
+OF_VIEWS: Mapping[str, Question] = {
+    "ranking": _question(
+        "Ranking", "The ranking of a pool now; :pool is its number in 'pools'.",
+        "SELECT rank() OVER (ORDER BY rating DESC) AS rank, player, rating, n AS games FROM current "
+        "WHERE pool = :pool AND listed ORDER BY rating DESC, player", "current",
+    ),
+    "graph": _question(
+        "Rating graph", "The ratings of a player after each rated game, newest first.",
+        "SELECT n, strftime('%Y-%m-%d', ended_ms / 1000, 'unixepoch') AS ended, half_points / 2.0 AS score, opponent, "
+        "rating_before, rating, hera FROM history WHERE pool = :pool AND player = :player ORDER BY n DESC", "history",
+    ),
+    "not_counted": _question(
+        "Games that do not count", "How many games do not count, by reason and pool.",
+        "SELECT pools.name AS pool, reason, count(*) AS games FROM games JOIN pools USING (pool) "
+        "WHERE reason IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC", "games", "pools",
+    ),
+    "tournament": _question(
+        "Games of a tournament", "The games of a tournament, by round.",
+        "SELECT key, round, white, black, outcome, termination, ended_at, reason FROM games "
+        "WHERE tournament = :tournament ORDER BY round_order, ended_ms, key", "games",
+    ),
+    "corrected": _question(
+        "Corrections in force", "What was corrected, by which proposal, by whom.",
+        "SELECT proposal, subject, change, proposed_by, decided_by FROM corrections JOIN proposals USING (proposal) "
+        "WHERE effective ORDER BY proposal, number", "corrections", "proposals",
+    ),
+    "months": _question(
+        "Games by month", "How many games ended in each month, and how many of them count.",
+        "SELECT strftime('%Y-%m', ended_ms / 1000, 'unixepoch') AS month, count(*) AS games, "
+        "sum(reason IS NULL) AS rated FROM games GROUP BY 1 ORDER BY 1", "games",
+    ),
+}  # fmt: skip
+# Of an export: pools are names, instants are text.
+OF_EXPORTS: Mapping[str, Question] = {
+    "ranking": _question(
+        "Ranking", "The ranking now.",
+        "SELECT rank() OVER (ORDER BY rating DESC) AS rank, * FROM players WHERE listed ORDER BY rating DESC, player",
+        "players",
+    ),
+    "graph": _question(
+        "Rating graph", "The ratings of a player after each rated game, newest first.",
+        "SELECT * FROM history WHERE player = :player ORDER BY pool, n DESC", "history",
+    ),
+    "tournament": _question(
+        "Games of a tournament", "The games of a tournament, in the order in which they ended.",
+        "SELECT * FROM games WHERE tournament = :tournament ORDER BY ended, key", "games",
+    ),
+}  # fmt: skip
+
+
+def metadata(ledger: Ledger, export: str | Path | None = None) -> dict[str, Any]:
+    """What Datasette reads as ``--metadata``, for the views and, where it is given, for an export.
+
+    Args:
+        ledger: a ledger whose views are level.
+        export: a file of SQLite that ``export`` made of it.
+
+    Raises:
+        MalformedError: the export holds no table that can be exported.
+    """
+    described = {ledger.views.path.stem: (tables_described(ledger), OF_VIEWS)}
+    if export is not None:
+        described[Path(export).stem] = (_exported(ledger, Path(export)), OF_EXPORTS)
+    return {
+        "title": f"Rating ledger {ledger.path.stem}",
+        "description": "Derived from the journal of results; every number can be worked out again.",
+        "databases": {name: _database(tables, questions) for name, (tables, questions) in described.items()},
+        OURS: {name: _for_programs(tables) for name, (tables, _) in described.items()},
+    }
+
+
+def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, Question]) -> dict[str, Any]:
+    return {
+        "tables": {
+            name: {
+                "description": table.doc,
+                **({"label_column": table.label} if table.label else {}),
+                "columns": {
+                    column: f"{meaning.doc} ({meaning.unit})" if meaning.unit else meaning.doc
+                    for column, meaning in table.columns.items()
+                },
+            }
+            for name, table in tables.items()
+        },
+        "queries": {
+            name: {"title": question.title, "description": question.description, "sql": question.sql}
+            for name, question in questions.items()
+            if question.tables <= tables.keys()
+        },
+    }
+
+
+def _for_programs(tables: Mapping[str, TableDoc]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, table in tables.items():
+        units = {column: meaning.unit for column, meaning in table.columns.items() if meaning.unit}
+        keys = {
+            column: meaning.references
+            for column, meaning in table.columns.items()
+            if meaning.references.partition(".")[0] in tables
+        }
+        found[name] = {"units": units, "foreign_keys": keys}
+    return found
+
+
+def _exported(ledger: Ledger, path: Path) -> dict[str, TableDoc]:
+    """What the tables of an export say."""
+    if not path.is_file():
+        raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
+    with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        stored = {name: [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')] for name in names}
+    known = {*PREPARED, *tables_described(ledger)}
+    found = {}
+    for name in sorted(known.intersection(stored)):
+        item = dataset(ledger, name)
+        columns = {column.name: column.meaning for column in item.columns if column.name in stored[name]}
+        label = "name" if "name" in columns else "key" if "key" in columns else ""
+        found[name] = TableDoc(item.doc, columns, label)
+    if not found:
+        raise MalformedError([f"{path}: holds no table of an export; make it with 'export --format sqlite'"])
+    return found

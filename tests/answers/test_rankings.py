@@ -1,0 +1,154 @@
+"""Rankings with all that is told beside the rating, now and at any instant, against what can be counted by hand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ledger.answers import rankings
+from ledger.answers.classes import class_of, strength_of
+from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.book.policies import CLASSES, Policies
+from ledger.facts.instants import instant_end_ms
+from ledger.ledger import Ledger
+from ledger.ratings.lists import rows_in_force
+from ledger.ratings.player_states import PlayerStates
+from ledger.schemes.chessworld import rating_class, strength
+from tests.kit.commands import Run
+from tests.kit.places import SAMPLE
+from tools import cli
+
+DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
+
+
+@pytest.mark.parametrize("rating", [0.0, 1399.49, 1399.5, 1600.4, 1600.5, 1879.6, 2199.4, 2199.5, 2400.49, 2400.5])
+def test_the_defaults_are_chessworlds_classes(rating: float) -> None:
+    settings = Policies([]).at(CLASSES, 0)
+    points = int(rating + 0.5)
+    assert class_of(rating, settings) == rating_class(points)
+    assert strength_of(rating, settings) == strength(points)
+
+
+def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        rows = ranking_in_full(ledger, Wanted())
+        assert [{name: row[name] for name in list(row)[:6]} for row in rows] == rankings.ranking(ledger, limit=1000)
+        for row in rows:
+            below = sum(other["rating"] < row["rating"] for other in rows)
+            assert row["percentile"] == pytest.approx(100 * below / len(rows))
+        assert [row["percentile"] for row in ranking_in_full(ledger, Wanted(limit=5))] == [
+            row["percentile"] for row in rows[:5]
+        ]
+        assert {row["provisional"] for row in rows} <= {True, False}
+        assert {row["rd"] for row in rows} == {None}
+
+
+@pytest.mark.parametrize("at", DAYS)
+def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        rows = ranking_in_full(ledger, Wanted(at=at))
+        states = PlayerStates(ledger.views.connection, ledger.pool())
+        assert states.rows_say_all
+        listed = rows_in_force(states, instant_end_ms(at))
+        assert [(row["rank"], row["player"], row["rating"], row["games"], row["last_game"]) for row in rows] == [
+            (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
+        ]
+
+
+def test_only_who_has_played_lately(sample_folder: Path) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        every = ranking_in_full(ledger, Wanted(), details=False)
+        active = ranking_in_full(ledger, Wanted(active_days=10), details=False)
+        last = max(row["last_game"] for row in every)
+        assert 0 < len(active) < len(every)
+        assert all(row["last_game"] >= "2006-08-29" for row in active)
+        assert last == "2006-09-08"
+        assert [row["rank"] for row in active] == list(range(1, len(active) + 1))
+        then = ranking_in_full(ledger, Wanted(at="2005-07", active_days=30))
+        assert then[-1]["percentile"] == 0
+        assert all("2005-07-02" <= row["last_game"] <= "2005-07-31" for row in then)
+
+
+def test_the_change_since_a_day(sample_folder: Path) -> None:
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        then = {row["player"]: row["rating"] for row in ranking_in_full(ledger, Wanted(at="2005-07"))}
+        rows = ranking_in_full(ledger, Wanted(since="2005-07"), details=False)
+        assert any(row["change"] for row in rows)
+        for row in rows:
+            assert row["before"] == then.get(row["player"])
+            assert row["change"] == (None if row["before"] is None else row["rating"] - row["before"])
+
+
+@pytest.fixture(scope="module")
+def two_schemes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample club by elo and, from 2006 on, by glicko2; a list of its spring is published."""
+    path = tmp_path_factory.mktemp("ranked") / "club.db"
+    for words in (
+        ["init", path, "--scheme", "elo"], ["import", path, SAMPLE],
+        ["scheme", "adopt", path, "--scheme", "glicko2", "--from", "2006-01-01", "--carry", "keep"],
+        ["publish", path, "--at", "2006-03-31", "--by", "eve", "--despite-complaints"],
+    ):  # fmt: skip
+        assert cli.main([str(word) for word in words]) == 0
+    return path
+
+
+@pytest.mark.parametrize("at", ["2005-07", "2006-03-31"])
+def test_a_pool_whose_scheme_changes(two_schemes: Path, at: str) -> None:
+    with Ledger.open(two_schemes) as ledger:
+        states = PlayerStates(ledger.views.connection, ledger.pool())
+        rows = ranking_in_full(ledger, Wanted(at=at))
+        assert [(row["player"], row["rating"]) for row in rows] == [
+            (row.player, row.rating) for row in rows_in_force(states, instant_end_ms(at))
+        ]
+        assert all((row["rd"] is not None) == (at > "2006") for row in rows)
+        now = ranking_in_full(ledger, Wanted())
+        assert [row["rating"] for row in now] == [row["rating"] for row in rankings.ranking(ledger, limit=1000)]
+        assert all(row["rd"] > 0 for row in now)
+
+
+def test_the_change_since_a_published_list(two_schemes: Path, run: Run) -> None:
+    rows = json.loads(run("ratings", two_schemes, "--since-list", "standard@2006-03-31").out)
+    with Ledger.open(two_schemes) as ledger:
+        publications = ledger.publications
+        published = {row.player: row.rating for row in publications.rows(publications.found("standard@2006-03-31"))}
+    assert {row["player"]: row["before"] for row in rows} == {
+        row["player"]: published.get(row["player"]) for row in rows
+    }
+    assert run("ratings", two_schemes, "--since-list", "standard@2001-03-31").code == 1
+    assert run("ratings", two_schemes, "--since-list", "x@2001", "--since", "2001").code == 2
+    assert run("ratings", two_schemes, "--at", "soon").code == 2
+
+
+def test_another_site_sets_its_classes_from_a_day(two_schemes: Path, tmp_path: Path, run: Run) -> None:
+
+
+    path = Path(shutil.copytree(two_schemes.parent, tmp_path / "copy")) / "club.db"
+    words = ("classes", "b_from=1000", "advanced_from=1500", "--from", "2006", "--by", "eve")
+    assert run("policy", "set", path, *words).code == 0
+    late = json.loads(run("ratings", path, "--details").out)
+    early = json.loads(run("ratings", path, "--details", "--at", "2005-07").out)
+    assert {row["class"] for row in late if 1000 <= row["rating"] < 1399} == {"B"}
+    assert {row["class"] for row in early if 1000 <= row["rating"] < 1399} == {"A"}
+    assert {row["strength"] for row in late if row["rating"] > 1500} == {"Advanced"}
+    assert {row["strength"] for row in early if 1500 < row["rating"] < 1600} == {"Beginner"}
+
+
+def test_a_table_for_people(two_schemes: Path, run: Run) -> None:
+    head, _, first, *_ = run("ratings", two_schemes, "--details", "--since", "2005", "-t").out.splitlines()
+    assert head.split() == [
+        "rank", "player", "name", "rating", "games", "last_game", "percentile", "class", "strength", "provisional",
+        "rd", "before", "change",
+    ]  # fmt: skip
+    assert "93" in first.split()
+    assert run("ratings", two_schemes, "-t").out.splitlines()[0].split() == head.split()[:6]
+
+
+def test_as_known_at_a_position(two_schemes: Path, run: Run) -> None:
+    rows = json.loads(run("ratings", two_schemes, "--at", "2006-03-31", "--known-at", "300", "--details").out)
+    with Ledger.open(two_schemes) as ledger:
+        now = ranking_in_full(ledger, Wanted(at="2006-03-31"))
+    assert rows
+    assert sum(row["games"] for row in rows) < sum(row["games"] for row in now)

@@ -1,0 +1,74 @@
+"""Commands for SQL: a statement that reads, and the tables that there are."""
+
+from __future__ import annotations
+
+import click
+
+from ledger.answers import querying
+
+from .. import output
+from . import DB, KNOWN_AT, level
+
+
+@click.command()
+@DB
+@click.argument("statement", metavar="SQL")
+@click.option(
+    "-p", "--param", "parameters", multiple=True, nargs=2, metavar="NAME VALUE", help="What :NAME stands for."
+)
+@click.option(
+    "--seconds", default=querying.SECONDS, show_default=True, type=click.FloatRange(0),
+    help="How long it may take; 0: any time.",
+)
+@KNOWN_AT
+@output.format_options
+def query(
+    db_path: str, statement: str, parameters: tuple[tuple[str, str], ...], seconds: float, known_at: str | None,
+    fmt: str | None,
+) -> None:  # fmt: skip
+    """The rows that an SQL statement selects from the views, the journal and the names of people.
+
+    The statement can only read; 'tables' says what there is. The table "names" has the name of each player; "journal"
+    has the entries as they are. A whole number or a decimal after -p is a number. Bytes are shown in hexadecimal.
+
+    \b
+    Example:
+      rating-ledger query club.db 'SELECT name, rating FROM current JOIN names USING (player) ORDER BY rating DESC' -t
+      rating-ledger query club.db 'SELECT * FROM history WHERE player = :player' -p player 13 --csv > ann.csv
+    """
+    given = {name: _value(text) for name, text in parameters}
+    with level(db_path, known_at=known_at) as ledger:
+        rows = querying.query(ledger, statement, given, seconds=seconds, journal=known_at is None)
+        if fmt == "nl":
+            for row in rows:  # of any number, without holding them
+                output.write([row], fmt)
+        else:
+            output.write(list(rows), fmt)
+
+
+def _value(text: str) -> int | float | str:
+    """A number where the text is the plain form of it, otherwise the text."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text and abs(number) < 2**63:
+            return number
+    return text
+
+
+@click.command()
+@DB
+@click.option("--columns", "of_columns", is_flag=True, help="Each column, with its type, unit and meaning.")
+@output.format_options
+def tables(db_path: str, of_columns: bool, fmt: str | None) -> None:
+    """The tables that 'query' can read, each with its number of rows and what a row says.
+
+    \b
+    Example:
+      rating-ledger tables club.db -t
+      rating-ledger tables club.db --columns -t
+    """
+    with level(db_path) as ledger:
+        output.write(querying.columns(ledger) if of_columns else querying.tables(ledger), fmt)

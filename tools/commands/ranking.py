@@ -1,0 +1,77 @@
+"""The command that shows a ranking."""
+
+from __future__ import annotations
+
+from math import floor
+
+import click
+
+from ledger.answers.pools import pools as pools_of
+from ledger.answers.rankings import Wanted, ranking_in_full
+
+from .. import limits, output
+from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
+
+PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
+
+
+@click.command()
+@DB
+@POOL
+@limits.option(PLAYERS_IN_A_TABLE, "players, the best first")
+@click.option("--min-games", default=1, show_default=True, type=click.IntRange(0), help="Leave out players with fewer.")
+@click.option("--active", "active_days", type=click.IntRange(1, 100_000), metavar="DAYS",
+              help="Leave out who has not played in so many days before.")  # fmt: skip
+@click.option("--at", metavar="INSTANT", help="The ranking in force then; by default after all games.")
+@click.option("--details", is_flag=True, help="Percentile, class, strength, RD, and whether a rating is provisional.")
+@click.option("--since", metavar="DAY", help="Show the change since the end of that day.")
+@click.option("--since-list", metavar="LIST", help="Show the change since a published list.")
+@KNOWN_AT
+@VERIFY
+@output.format_options
+def ratings(
+    db_path: str, pool: str | None, limit: int | None, min_games: int, active_days: int | None, at: str | None,
+    details: bool, since: str | None, since_list: str | None, known_at: str | None, fmt: str | None, verify: bool,
+) -> None:  # fmt: skip
+    """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
+
+    "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
+    'classes' ('policy list' shows it), of the rating to the nearest point; "rd" is the deviation, where the scheme has
+    one.
+
+    \b
+    Example:
+      rating-ledger ratings club.db --limit 20 -t
+      rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
+      rating-ledger ratings club.db --at 2019-06-01 --active 365 --details -t
+      rating-ledger ratings club.db --since 2019-01-01 --known-at 917 -t
+    """
+    if since is not None and since_list is not None:
+        raise click.UsageError("give --since or --since-list, not both")
+    shown_rows = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
+    wanted = Wanted(
+        pool=pool, limit=shown_rows + 1, min_games=min_games, at=instant(at, "--at"), active_days=active_days,
+        since=instant(since, "--since"), since_list=since_list,
+    )  # fmt: skip
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
+        rows = ranking_in_full(ledger, wanted, details=details)
+        limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
+        filled = [] if rows else [row["pool"] for row in pools_of(ledger) if row["players"]]
+        if filled:
+            where = "ranking" if at or active_days else "pool"
+            output.remark(f"nobody in this {where}; there are players in: {', '.join(filled)}")
+
+
+def _for_people(rows: list[output.Row]) -> list[output.Row]:
+    """Rows as people read them: who is above 99.9 per cent is above 99; what nobody has is left out."""
+    has_rd = any(row.get("rd") is not None for row in rows)
+    found = []
+    for row in rows:
+        shown_row = {name: value for name, value in row.items() if name != "rd" or has_rd}
+        if "percentile" in row:
+            shown_row["percentile"] = floor(row["percentile"])
+            shown_row["provisional"] = "provisional" if row["provisional"] else None
+        if row.get("change") is not None:
+            shown_row["change"] = f"{row['change']:+.0f}"
+        found.append(shown_row)
+    return found
