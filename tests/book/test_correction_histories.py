@@ -266,6 +266,28 @@ def test_a_voided_game_tells_nothing_of_the_days_of_its_tournament() -> None:
         assert all_rows(history.ledger) == live
 
 
+def test_a_merge_that_is_parted_and_undone_in_one_proposal_is_gone() -> None:
+    with new_history() as history:
+        joined = [
+            PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
+            for number in (1, 2, 3)
+        ]
+        played = [game_recorded("g1", black=3, ended_at="2020-01-28"), game_recorded("g2", ended_at="2020-02-06")]
+        history.take([SchemeAdopted(pool="standard", scheme="elo", settings={}), *joined, *played])
+        drafts = history.ledger.corrections.drafts
+        first = history.propose([drafts.merge(1, 3)])
+        assert first is not None
+        history.decide(first, Decision.APPROVED)
+        second = history.propose([drafts.part(1), drafts.undo(first)])
+        assert second is not None
+        history.decide(second, Decision.APPROVED)
+        live = history.catch_up()
+        assert history.account.persons() == {}
+        assert in_the_end(history.ledger) == right_at_once(history.account.final())
+        history.ledger.rebuild()
+        assert all_rows(history.ledger) == live
+
+
 @settings(histories, max_examples=max(1, histories.max_examples // 3))
 @given(st.data(), clubs())
 def test_what_was_known_at_an_earlier_position_stays_so(data: st.DataObject, club: list[Event]) -> None:
