@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.answers import explanations, player_games, players, predictions, rankings, rating_lists
+from ledger.answers.graphs import pages as graph_pages
 from ledger.answers.wording import day
 from ledger.book.timeline import Held, Pool
 from ledger.errors import UnknownNameError
@@ -225,6 +226,14 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
         drawn = player_games.graph(ledger, person, rule.pool.name)
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
+        page = graph_pages.page(ledger, person, rule.pool.name, last=graph_pages.EVERY_GAME)
+        assert [
+            (bar.rating, bar.in_force, bar.opponent_rating, bar.opponent_rating_now, page.player.rating_now)
+            for bar in reversed(page.player.bars)
+        ] == [
+            (*(game[name] for name in ("rating", "in_force", "opponent_rating", "opponent_rating_now", "rating_now")),)
+            for game in told
+        ]
         for row, game in zip(rows, told, strict=True):
             assert (game["n"], game["game"]) == (row["n"], keys[row["game"]])
             assert (game["rating_before"], game["rating"]) == (rule.before_game(row), rule.after_game(row))

@@ -60,6 +60,7 @@ def export(
       rating-ledger export club.db games --tournament 'Club championship' --since 2005 -o games.ndjson
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
+      rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
     """
     chosen = file_format or format_of(what, Path(target))
     if raw and chosen != "csv":

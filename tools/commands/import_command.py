@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TypeVar
 
 import click
 
+from ledger.answers.import_previews import ImportPreview
 from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX
 from ledger.imports.csv.header import headings_given
@@ -22,7 +24,7 @@ from ledger.ledger import Ledger
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
 from .identifying import recorder
-from .importing import Wish, check_files, import_file
+from .importing import Wish, check_files, import_file, show_preview
 
 
 @click.command("import")
@@ -35,6 +37,9 @@ from .importing import Wish, check_files, import_file
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
 @click.option("--open-tournaments", is_flag=True, help="Record the days of the tournaments that a TRF tells, too.")
+@click.option("--dry-run", is_flag=True, help="Show what would be recorded, and the first games; write nothing.")
+@click.option("--first", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
+              help="How many games a dry run shows.")  # fmt: skip
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option(
     "--source", metavar="SITE", help="Site that names and game ids in CSV files and TRF belong to, such as lichess."
@@ -55,7 +60,8 @@ from .importing import Wish, check_files, import_file
 @click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
-    strict: bool, record_alike: bool, open_tournaments: bool, fmt: str | None, source: str | None, dates: str | None,
+    strict: bool, record_alike: bool, open_tournaments: bool, dry_run: bool, first: int,
+    fmt: str | None, source: str | None, dates: str | None,
     columns: Sequence[str], results: Sequence[str], day: str | None, encoding: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
@@ -70,6 +76,7 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf --open-tournaments
+      rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
     if pool and pools:
@@ -88,13 +95,25 @@ def import_(
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(
             choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, said=said, encoding=written_in,
-            open_tournaments=open_tournaments, actor=recorder(ledger, actor),
+            open_tournaments=open_tournaments, actor=actor if dry_run else recorder(ledger, actor),
         )  # fmt: skip
-        good = [import_file(ledger, path, wish) for path in files]
-        with Bars() as bars:
-            ledger.catch_up(bars)
+        good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _imported(ledger: Ledger, files: Sequence[str], wish: Wish) -> list[bool]:
+    good = [import_file(ledger, path, wish) for path in files]
+    with Bars() as bars:
+        ledger.catch_up(bars)
+    return good
+
+
+def _previewed(ledger: Ledger, files: Sequence[str], wish: Wish, first: int) -> list[bool]:
+    with closing(ImportPreview(ledger, first)) as preview:
+        good = [import_file(ledger, path, wish, preview) for path in files]
+        show_preview(preview)
+    return good
 
 
 def _said(

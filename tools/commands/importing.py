@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
+from ledger.answers.import_previews import SHOWN, ImportPreview
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
 from ledger.imports.files import Source, detect, open_source
@@ -24,6 +25,7 @@ from .reported_tournaments import open_reported
 FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
 NOTES_SHOWN = 10
+PLAYERS_SHOWN = 20
 
 
 @attrs.frozen(kw_only=True)
@@ -80,8 +82,8 @@ def _refuse_foreign(source: Source, fmt: str | None) -> None:
         raise StorageError(source.reading.name, f"is {kind}")
 
 
-def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
-    """Import one file and say what became of it; False when games were faulty."""
+def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | None = None) -> bool:
+    """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
     with open_source(path, wish.encoding) as source:
         _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect(source.first)
@@ -89,17 +91,36 @@ def import_file(ledger: Ledger, path: str, wish: Wish) -> bool:
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)
         try:
-            report = ledger.import_games(
+            report = (preview or ledger).import_games(
                 outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
-    is_good = _tell(source, fmt, report, outside, strict=wish.strict)
+    is_good = _tell(source, fmt if preview is None else f"{fmt}, dry run", report, outside, strict=wish.strict)
     if is_good or not wish.strict:
-        open_reported(ledger, source.reading, wish.choice.pool, wish.actor if wish.open_tournaments else None)
+        recorder = wish.actor if wish.open_tournaments and preview is None else None
+        open_reported(ledger, source.reading, wish.choice.pool, recorder)
     return is_good
+
+
+def show_preview(preview: ImportPreview) -> None:
+    """The first games that would be recorded, the players who would be new, how many games each pool would get."""
+    games = preview.games()
+    if games:
+        rows = [[game[name] for name in SHOWN] for game in games]
+        output.answer_lines(output.titled_table("First games, as they were understood", SHOWN, rows, left=len(SHOWN)))
+    players = preview.new_players
+    if players:
+        rows = [[person.name, person.identity] for person in players[:PLAYERS_SHOWN]]
+        title = f"\n{counted(len(players), 'new player')}"
+        output.answer_lines(output.titled_table(title, ("name", "identity"), rows, left=2))
+        if len(players) > PLAYERS_SHOWN:
+            output.answer(f"and {len(players) - PLAYERS_SHOWN:,} more")
+    for pool, count in sorted(preview.pools.items()):
+        output.remark(f"pool {pool!r}: {counted(count, 'game')} would be recorded")
+    output.remark("dry run: nothing was written")
 
 
 def _tell_outside(name: str, outside: OutsideGames) -> None:

@@ -110,7 +110,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     often = {2: ", double round", 3: ", triple round"}.get(page.meetings or 1) or (
         f", each pair {page.meetings} times" if (page.meetings or 1) > 3 else ""
     )
-    is_seen = " as its games look" if page.format_is == "seen" else ""
+    is_seen = " as its games look" if page.format_is == "seen" and page.format != "other" else ""
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
     mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
     return (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from ledger.answers.exports.datasets import Asked
+from ledger.answers.exports.trf import trf16
 from ledger.ledger import Ledger
 
 
@@ -29,4 +30,10 @@ class Document(NamedTuple):
     suffixes: tuple[str, ...] = ()
 
 
-DOCUMENTS: Mapping[tuple[str, str], Document] = {}  # by what is exported and the format: ("tournament", "trf16")
+# By what is exported, and the format.
+DOCUMENTS: Mapping[tuple[str, str], Document] = {
+    ("tournament", "trf16"): Document(
+        doc="One tournament as a report in FIDE's TRF16.", make=trf16,
+        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}), suffixes=(".trf",),
+    ),
+}  # fmt: skip

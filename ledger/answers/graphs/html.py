@@ -125,17 +125,15 @@ def _details(page: Page) -> list[str]:
 
 
 def _article(player: PlayerBars, bar: Bar) -> str:
-    name, *lines = wording.details(bar, player)
-    pairs = [line.partition(": ") for line in lines]
     rows = "".join(
-        f"<dt>{in_markup(term)}</dt><dd>{in_markup(said)}</dd>" if said else f"<dt></dt><dd>{in_markup(term)}</dd>"
-        for term, _, said in pairs
+        f"<dt>{in_markup(term)}</dt><dd>{in_markup(words)}</dd>" for term, words in wording.facts(bar, player)
     )
     if bar.address is not None:
         href = in_markup(bar.address)
         rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
     anchor = wording.anchor(player, bar)
-    return f'<article id="{anchor}">{_board(bar)}<div><h2>{in_markup(name)}</h2><dl>{rows}</dl></div></article>'
+    title = in_markup(wording.title(bar))
+    return f'<article id="{anchor}">{_board(bar)}<div><h2>{title}</h2><dl>{rows}</dl></div></article>'
 
 
 def _board(bar: Bar) -> str:
@@ -162,7 +160,7 @@ _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
     ("opponent's rating", True, lambda bar: wording.points(bar.opponent_rating)),
     ("opponent now", True, lambda bar: wording.points(bar.opponent_rating_now)),
     ("tournament", False, lambda bar: bar.tournament or ""),
-    ("note", False, lambda bar: "; ".join(wording.marks(bar))),
+    ("note", False, lambda bar: "; ".join(f"{term}: {words}" for term, words in wording.marks(bar))),
 )
 
 

@@ -85,32 +85,40 @@ def short(bar: Bar) -> str:
 
 def details(bar: Bar, player: PlayerBars) -> list[str]:
     """All that a page knows of a bar, a sentence a line, as it shows where the pointer rests."""
-    lines = [
-        f"Game {bar.n}, {bar.ended[:10]}",
-        f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}: {ending(bar)}",
-        f"Player's rating: {points(bar.rating)}{' (provisional)' if bar.provisional else ''}, "
-        f"now {points(player.rating_now)}",
-        f"Opponent's rating: {points(bar.opponent_rating)}, now {points(bar.opponent_rating_now)}",
+    return [title(bar), *(f"{term}: {words}" for term, words in facts(bar, player))]
+
+
+def title(bar: Bar) -> str:
+    """Which game a bar stands for."""
+    return f"Game {bar.n}, {bar.ended[:10]}"
+
+
+def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
+    """What a page knows of a bar: terms, each with what is said of it."""
+    provisional = " (provisional)" if bar.provisional else ""
+    found = [
+        ("Result", f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}, {ending(bar)}"),
+        ("Player's rating", f"{points(bar.rating)}{provisional}, now {points(player.rating_now)}"),
+        ("Opponent's rating", f"{points(bar.opponent_rating)}, now {points(bar.opponent_rating_now)}"),
     ]
     if bar.in_force is None:
-        lines.append("The rating counts when its period closes")
-    elif bar.in_force != bar.ended[:10] and len(bar.ended) > 7:
-        lines.append(f"The rating counts from {bar.in_force} on")
+        found.append(("Counts", "when its period closes"))
+    elif bar.in_force != bar.ended[:10] and len(bar.ended) > len("2024-05"):
+        found.append(("Counts", f"from {bar.in_force} on"))
     if bar.tournament:
-        lines.append(f"Tournament: {bar.tournament}")
-    return lines + marks(bar)
+        found.append(("Tournament", bar.tournament))
+    return found + marks(bar)
 
 
-def marks(bar: Bar) -> list[str]:
+def marks(bar: Bar) -> list[tuple[str, str]]:
     """What marks a bar: proposals that corrected the game, a published list that said another number."""
-    lines = []
+    found = []
     if bar.corrected:
-        proposals = ", ".join(map(str, bar.corrected))
-        lines.append(f"Corrected by proposal{'s' if len(bar.corrected) > 1 else ''} {proposals}")
+        found.append(("Corrected by proposal", ", ".join(map(str, bar.corrected))))
     if bar.published_list is not None:
         said, would = points(bar.published_rating), points(bar.revised_rating)
-        lines.append(f"List {bar.published_list} said {said}, now it would say {would}")
-    return lines
+        found.append((f"List {bar.published_list}", f"said {said}, now it would say {would}"))
+    return found
 
 
 def ending(bar: Bar) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import pytest
 
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.crosstables.standings import places
+from ledger.answers.crosstables.tie_breaks import Result, points
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA
@@ -80,6 +84,30 @@ def test_the_performance_that_the_page_of_shamkir_printed_drops_the_fraction_of_
     assert (carlsen.name, carlsen.performance) == ("Carlsen,M", 2991)
     assert printed["2019_shamkir"]["published"]["tpr"] == {"Carlsen": 2990}
     assert fide_tpr(opponents, carlsen.points, truncate=True) == 2990
+
+
+SWISS = re.compile(r"(\d*)([wb]?)-?([10½+-]?)")
+
+
+def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_its_first_five_places() -> None:
+    published = json.loads((DATA / "published" / "arad2026_a_crosstable.json").read_text())["players"]
+    half_points = {"1": 2, "½": 1, "0": 0, "+": 2, "-": 0, "": 0}
+    results: dict[int, list[Result]] = {}
+    byes: Counter[int] = Counter()
+    for player in published:
+        own = results.setdefault(player["no"], [])
+        for number, words in enumerate(player["rounds"], 1):
+            opponent, colour, mark = SWISS.fullmatch(words).groups()  # type: ignore[union-attr]
+            if opponent:
+                results.setdefault(int(opponent), [])  # a few have no row of their own on the page
+                own.append(Result(int(opponent), half_points[mark], colour == "b", mark not in "+-", number))
+            else:
+                byes[player["no"]] += half_points[mark]
+    assert len(published) == 208
+    for player in published:
+        assert points(results, player["no"]) + byes[player["no"]] / 2 == player["points"]
+    ranked = [place.player for place in places(results, ("buchholz-cut-1",), ())]
+    assert ranked[:5] == [player["no"] for player in sorted(published, key=lambda row: int(row["rank"]))][:5]
 
 
 @pytest.mark.parametrize(("name", "meetings"), [("1948_world_championship", 5), ("1953_zurich_candidates", 2)])

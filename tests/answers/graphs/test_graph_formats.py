@@ -135,9 +135,9 @@ def test_a_bar_carries_the_facts_of_its_game() -> None:
 def test_what_marks_a_game_is_drawn_and_said() -> None:
     page = pinned_page()
     by_number = {element.get("data-n"): ET.tostring(element, "unicode") for element in bars_of(svg.draw(page))}
-    assert "Corrected by proposals 3, 8" in by_number["56"]
+    assert "Corrected by proposal: 3, 8" in by_number["56"]
     assert 'class="mark"' in by_number["56"]
-    assert "List standard@2020-02-29/1 said 1511, now it would say 1515" in by_number["53"]
+    assert "List standard@2020-02-29/1: said 1511, now it would say 1515" in by_number["53"]
     assert "provisional" in by_number["52"]
     assert "bar none" in by_number["51"]
     drawn = svg.draw(page)

@@ -1,0 +1,217 @@
+"""A tournament as a report in FIDE's TRF16: games to lines of players. Read back, it gives the same games.
+
+Columns are those of ``imports.trf.player_lines``. What TRF16 cannot say is left out: moves, times of the day, how a
+game ended; a round of several days has no day of its own, and a name ends after 33 characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from ledger.answers.crosstables import editions, event_games
+from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.exports.datasets import Asked
+from ledger.answers.wording import day
+from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
+from ledger.errors import MalformedError
+from ledger.ledger import Ledger
+
+MAX_RANK = 9_999
+MAX_ROUNDS = 900
+MAX_NAME = 33
+_DAY = 10  # characters of an instant that names a day
+_ABSENT = "0000 - Z"
+_TYPES = {
+    "swiss": "Individual: Swiss-System", "all-play-all": "Individual: Round-Robin", "knockout": "Individual: Knock-Out",
+    "match": "Individual: Match", "arena": "Individual: Arena",
+}  # fmt: skip
+
+
+class Entrant(NamedTuple):
+    """A player of the report: name, FIDE number or nothing, rating at the start or None."""
+
+    name: str
+    fide: str
+    rating: int | None
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What the report says.
+
+    Attributes:
+        name: of the tournament.
+        first, last: its days, as precise as they are known.
+        kind: one of the words of ``facts.words.Format``, None where nobody said.
+        entrants: by player number.
+        rounds: the games of each round; a player has one game in each at most.
+    """
+
+    name: str
+    first: str
+    last: str
+    kind: str | None
+    entrants: Mapping[int, Entrant]
+    rounds: Sequence[Sequence[EventGame]]
+
+
+def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
+    """The report of a tournament, line by line.
+
+    Args:
+        ledger: whose views are level.
+        asked: the tournament, its pool, and days between which one edition lies.
+
+    Raises:
+        UnknownNameError: no game carries that name.
+        MalformedError: names were not asked for, or there are several editions, or more than TRF16 can hold.
+    """
+    if asked.tournament is None:
+        raise MalformedError(["a report is of one tournament: name it with --tournament"])
+    if not asked.names:
+        raise MalformedError(["a report tells who the players are: say so with --names"])
+    number = ledger.pool(ledger.first_scheme().pool).pool if asked.pool is None else asked.pool
+    pool = next(pool for pool in ledger.pools() if pool.pool == number)
+    connection = ledger.views.connection
+    every = event_games.games_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
+    low, high = asked.since_ms, asked.until_ms
+    games = [
+        game for game in every
+        if (low is None or game.ended_ms >= low) and (high is None or game.ended_ms <= high)
+    ]
+    if not games:
+        editions.refuse_unknown(connection, pool, asked.tournament)
+    edition = _edition(pool, asked.tournament, games)
+    announced = editions.announced_by_name(connection, pool).get((asked.tournament, edition.first_ms))
+    return lines_of(Report(
+        name=asked.tournament, first=_first(games), last=_last(games), kind=announced.format if announced else None,
+        entrants=_entrants(ledger, games), rounds=rounds_of(games),
+    ))  # fmt: skip
+
+
+def _edition(pool: Pool, name: str, games: Sequence[EventGame]) -> Edition:
+    found = sorted(set(editions.editions_by_end(pool, name, event_games.ends_of(games), None).values()))
+    if len(found) > 1:
+        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition in found)
+        raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
+    return found[0]
+
+
+def _first(games: Sequence[EventGame]) -> str:
+    return min(game.ended_at[:_DAY] for game in games)
+
+
+def _last(games: Sequence[EventGame]) -> str:
+    return max(game.ended_at[:_DAY] for game in games)
+
+
+def _entrants(ledger: Ledger, games: Sequence[EventGame]) -> dict[int, Entrant]:
+    ratings: dict[int, int | None] = {}
+    for game in games:
+        for player in (game.white, game.black):
+            ratings[player] = ratings.get(player) or game.shown_of(player)
+    persons = ledger.people.by_number(ratings)
+    found: dict[int, Entrant] = {}
+    for player, rating in ratings.items():
+        person = persons.get(player)
+        identity = (person.identity if person else None) or ""
+        name = (person.name if person else None) or f"player {player}"
+        found[player] = Entrant(name[:MAX_NAME].strip(), identity[5:] if identity.startswith("fide:") else "", rating)
+    names = [entrant.name for entrant in found.values() if not entrant.fide]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        words = "is the name of several players without a FIDE number: a report could not tell them apart"
+        raise MalformedError([f"{name!r} {words}" for name in twice])
+    return found
+
+
+def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
+    """The games by rounds, from the first.
+
+    Where each game has the number of its round, and nobody plays twice in one, these are the rounds. Otherwise a round
+    in which a player has several games becomes as many as are needed, and games without a round go by their days.
+    """
+    numbers = [game.round_number for game in games]
+    if all(0 < number <= MAX_ROUNDS for number in numbers):
+        whole: list[list[EventGame]] = [[] for _ in range(max(numbers))]
+        for game in games:
+            whole[game.round_number - 1].append(game)
+        if all(_nobody_plays_twice(part) for part in whole):
+            return whole
+    found: list[list[EventGame]] = []
+    base, before = 0, None
+    for game in sorted(games, key=lambda game: game.order):
+        group = game.round_number or game.ended_at
+        if group != before:
+            base, before = len(found), group
+        place = next((at for at in range(base, len(found)) if _nobody_plays_twice([*found[at], game])), len(found))
+        found[place:] = found[place:] or [[]]
+        found[place].append(game)
+    return found
+
+
+def _nobody_plays_twice(games: Sequence[EventGame]) -> bool:
+    players = [player for game in games for player in (game.white, game.black)]
+    return len(players) == len(set(players))
+
+
+def lines_of(report: Report) -> Iterator[bytes]:
+    """The lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
+
+    Raises:
+        MalformedError: more players or rounds than TRF16 has room for.
+    """
+    if len(report.entrants) > MAX_RANK or len(report.rounds) > MAX_ROUNDS:
+        raise MalformedError([f"a report holds {MAX_RANK:,} players and {MAX_ROUNDS} rounds at most"])
+    ordered = sorted(report.entrants, key=lambda player: (-(report.entrants[player].rating or 0),
+                                                          report.entrants[player].name, player))  # fmt: skip
+    ranks = {player: rank for rank, player in enumerate(ordered, 1)}
+    cells = _cells(report, ranks)
+    points = {player: sum(half for _, half in cells[player]) for player in ordered}
+    placed = sorted(ordered, key=lambda player: (-points[player], ranks[player]))
+    places = {player: place for place, player in enumerate(placed, 1)}
+    for line in _header(report):
+        yield f"{line}\r\n".encode()
+    for player in ordered:
+        entrant = report.entrants[player]
+        head = (
+            f"001 {ranks[player]:4} {'':4} {entrant.name:{MAX_NAME}} {entrant.rating or 0:4} {'':3} {entrant.fide:>11} "
+            f"{'':10} {points[player] / 2:4.1f} {places[player]:4}"
+        )
+        yield f"{head}{''.join(f'  {cell}' for cell, _ in cells[player])}\r\n".encode()
+
+
+def _header(report: Report) -> Iterator[str]:
+    yield f"012 {report.name}"
+    yield f"042 {report.first.replace('-', '/')}"
+    yield f"052 {report.last.replace('-', '/')}"
+    yield f"062 {len(report.entrants)}"
+    yield f"072 {sum(entrant.rating is not None for entrant in report.entrants.values())}"
+    yield "082 0"
+    if report.kind is not None:
+        yield f"092 {_TYPES[report.kind]}"
+    days = [_round_day(games) for games in report.rounds]
+    if any(days):
+        yield f"132{'':88}{''.join(f'{text:10}' for text in days)}".rstrip()
+
+
+def _round_day(games: Sequence[EventGame]) -> str:
+    """The day of a round, YY/MM/DD; empty where its games were played on several, or nobody knows on which."""
+    days = {game.ended_at[:_DAY] for game in games}
+    return next(iter(days))[2:].replace("-", "/") if len(days) == 1 and all(len(text) == _DAY for text in days) else ""
+
+
+def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
+    """By player, the cell of each round and its half-points."""
+    cells = {player: [(_ABSENT, 0)] * len(report.rounds) for player in ranks}
+    for number, games in enumerate(report.rounds):
+        for game in games:
+            for player, colour in ((game.white, "w"), (game.black, "b")):
+                half = game.half_points_of(player)
+                letter = " " if half is None else ("0=1" if game.is_played else "-D+")[half]
+                opponent = ranks[game.opponent_of(player)]
+                cells[player][number] = (f"{opponent:4} {colour} {letter}", half or 0)
+    return cells

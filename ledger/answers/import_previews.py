@@ -1,0 +1,103 @@
+"""What an import would record: the same account as the import gives, with the first games as they were understood.
+
+The ledger's files are read and never written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import orjson
+
+from ledger import schemes
+from ledger.correcting.standing_games import StandingGames
+from ledger.facts.events import GameRecorded
+from ledger.journal.alike import AlikeGames
+from ledger.journal.dry_runs import DryJournal, DryNames
+from ledger.journal.import_frames import take_frames
+from ledger.journal.people import Person
+from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
+from ledger.ledger import Ledger
+from ledger.ratings.early_games import EarlyGames
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SHOWN = (
+    "ended_at", "white", "black", "outcome", "termination", "pool", "tournament", "round", "white_rating",
+    "black_rating", "half_moves",
+)  # fmt: skip
+
+
+@attrs.define
+class _Seen:
+    """Games that would be recorded: the first of them, and how many in each pool."""
+
+    most: int
+    first: list[dict[str, Any]] = attrs.Factory(list)
+    pools: Counter[str] = attrs.Factory(Counter)
+
+    def __call__(self, kind: str, body: bytes) -> None:
+        if kind == GameRecorded.KIND:
+            facts = orjson.loads(body)["facts"]
+            self.pools[facts["pool"]] += 1
+            if len(self.first) < self.most:
+                self.first.append(facts)
+
+
+class ImportPreview:
+    """An import of some files that writes nothing; what an earlier file would record, a later one meets."""
+
+    def __init__(self, ledger: Ledger, most: int) -> None:
+        """Prepare it.
+
+        Args:
+            ledger: where the games would be recorded.
+            most: how many games are kept to be shown.
+        """
+        self._ledger = ledger
+        self._seen = _Seen(most)
+        self._journal = DryJournal(ledger.journal, self._seen)
+        self._names = DryNames(self._journal, ledger.people)
+
+    def import_games(
+        self, frames: Iterable[DataFrame], *, choice: PoolChoice, strict: bool = False, record_alike: bool = False,
+        actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> ImportReport:  # fmt: skip
+        """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
+        ledger = self._ledger
+        first = schemes.in_full(ledger.first_scheme(), stored=True)
+        alike = None if record_alike else AlikeGames(self._journal, ledger.people)
+        standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
+        notes_of = EarlyGames(ledger.views).of_frame
+        job = GameImport(self._names, choice, first, actor, ledger.now_ms, alike, notes_of, standing)
+        take_frames(self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        return job.report
+
+    @property
+    def new_players(self) -> list[Person]:
+        """The players who would be registered, in the order of the numbers that they would get."""
+        return list(self._names.new.values())
+
+    @property
+    def pools(self) -> Counter[str]:
+        """How many games would be recorded in each pool."""
+        return self._seen.pools
+
+    def games(self) -> list[dict[str, Any]]:
+        """The first games that would be recorded, with names for players; the columns are ``SHOWN``."""
+        numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
+        persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
+        names = {player: person.name or f"player {player}" for player, person in persons.items()}
+        return [
+            {name: names.get(facts[name]) if name in {"white", "black"} else facts.get(name) for name in SHOWN}
+            for facts in self._seen.first
+        ]
+
+    def close(self) -> None:
+        """Forget what was tried."""
+        self._journal.close()
