@@ -113,6 +113,7 @@ class People:
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
             self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
 
     @classmethod
     def create(cls, path: str | Path) -> People:

@@ -159,6 +159,24 @@ def test_rows_of_other_types_in_a_table_without_strict_are_found(ten_games: Path
     assert "entry 9: column key says '\\udcff', but the body says 'game:g9'" in lines_of_falsehoods(ten_games)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("kind", "CAST(kind AS BLOB)"), ("key", "CAST(key AS BLOB)"), ("body", "CAST(body AS TEXT)")]
+)
+def test_the_right_bytes_of_another_type_are_found_in_a_strict_table(
+    ten_games: Path, column: str, value: str
+) -> None:
+    with closing(sqlite3.connect(ten_games)) as connection:
+        (strict,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchone()
+        loose = strict.removesuffix("STRICT")
+        make = "UPDATE sqlite_master SET sql = ? WHERE name = 'journal'"
+        assert loose != strict
+    edit_raw(ten_games, ("PRAGMA writable_schema = ON",), (make, loose.replace(" TEXT", "").replace(" BLOB", "")))
+    edit_raw(ten_games, (f"UPDATE journal SET {column} = {value} WHERE position = 2",))
+    edit_raw(ten_games, ("PRAGMA writable_schema = ON",), (make, strict))
+    assert false_entries(ten_games)[0] == ("journal", 2)
+    assert f"value in journal.{column}" in lines_of_falsehoods(ten_games)
+
+
 def test_a_text_that_is_not_utf_8_is_named_and_what_follows_is_still_read(six_hundred_games: Path) -> None:
     edit_raw(
         six_hundred_games,

@@ -32,11 +32,11 @@ from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import CAFE, WHOLE_TOURNAMENTS, clubs, games, is_first
 from tests.kit.games import game_recorded
-from tests.kit.plugins import UPSETS, WIN_STREAKS
+from tests.kit.plugins import BEATEN, CLIMBS, SCORES, WIN_STREAKS
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
 
-PROJECTORS = (WIN_STREAKS, UPSETS)
+PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "proposals", "corrections",
@@ -261,6 +261,28 @@ def test_a_voided_game_tells_nothing_of_the_days_of_its_tournament() -> None:
         assert number is not None
         history.decide(number, Decision.APPROVED)
         live = history.catch_up()
+        assert in_the_end(history.ledger) == right_at_once(history.account.final())
+        history.ledger.rebuild()
+        assert all_rows(history.ledger) == live
+
+
+def test_a_merge_that_is_parted_and_undone_in_one_proposal_is_gone() -> None:
+    with new_history() as history:
+        joined = [
+            PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
+            for number in (1, 2, 3)
+        ]
+        played = [game_recorded("g1", black=3, ended_at="2020-01-28"), game_recorded("g2", ended_at="2020-02-06")]
+        history.take([SchemeAdopted(pool="standard", scheme="elo", settings={}), *joined, *played])
+        drafts = history.ledger.corrections.drafts
+        first = history.propose([drafts.merge(1, 3)])
+        assert first is not None
+        history.decide(first, Decision.APPROVED)
+        second = history.propose([drafts.part(1), drafts.undo(first)])
+        assert second is not None
+        history.decide(second, Decision.APPROVED)
+        live = history.catch_up()
+        assert history.account.persons() == {}
         assert in_the_end(history.ledger) == right_at_once(history.account.final())
         history.ledger.rebuild()
         assert all_rows(history.ledger) == live

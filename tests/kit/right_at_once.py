@@ -78,7 +78,7 @@ class Account:
             if change.do is Verb.MERGE:
                 into[change.player or 0] = change.into or 0
             elif change.do is Verb.PART:
-                into.pop(change.player or 0)
+                into.pop(change.player or 0, None)  # the same proposal may undo the merge, too
         return {player: _end(into, player) for player in into}
 
     def final(self) -> list[Event]:

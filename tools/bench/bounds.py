@@ -132,6 +132,10 @@ _BUILD = (
     _time(
         "player-index", "build", "first build of the views", "the same without the indexes of all games of a player"
     ),
+    _time(
+        "read-models", "build", "first build of the views, all built-in read models", "the same, the history alone",
+        aim=1.25,
+    ),
     _time("early", "early", "one late game before all others, all rated again", "first build of the same games"),
     _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip
@@ -163,6 +167,7 @@ _LIVE = (
         "append-one-pair", "live", "append one game, see it rated", "pairs of bare one-row commits, journal and views",
         "games/s",
     ),
+    _rate("append-read-models", "live", "append one game, all built-in read models", "the history alone", "games/s"),
     _rate("append-many", "live", "1,000 a transaction", "eventsourcing, Application.save", "events/s", 1.5, 3),
     _rate("append-made", "live", "make and append, 1,000 a transaction", "eventsourcing, an aggregate", "events/s"),
     _rate("append-put", "live", "1,000 a transaction", "eventsourcing, EventStore.put", "events/s"),

@@ -5,15 +5,16 @@ Beside the rows: its tables, guards and pages, and the index of its keys. What i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from operator import lt
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from operator import itemgetter, lt
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, opened, shown
 from ledger.audit.reader.published import JOURNAL, file_falsehoods, page_falsehoods
-from ledger.audit.reader.scan import BLOCK, TAIL, Row, Scan
+from ledger.audit.reader.scan import BLOCK, Row, Scan
 from ledger.audit.reader.tree import TILE, tile_roots
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import TreeHead
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("position", "kind", "key", "body", "leaf")
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM journal"
-_TOLD = f"SELECT position, {TAIL}, body, leaf, CAST(key AS BLOB) FROM journal"
+_TOLD = "SELECT position, kind, body, leaf, key FROM journal"
+# Where the columns may hold anything: the kind is NULL where it or the key is something else than text.
+_TOLD_OF_ANY_TYPE = """
+SELECT position, CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(kind AS BLOB) END, body, leaf,
+  CAST(key AS BLOB) FROM journal
+"""
 _KEY_INDEX = "sqlite_autoindex_journal_1"
+_PAGES = 40  # kept in memory: each is read once, in order, and many would not stay in the processor's cache
 _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_INDEX} ORDER BY key"
 
 
@@ -66,7 +73,7 @@ def verify_journal(
         CorruptError: it is too damaged to be read at all, or holds no table ``journal``.
     """
     outside = tuple(dict.fromkeys(head for head in (since, kept) if head))
-    with opened(source, "journal") as file:
+    with opened(source, "journal") as file, _few_pages(file.connection):
         connection = file.connection
         columns = [row[1] for row in connection.execute("PRAGMA table_info(journal)")]
         missing = [name for name in _COLUMNS if name not in columns]
@@ -75,12 +82,13 @@ def verify_journal(
         scan = Scan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
         file.read_any_text()
+        of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         try:
-            _read_rows(connection, scan, lambda done: progress(done, total) if progress else None)
+            _read_rows(file, scan, lambda done: progress(done, total) if progress else None, strict=not of_the_file)
         except READ_ERRORS as error:
+            file.read_any_text()
             _read_up_to(connection, scan, error)
         falsehoods = (scan.falsehoods + _node_falsehoods(connection, scan))[:FIRST_FALSEHOODS]
-        of_the_file = file_falsehoods(file, JOURNAL, quick=True)
         if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
             of_the_file += _index_falsehoods(connection, scan)
         falsehoods += dict.fromkeys(of_the_file)  # each falsehood once, even if found twice
@@ -89,14 +97,42 @@ def verify_journal(
     return JournalVerdict(head, scan.entries, tuple(falsehoods), tuple(scan.clocks), scan.roots)
 
 
-def _read_rows(connection: sqlite3.Connection, scan: Scan, advance: Callable[[int], None]) -> None:
-    """All rows in order; those of a block of which one is false are read again as they stand."""
-    cursor = connection.execute(f"{_TOLD} ORDER BY position")
-    while rows := cursor.fetchmany(BLOCK):
+@contextmanager
+def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
+    """Keep few pages in memory meanwhile; whoever looks things up afterwards has as many as before."""
+    (usual,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {_PAGES}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {usual}")
+
+
+def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, strict: bool) -> None:
+    """All rows in order; those of a block of which one is false are read again as they stand.
+
+    Args:
+        file: the journal.
+        scan: takes the rows.
+        advance: told how many were taken.
+        strict: the table is as it is published and SQLite found no value of another type in it, so that whatever is
+            given as bytes where text belongs is text.
+    """
+    cursor = file.connection.execute(f"{_TOLD if strict else _TOLD_OF_ANY_TYPE} ORDER BY position")
+    between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
+    while rows := _fetched(file, cursor, as_bytes=strict):
         if not scan.take(rows):
-            between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
-            scan.judge(connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
+            scan.judge(file.connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
         advance(scan.entries)
+
+
+def _fetched(file: Snapshot, cursor: sqlite3.Cursor, *, as_bytes: bool) -> list[Any]:
+    """The next rows, text as its bytes where that is wanted."""
+    if as_bytes:
+        file.connection.text_factory = bytes
+    rows = cursor.fetchmany(BLOCK)
+    file.read_any_text()
+    return rows
 
 
 def _read_up_to(connection: sqlite3.Connection, scan: Scan, error: Exception) -> None:
@@ -128,7 +164,7 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseh
     try:
         cursor = connection.execute(_INDEXED)
         while agrees and (rows := cursor.fetchmany(BLOCK)):
-            keys = [*last, *(key for key, _ in rows)]
+            keys = [*last, *map(itemgetter(0), rows)]
             agrees = all(map(lt, keys, keys[1:]))
             total += sum(map(hash, rows))
             last = keys[-1:]

@@ -1,8 +1,8 @@
 """One pass over the rows of a journal: each is judged, the tree grows. It reads no file; ``journal`` hands it rows.
 
 A body is checked without parsing it: its hash is its leaf, it begins with ``{"actor":``, and its last members
-(key, kind, position, recorded_at) are compared byte for byte with what the columns say they must be. SQLite spells
-what they say for whole blocks of rows; where a block is not right as a whole its rows are judged one by one.
+(key, kind, position, recorded_at) are compared byte for byte with what the columns say they must be. That is done for
+whole blocks of rows, column by column; where a block is not right as a whole its rows are judged one by one.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from itertools import repeat
+from functools import lru_cache
+from itertools import cycle
 from json.encoder import encode_basestring as quote
+from operator import itemgetter, mod
 from typing import Any
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, shown
@@ -25,15 +27,12 @@ _STAMP = b'0000-00-00T00:00:00.000Z"}'  # recorded_at with every digit made 0, a
 _STAMP_LENGTH = len(_STAMP)
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 
-# What a body must hold before its recorded_at; NULL where a column holds something else than text.
-TAIL = """
-CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(
-  '},"key":' || json_quote(key) || ',"kind":' || json_quote(kind) || ',"position":' || position || ',"recorded_at":"'
-AS BLOB) END
-"""
-_CLOCK_TAIL = b',"kind":"%b","position":' % CLOCK_ACCEPTED.encode()
+_STAMP_OF = itemgetter(slice(-_STAMP_LENGTH, None))
+# Letters that JSON writes as they are, and in one byte.
+_PLAIN = bytes(range(ord(" "), 0x7F)).translate(None, b'"\\')
+_KINDS = 64  # whose ends of a body are kept: there are fewer of ours
 
-Told = tuple[Any, Any, Any, Any, Any]  # position, TAIL, body, leaf, bytes of the key
+Told = tuple[Any, Any, Any, Any, Any]  # position, bytes of the kind or None, body, leaf, bytes of the key
 Row = tuple[Any, Any, Any, Any, Any]  # position, kind, key, body, leaf
 
 
@@ -57,22 +56,23 @@ class Scan:
 
     def take(self, rows: Sequence[Told]) -> bool:
         """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
-        positions, tails, bodies, stored, keys = zip(*rows, strict=True)
+        positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
             leaves = leaves_of(bodies)
-            stamps = [body[-_STAMP_LENGTH:] for body in bodies]
+            stamps = [_STAMP_OF(bodies[0])]
+            if not bodies[-1].endswith(stamps[0]):  # they ascend: where the last is the first, all must be the same
+                stamps = list(map(_STAMP_OF, bodies))
             right = (
                 leaves == list(stored)
                 and positions == tuple(range(self.expected, self.expected + len(rows)))
-                and all(map(bytes.endswith, bodies, tails, repeat(0), repeat(-_STAMP_LENGTH)))
-                and all(map(bytes.startswith, bodies, repeat(_HEAD)))
-                and _is_text_without_clocks(b"".join(tails))
-                and _are_instants(distinct := set(stamps))
+                and all(map(bytes.endswith, bodies, _ends(kinds, keys, positions, stamps)))
+                and min(bodies).startswith(_HEAD) and max(bodies).startswith(_HEAD)  # then so do all between them
+                and _are_instants(set(stamps))
                 and self._last <= stamps[0]
-                and (len(distinct) == 1 or stamps == sorted(stamps))
-            )
-        except TypeError:  # a body that is not a blob, a key that is not text
+                and stamps == sorted(stamps)
+            )  # fmt: skip
+        except (TypeError, ValueError):  # a body that is not a blob, a key or kind that is not text
             return False
         if right:
             self.entries += len(rows)
@@ -161,12 +161,36 @@ def _entry_accepted(body: bytes) -> Any:
         return None
 
 
-def _is_text_without_clocks(tails: bytes) -> bool:
-    """True for UTF-8 that tells of no accepted clock: such entries are looked at one by one."""
-    try:
-        return (tails.isascii() or bool(tails.decode())) and _CLOCK_TAIL not in tails
-    except UnicodeDecodeError:
-        return False
+def _ends(
+    kinds: Sequence[Any], keys: Sequence[bytes], positions: Sequence[int], stamps: Sequence[bytes]
+) -> Iterator[bytes]:
+    """How each body must end.
+
+    Args:
+        kinds: as bytes, None where a column is no text.
+        keys: as bytes.
+        positions: of the entries.
+        stamps: the ends of the bodies from the instant on, or the one of them that is that of all.
+
+    Raises:
+        ValueError: a kind or key is not text in UTF-8, or an entry is of those that are looked at one by one.
+    """
+    ends = {kind: _end(kind) for kind in set(kinds)}
+    if b"".join(keys).translate(None, _PLAIN):
+        keys = [quote(key.decode())[1:-1].encode() for key in keys]
+    return map(mod, map(ends.__getitem__, kinds), zip(keys, positions, cycle(stamps)))  # it never ends
+
+
+@lru_cache(_KINDS)
+def _end(kind: bytes | None) -> bytes:
+    """How a body of a kind must end, with places for key, position and the rest from the instant on.
+
+    Raises:
+        ValueError: the kind is not text, or not as kinds are written, or that of an accepted clock.
+    """
+    if kind is None or kind == CLOCK_ACCEPTED.encode() or kind.translate(None, _PLAIN):
+        raise ValueError("is looked at by itself")
+    return b'},"key":"%%b","kind":"%b","position":%%d,"recorded_at":"%%b' % kind.replace(b"%", b"%%")
 
 
 def _columns_agree(position: object, kind: object, key: object, body: bytes) -> bool:

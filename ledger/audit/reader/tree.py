@@ -23,10 +23,8 @@ def leaf_of_anything(body: object) -> bytes:
 def parents(hashes: list[bytes]) -> list[bytes]:
     """The level above; a last one without a partner is carried up, which gives RFC 6962's tree."""
     sha256 = hashlib.sha256
-    above = [
-        sha256(b"\x01" + left + right).digest()
-        for left, right in zip(hashes[::2], hashes[1::2], strict=False)
-    ]
+    each = iter(hashes)
+    above = [sha256(b"\x01" + left + right).digest() for left, right in zip(each, each, strict=False)]
     return above + hashes[-1:] if len(hashes) % 2 else above
 
 
