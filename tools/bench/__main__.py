@@ -18,6 +18,7 @@ from .. import output, running
 from . import (
     correction_lines,
     crosstable_lines,
+    export_lines,
     graph_lines,
     live_lines,
     other_lines,
@@ -110,6 +111,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "corrections": lambda run: correction_lines.correction_lines(run.same_end, run.rounds, run.size.events),
     "live": lambda run: live_lines.live_lines(run.made("live"), run.rounds, run.size.live, run.size.events),
     "crosstable": lambda run: crosstable_lines.crosstable_lines(run.real, run.rounds),
+    "export": lambda run: export_lines.export_lines(run.sets, run.rounds),
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),
     "graph": lambda run: graph_lines.graph_lines(run.sets, run.rounds),
     "start": lambda run: other_lines.start_lines(run.made("start"), run.rounds),

@@ -177,6 +177,11 @@ _LIVE = (
 )  # fmt: skip
 _OTHERS = (
     _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
+    _time(
+        "export", "export", "export the history to Parquet", "ADBC's read of the table, then Arrow's write", 1.5,
+        judged_from=MANY,
+    ),
+    _time("export-write", "export", "the same", "Arrow's write alone, of rows in memory"),
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
     _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
     _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),
