@@ -18,15 +18,23 @@ from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import Kept, Projector
+from ledger.ratings.projector import PLAYER, TOURNAMENT, Kept, Projector
+from ledger.ratings.projectors import BUILT_IN
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
-from ledger.testing import ImporterContract, JournalContract, MemoryJournal, ProjectorContract, SchemeContract
+from ledger.testing import (
+    ImporterContract,
+    JournalContract,
+    MemoryJournal,
+    ProjectorContract,
+    SchemeContract,
+    TournamentContract,
+)
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
 from tests.kit.places import TESTS
-from tests.kit.plugins import UPSETS, WIN_STREAKS
+from tests.kit.plugins import BEATEN, SURPLUSES, WIN_STREAKS
 
 
 class TestSqliteJournal(JournalContract):
@@ -49,8 +57,15 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
-@pytest.mark.parametrize("projector", [HISTORY, WIN_STREAKS, UPSETS], ids=lambda one: one.name, scope="class")
+OF_OTHERS = (WIN_STREAKS, SURPLUSES, BEATEN)  # CLIMBS and SCORES stand in histories of corrections
+BY_PLAYER = [fold for fold in (HISTORY, *BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
+BY_TOURNAMENT = [fold for fold in (*BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
+
+
+@pytest.mark.parametrize("projector", BY_PLAYER, ids=lambda one: one.name, scope="class")
 class TestProjectors(ProjectorContract):
+    seeds = (1,)
+
     @pytest.fixture(autouse=True)
     def _projector(self, projector: Projector) -> None:
         self.projector = projector
@@ -60,6 +75,18 @@ class TestProjectors(ProjectorContract):
 
     def projectors(self) -> tuple[Projector, ...]:
         return () if self.projector is HISTORY else (self.projector,)
+
+
+@pytest.mark.parametrize("projector", BY_TOURNAMENT, ids=lambda one: one.name, scope="class")
+class TestTournamentProjectors(TournamentContract):
+    seeds = (1,)
+
+    @pytest.fixture(autouse=True)
+    def _projector(self, projector: Projector) -> None:
+        self.projector = projector
+
+    def make(self) -> Projector:
+        return self.projector
 
 
 # Schemes in which a better score may give less, each with the reason.

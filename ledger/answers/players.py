@@ -8,10 +8,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from ledger.answers.highest import NO_LOWEST, lowest
 from ledger.answers.joining import joined
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import beside, original
 from ledger.answers.rankings import place
+from ledger.answers.read_models import keeps
 from ledger.answers.wording import day, shown
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import Pool
@@ -21,6 +23,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.history import highest_of
 from ledger.ratings.player_states import PlayerState, PlayerStates
+from ledger.ratings.projectors import highest_lowest
 from ledger.schemes.scheme import Rhythm
 
 
@@ -41,8 +44,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
         that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
         game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
-        by default. ``published_list`` is the last list that was published, up to *at* where that is given,
-        ``published_rating`` the rating on it, ``revised_rating`` what the journal says now of that list.
+        by default; ``lowest`` see ``highest``. ``published_list`` is the last list published, up to *at* where it is
+        given, ``published_rating`` the rating on it, ``revised_rating`` what the journal says now of that list.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
@@ -85,6 +88,7 @@ def _played(
         "games": last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
         **_hera(ledger, pool, in_force),
+        **_lowest(ledger, pool, in_force),
         **_spread(ledger, states, pool, last),
         "last_game": day(last["ended_ms"]),
     }
@@ -99,8 +103,16 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any]:
         "first": day(today if in_force[-1].seed.day is None else in_force[-1].ms),
         **dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0),
         **_hera_of(in_force[-1]),
+        **NO_LOWEST,
         **dict.fromkeys(("mean_rating", "rating_sd", "last_game")),
     }
+
+
+def _lowest(ledger: Ledger, pool: Pool, in_force: PlayerState) -> dict[str, Any]:
+    """The lowest rating that was in force; None of a ledger that was opened without the read model that keeps it."""
+    if not keeps(ledger, highest_lowest.PROJECTOR):
+        return NO_LOWEST
+    return lowest(ledger, pool, in_force.player, in_force.games)
 
 
 def _spread(ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]) -> dict[str, float | None]:

@@ -17,6 +17,7 @@ from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.runtime.nearest import choice_of, did_you_mean
 
 PUBLISHING = "publishing"
+SANDBAGGER = "sandbagger"
 UPSETS = "upsets"
 CLASSES = "classes"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
@@ -80,7 +81,16 @@ POLICIES: Mapping[str, Policy] = {
     ),
     UPSETS: Policy(
         "which results are upsets",
-        {"margin": Setting(200, "points", "a result against a rating higher by at least so much is an upset")},
+        {"margin": Setting(200, "points", "a win against a rating higher by at least so much is an upset")},
+    ),
+    SANDBAGGER: Policy(
+        "whose losses on time a person should look at; nothing follows from it by itself",
+        {
+            "on": Setting(default=False, unit="switch", doc="players are marked"),
+            "games": Setting(100, "games", "so many of the latest rated games are looked at"),
+            "at_least": Setting(10, "games", "so many of them, or more, were lost on time"),
+            "percent": Setting(30, "percent", "and that is so large a share of them, or a larger one"),
+        },
     ),
     CLASSES: Policy(
         "which rating is of which class and strength; the defaults are ChessWorld's",

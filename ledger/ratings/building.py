@@ -84,7 +84,7 @@ class Build:
                         build.rate(blocks, after)
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
-                views_file.create_indexes(connection)
+                views_file.create_indexes(connection, self._projectors)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 connection.execute("DROP TABLE build")
         finally:

@@ -17,6 +17,11 @@ HERA_FROM = 50
 WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE = range(9)
 
 
+def counts_for_hera(n: float, games_before: float) -> bool:
+    """Whether a highest rating counts after the n-th game of who had so many games before the ledger's."""
+    return n + games_before >= HERA_FROM
+
+
 def step(state: Any, p: int, columns: Any, side: int) -> None:
     """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on.
 
@@ -34,7 +39,7 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
     state[p + SUM] += rating
     state[p + SQUARES] += rating * rating
     hera = state[p + HERA]
-    if n[side] + state[p + GAMES_BEFORE] >= HERA_FROM and (hera != hera or rating > hera):  # noqa: PLR0124 (NaN: none yet)
+    if counts_for_hera(n[side], state[p + GAMES_BEFORE]) and (hera != hera or rating > hera):  # noqa: PLR0124 (NaN: none yet)
         state[p + HERA] = rating
         state[p + HERA_N] = n[side]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, views_file
 from ledger.ratings.history import HISTORY
+from ledger.ratings.listing import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
 from ledger.ratings.rated_games import codes
 from ledger.ratings.side_rows import fold
@@ -29,9 +30,11 @@ _KEPT_IN: Mapping[str, str] = {
     "opponent_rating": "other.rating",
     "opponent_rating_before": "other.rating_before",
     "rated_ms": "games.rated_ms",
+    "games_before": "own.games_before",
     "lost_on_time": "games.time_loss = own.colour + 1",
     **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
 }
+_STATE = "state "  # before the name of a field of the scheme's state
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
@@ -54,22 +57,32 @@ def fit(connection: sqlite3.Connection, projectors: Sequence[Projector], pools: 
             views_file.add_table(connection, table)
             for pool in pools:
                 _fold_pool(connection, pool, table)
+            for statement in table.indexes:
+                connection.execute(statement)
 
 
 def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable) -> None:
     """Fold the rows of one pool, in the order of players and their games."""
     start = [kept.start for kept in table.fold.state]
-    last_player, state = 0, start
+    width = len(start)
+    carried: dict[tuple[Any, ...], list[float]] = {}  # the states of the last player, in each tournament or in all
     for names, rows in _blocks(connection, pool, table):
         cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
         players, *columns = zip(*rows, strict=True)
-        sides = _sides(cols, pool, dict(zip(names, columns, strict=True)), table)
-        run, begins = _runs(players)
-        running = [*(state if players[0] == last_player else start), *(start * (begins - 1))]
-        folded, reached = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
-        stored = cols.lists([sides["n"], *(sides[name] for name in table.fold.stores), *folded])
-        connection.executemany(table.insert, zip([pool.pool] * len(rows), players, *stored, strict=True))
-        last_player, state = players[-1], cols.lists([reached])[0][len(start) * (begins - 1) :]
+        found = dict(zip(names, columns, strict=True))
+        sides = _sides(cols, pool, found, table)
+        owners = list(zip(players, found["tournament"], strict=True)) if table.by_tournament else list(zip(players))
+        runs: dict[tuple[Any, ...], int] = {}
+        run = [runs.setdefault(owner, len(runs)) for owner in owners]
+        running = [value for owner in runs for value in carried.get(owner, start)]
+        folded = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
+        stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
+        players_column = folded.of_rows(cols, cols.small(players))
+        lists = cols.lists([players_column, *stored, *folded.columns])
+        connection.executemany(table.insert, ((pool.pool, *row) for row in zip(*lists, strict=True)))
+        flat, last = cols.lists([folded.reached])[0], players[-1]
+        carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
+        carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
 
 
 def _blocks(
@@ -78,12 +91,16 @@ def _blocks(
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
     wanted = table.fold.wants
     names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wanted, *facts_wanted([table])}]
+    fields = pool.state_fields if "listed" in wanted else ()
+    columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
+    names += [_STATE + name for name in fields]
     other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
     query = (
-        f"SELECT own.player, {', '.join(_KEPT_IN[name] for name in names)} FROM {HISTORY.name} AS own "
+        f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
         f"CROSS JOIN games ON games.position = own.game "
         + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
-        + "WHERE own.pool = ? ORDER BY own.player, own.n"
+        + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
+        + "own.pool = ? ORDER BY own.player, own.n"
     )
     cursor = connection.execute(query, (pool.pool,))
     while rows := cursor.fetchmany(BLOCK):
@@ -94,25 +111,22 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
     """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
     for name, column in found.items():
-        if name == "rated_ms":  # it says which era rated the side
+        if name == "rated_ms" or name.startswith(_STATE):  # they say which era rated the side, and who is listed
             continue
         kind = SIDE_COLUMNS[name].type
         if kind == "REAL":
-            sides[name] = cols.floats([nan if value is None else value for value in column])
+            sides[name] = cols.floats(_numbers(column))
         elif kind == "TEXT":
             sides[name] = cols.texts(column)
         else:
             sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
     if table.fold.wants & {"era", "scheme"}:
         sides["era"] = cols.small([pool.era_at(ms) for ms in found["rated_ms"]])
+    if "listed" in table.fold.wants:
+        fields = {name: cols.floats(_numbers(found[_STATE + name])) for name in pool.state_fields}
+        sides["listed"] = listed_flags(cols, pool, cols.ints(found["rated_ms"]), fields)
     return {**sides, **codes(cols, pool, sides, table.fold.wants)}
 
 
-def _runs(players: Sequence[int]) -> tuple[list[int], int]:
-    """For each row the place of its player among those of the block, and how many players there are."""
-    run, place, before = [], -1, None
-    for player in players:
-        place += player != before
-        before = player
-        run.append(place)
-    return run, place + 1
+def _numbers(column: Sequence[float | None]) -> list[float]:
+    return [nan if value is None else value for value in column]

@@ -57,7 +57,7 @@ class Carried(NamedTuple):
 
     Attributes:
         held: the scheme's state, its era, and how many games were rated; None for a newcomer.
-        kept: the running state of each table's fold.
+        kept: the running state of each table's fold; nothing of a fold by tournament, whose rows are read when needed.
     """
 
     held: Held | None
@@ -96,8 +96,9 @@ class PlayerRows:
         self.wanted = columns_wanted(tables)
         self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
-        self._kept = [(table, _select(table.name, [kept.name for kept in table.fold.state])) for table in tables]
+        self._kept = [(table, _select_kept(table)) for table in tables]
         self._many = [self._select_many(table) for table in tables]
+        self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
@@ -131,8 +132,31 @@ class PlayerRows:
             return self.begun(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
         held = self._held(game, fields, n)
-        kept = [as_read(table.fold, self._row(table.name, query, player, n)) for table, query in self._kept]
-        return Carried(held, kept)
+        return Carried(held, [self._kept_row(table, query, player, n) for table, query in self._kept])
+
+    def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
+        """The running state of a table's fold after the player's *n*-th game."""
+        if table.by_tournament:
+            return []
+        if not table.is_sparse:
+            return as_read(table.fold, self._row(table.name, query, player, n))
+        row = self._connection.execute(query, (self._number, player, n)).fetchone()
+        return begun(table.fold, None) if row is None else as_read(table.fold, row)
+
+    def in_tournaments(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
+        """The running state that the last row of a player in a tournament keeps, or with which a fold begins.
+
+        Args:
+            table: of a fold by tournament.
+            runs: of each a player, the name of a tournament, and a number of the player's games: rows from there on do
+                not count.
+        """
+        start, rows = begun(table.fold, None), self._in_tournament[table.name]
+        found = []
+        for player, tournament, before in runs:
+            row = self._connection.execute(rows, (self._number, tournament, player, int(before))).fetchone()
+            found.append(start if row is None else as_read(table.fold, row))
+        return found
 
     def many_carried(self, counts: Mapping[int, int]) -> dict[int, Carried]:
         """By player, what each brings to the game after so many.
@@ -153,11 +177,14 @@ class PlayerRows:
             )
         return found
 
-    def stored(self, counts: Mapping[int, int]) -> list[dict[int, tuple[Any, ...]]]:
+    def stored(self, counts: Mapping[int, int], *, whole: bool = False) -> list[dict[int, tuple[Any, ...]]]:
         """Of each table, by player, what the row of the given game keeps: in the history the game and the state first.
+
+        Of a table with rows of changes it is the last row up to that game, of a table by tournament nothing.
 
         Args:
             counts: by player, which of the player's rated games.
+            whole: only of tables with a row for each of them.
 
         Raises:
             ProjectionError: there is no such row.
@@ -165,7 +192,13 @@ class PlayerRows:
         asked = (self._number, _json([int(player) << N_BITS | int(n) for player, n in counts.items()]))
         found = []
         for table, query in zip(self.tables, self._many, strict=True):
+            if not table.is_whole and (whole or table.by_tournament):
+                found.append(dict.fromkeys(counts, ()))
+                continue
             rows = {row[0]: row[1:] for row in self._connection.execute(query, asked)}
+            if table.is_sparse:
+                start = tuple(begun(table.fold, None))
+                rows = {player: rows.get(player, start) for player in counts}
             if len(rows) < len(counts):
                 missing = min(counts.keys() - rows.keys())
                 raise _without_row(table.name, missing, counts[missing])
@@ -182,9 +215,15 @@ class PlayerRows:
         """The question for the rows of many players: of the history with the game and the scheme's state first."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
+        place = f"(asked.value & {(1 << N_BITS) - 1})"
+        if table.is_sparse:
+            place = (
+                f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = asked.value >> {N_BITS} '
+                f"AND r.n <= {place} ORDER BY r.n DESC LIMIT 1)"
+            )
         return (
             f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
-            f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = asked.value & {(1 << N_BITS) - 1}"
+            f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = {place}"
         )
 
     def _era(self, game: int) -> int:
@@ -195,7 +234,7 @@ class PlayerRows:
 
     def begun(self, seed: Seed | None) -> Carried:
         """What a player with this past brings to the first rated game, but for the scheme's state."""
-        return Carried(None, [begun(table.fold, seed) for table in self.tables])
+        return Carried(None, [[] if table.by_tournament else begun(table.fold, seed) for table in self.tables])
 
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
@@ -209,6 +248,22 @@ class PlayerRows:
         A row that is replaced by the same one costs SQLite no page.
         """
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
+
+    def clear(self, table: SideTable, spans: Iterable[tuple[int, int, int]]) -> None:
+        """Delete the rows of players, each from the first to the last of two numbers."""
+        query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n BETWEEN ? AND ?'
+        self._connection.executemany(query, [(self._number, *span) for span in spans])
+
+    def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
+        """The rows of players, each between two numbers, in their order: player, tournament or None, running state."""
+        names = ["h.player", "h.tournament" if table.by_tournament else "NULL"]
+        names += [f'h."{kept.name}"' for kept in table.fold.state]
+        query = (
+            f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h ON h.pool = ?1 "
+            "AND h.player = asked.value ->> 0 AND h.n BETWEEN asked.value ->> 1 AND asked.value ->> 2 ORDER BY 1, h.n"
+        )
+        asked = _json([[int(value) for value in span] for span in spans])
+        return self._connection.execute(query, (self._number, asked)).fetchall()
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
@@ -243,6 +298,25 @@ def _json(values: Sequence[Any]) -> str:
     return orjson.dumps(values).decode()
 
 
+def _quoted(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns) or "NULL"  # a fold may keep nothing
+
+
 def _select(table: str, columns: Sequence[str]) -> str:
-    names = ", ".join(f'"{name}"' for name in columns) or "NULL"  # a fold may keep nothing
-    return f'SELECT {names} FROM "{table}" WHERE pool = ? AND player = ? AND n = ?'
+    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND n = ?'
+
+
+def _select_kept(table: SideTable) -> str:
+    """The question for the running state after a player's game: its own row, or the last one up to it."""
+    columns = [kept.name for kept in table.fold.state]
+    if not table.is_sparse:
+        return _select(table.name, columns)
+    where = "pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1"
+    return f'SELECT {_quoted(columns)} FROM "{table.name}" WHERE {where}'
+
+
+def _select_in_tournament(table: SideTable) -> str:
+    """The question for the last running state of a player in a tournament."""
+    columns = _quoted(kept.name for kept in table.fold.state)
+    where = "pool = ? AND tournament = ? AND player = ? AND n < ? ORDER BY n DESC LIMIT 1"
+    return f'SELECT {columns} FROM "{table.name}" WHERE {where}'

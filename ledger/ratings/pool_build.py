@@ -31,7 +31,8 @@ from ledger.ratings.rated_games import (
     rated_by_era,
     sides_of,
 )
-from ledger.ratings.side_tables import columns_wanted, facts_wanted, side_tables
+from ledger.ratings.side_rows import TableFold
+from ledger.ratings.side_tables import SideTable, columns_wanted, facts_wanted, side_tables
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.progress import Progress
@@ -102,8 +103,11 @@ class PoolBuild:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
-        self._facts = further_facts(pool, facts_wanted(self._tables))
         self._wanted = columns_wanted(self._tables)
+        facts = further_facts(pool, facts_wanted(self._tables))
+        self._texts = [name for name in facts if name in self._wanted and SIDE_COLUMNS[name].type == "TEXT"]
+        in_codes = {fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._wanted and name != fact}
+        self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
         self._roster = roster
         self._players = _Players(pool, roster)
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
@@ -125,7 +129,7 @@ class PoolBuild:
         """
         for frame in blocks:
             rated = self._rate(_as_games(frame, self._pool, self._facts))
-            sides = self._side_frame(rated)
+            sides = self._side_frame(rated, frame)
             self._sides.add(sides.filter(pl.col("player") > after_player) if after_player else sides)
 
     def write(self, writer: TableWriter, progress: Progress) -> Iterator[int]:
@@ -166,14 +170,23 @@ class PoolBuild:
         self._players.keep(era, players, state, counts)
         return kept
 
-    def _side_frame(self, rated: Rated) -> DataFrame:
-        """The sides of rated games by player and game number, with what the tables need of them."""
+    def _side_frame(self, rated: Rated, frame: DataFrame) -> DataFrame:
+        """The sides of rated games by player and game number, with what the tables need of them.
+
+        Args:
+            rated: the games.
+            frame: the same games, from which texts are taken as they are.
+        """
         sides = sides_of(MANY, self._pool, rated, self._wanted)
+        if "listed" in self._wanted:
+            sides["listed"] = side_rows.listed_sides(MANY, self._pool, rated, np.arange(len(rated.order)))
         columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
         for name, column in sides.items():
             if name in self._wanted or name in CURRENT:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
+        for name in self._texts:
+            columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
             columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
         return pl.DataFrame(columns)
@@ -191,24 +204,50 @@ class PoolBuild:
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
         """Fold and write the sides of some players, all of theirs."""
         run = sides["player"].rle_id().to_numpy().astype(np.int32)
-        keys = sides.select(pl.lit(self._pool.pool).alias("pool"), "player", "n")
         for table in self._tables:
-            taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+            if table.by_tournament:
+                self._write_in_tournaments(writer, table, sides)
+                continue
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run[-1]) + 1)
             if table.fold is HISTORY:
                 self._begin_seeded(sides, state.reshape(int(run[-1]) + 1, -1))
-            folded, _ = side_rows.fold(MANY, table.fold, run, taken, state)
-            stored = [sides[name] for name in table.fold.stores]
-            stored += [sides[_STATE + name] for name in table.scheme_state]
-            stored += [pl.Series(column) for column in folded]
-            rows = keys.with_columns(column.alias(f"column {i}") for i, column in enumerate(stored))
-            writer.insert(table.insert, rows)
+            folded = _folded(table, run, sides, state)
+            if table.fold is HISTORY:
+                further = side_rows.of_history(MANY, folded, self._wanted)
+                sides = sides.with_columns(pl.Series(name, column) for name, column in further.items())
+            self._insert(writer, table, sides, folded)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
         fields = {name: last[_STATE + name].to_numpy() for name in self._pool.state_fields}
         listed = pl.Series("listed", listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields))
         keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
+
+    def _write_in_tournaments(self, writer: TableWriter, table: SideTable, sides: DataFrame) -> None:
+        """Fold and write the sides of some players that are of a tournament."""
+        there = sides.filter(pl.col("tournament").is_not_null())
+        if len(there):
+            names = there["tournament"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+            pairs = there["player"].to_numpy().astype(np.int64) * (int(names.max()) + 1) + names
+            run = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
+            state = np.tile(MANY.floats(begun(table.fold, None)), int(run.max()) + 1)
+            self._insert(writer, table, there, _folded(table, run, there, state))
+
+    def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: TableFold) -> None:
+        """Write the rows of a table."""
+        names = [*table.fold.key[1:], *table.fold.stores, *(_STATE + name for name in table.scheme_state)]
+        rows = sides.select(pl.lit(self._pool.pool).alias("pool"), *names)
+        if folded.places is not None:
+            rows = rows[folded.places]
+        if len(rows):
+            writer.insert(
+                table.insert, rows.with_columns(pl.Series(f"column {i}", col) for i, col in enumerate(folded.columns))
+            )
+
+
+def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
+    taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+    return side_rows.fold(MANY, table.fold, run, taken, state)
 
 
 def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:

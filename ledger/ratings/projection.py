@@ -129,7 +129,7 @@ class PoolProjection:
         before = self._before(cols, numbers, walk, games)
         rated = self._rate(cols, games, players, white, black, before, more=more)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, before.running)
-        standing = standing_again(cols, self._rows, walk, rated, folded.running) if more else {}
+        standing = standing_again(cols, self._rows, walk, rated, folded) if more else {}
         walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, replacing=True))
         if more:
             self._carry(cols, before, folded.running, walk)

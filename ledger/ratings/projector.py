@@ -3,8 +3,11 @@
 Its table has a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in
 the pool. The rows are the snapshots: any earlier state is a row, and after a correction the engine drops the later
 rows of the players concerned, takes up the state of the last row before, and folds on. A projector knows nothing of
-that. What is no fold over one player's games, such as the table of a tournament, is no projector: it is asked of the
-rows when somebody wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
+that. Two things may be otherwise. Where ``rows`` is ``CHANGES`` only those rows are kept in which the state is another
+than before the game: the state after game n is the last row up to n. Where ``by`` is ``TOURNAMENT`` the fold begins
+anew with each tournament of a player: the state after game n is the last row of that player and tournament up to n,
+and a game without a tournament has no row. What is no such fold is no projector: it is asked of the rows when somebody
+wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ import attrs
 import orjson
 
 from ledger.errors import ProjectionError
+
+EACH_GAME, CHANGES = "each game", "changes"  # which rows a table keeps
+PLAYER, TOURNAMENT = "player", "tournament"  # what a fold goes over: all games of a player, or those in one tournament
 
 
 class SideColumn(NamedTuple):
@@ -46,6 +52,8 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
     ),
     "opponent_rating_before": SideColumn("REAL", "the same of the opponent"),
     "expected_score": SideColumn("REAL", "the score, 0 to 1, that the scheme expected of this side"),
+    "games_before": SideColumn("INTEGER", "rated games that the player had before the ledger's, as a seed tells"),
+    "listed": SideColumn("INTEGER", "1 when the scheme lists a player with the state after the game, else 0"),
     "era": SideColumn("INTEGER", "place in the pool's timeline, from 0, of the scheme that rated the game"),
     "scheme": SideColumn("TEXT", "name of the scheme that rated the game"),
     "termination": SideColumn("TEXT", "how the game ended, a word of ``facts.words.Termination``", "termination"),
@@ -70,7 +78,7 @@ class Kept(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Projector:
-    """A read model by player and game number.
+    """A read model by player and game number, or by player, tournament and game number.
 
     Attributes:
         name: also the name of its table.
@@ -81,9 +89,13 @@ class Projector:
         state: the running state, kept after every side.
         step: kernel ``(state, p, columns, side)``: fold the side at index *side* of each column of *columns* into the
             fields ``state[p]``, ``state[p + 1]``, ...; as for schemes, plain arithmetic that Numba compiles.
+        rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which the state is another than before the game.
+        by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
+            ``tournament`` after ``n``, and an index by it.
 
     Raises:
-        ProjectionError: it takes or stores what no side has, takes a text, or gives two columns one name.
+        ProjectionError: it takes or stores what no side has, takes a text, gives two columns one name, or wants rows or
+            a fold that there are not.
     """
 
     name: str
@@ -93,6 +105,8 @@ class Projector:
     step: Callable[..., None]
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
     stores: tuple[str, ...] = ()
+    rows: str = EACH_GAME
+    by: str = PLAYER
 
     def __attrs_post_init__(self) -> None:
         unknown = sorted({*self.takes, *self.stores} - set(SIDE_COLUMNS))
@@ -103,19 +117,28 @@ class Projector:
             raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
         if any(not isinstance(kept, Kept) for kept in self.state):
             raise ProjectionError(self.name, "its state is a tuple of Kept(name, type, start, doc)")
-        names = ["pool", "player", "n", *self.stores, *(kept.name for kept in self.state)]
+        for word, known in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
+            if word not in known:
+                raise ProjectionError(self.name, f"{word!r} is none of {list(known)}")
+        names = [*self.key, *self.stores, *(kept.name for kept in self.state)]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that tell its rows apart, and their order in it."""
+        return ("pool", "player", "n", "tournament") if self.by == TOURNAMENT else ("pool", "player", "n")
+
+    @property
     def wants(self) -> set[str]:
-        """The columns of a side that it takes or stores."""
-        return {*self.takes, *self.stores}
+        """The columns of a side that it takes, stores, or is ordered by."""
+        return {*self.takes, *self.stores, *self.key[3:]}
 
     @property
     def identity(self) -> str:
         """Name, version, settings and columns: when this changes, the table is built anew."""
         columns = [*self.takes, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
+        columns += [word for word in (self.rows, self.by) if word not in {EACH_GAME, PLAYER}]
         identity = [self.name, self.version, dict(self.settings), columns]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()

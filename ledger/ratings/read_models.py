@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
+from ledger.ratings.projector import PLAYER as PLAYER_FOLD
 from ledger.ratings.side_tables import side_tables
 
 if TYPE_CHECKING:
@@ -55,9 +56,17 @@ _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _KEPT_UNITS = {
     "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
     "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
+    "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
+    "half_points": "half-points", "run_from": "games", "run_to": "games",
 }  # fmt: skip
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
-_OF_PROJECTOR = "A row for each side of each rated game, as the projector {} keeps it."
+_OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
+_ROWS = {
+    (EACH_GAME, PLAYER_FOLD): "each rated game",
+    (CHANGES, PLAYER_FOLD): "each rated game in which its numbers change",
+    (EACH_GAME, TOURNAMENT): "each rated game of a tournament",
+    (CHANGES, TOURNAMENT): "each rated game of a tournament in which its numbers change",
+}
 _OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 
 
@@ -73,7 +82,8 @@ def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] 
     found["current"] = _OWN["current"]
     found.update(BOOK)
     for table in others:
-        found[table.name] = TableDoc(_OF_PROJECTOR.format(table.name), _side_columns(table.fold, ()))
+        doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
+        found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
     found.update(_OWN)
     return found
 
@@ -83,13 +93,21 @@ def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, Col
         "pool": POOL,
         "player": PLAYER,
         "n": _N,
+        **{name: ColumnDoc(SIDE_COLUMNS[name].doc) for name in fold.key[3:]},
         **{
             name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
             for name in fold.stores
         },
         **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
-        **{kept.name: ColumnDoc(kept.doc, _KEPT_UNITS.get(kept.name, "")) for kept in fold.state},
+        **{kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in fold.state},
     }
+
+
+def _unit(kept: Kept) -> str:
+    """The unit of what a fold keeps: of what is unknown here, as its meaning says."""
+    if kept.name in _KEPT_UNITS:
+        return _KEPT_UNITS[kept.name]
+    return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
 
 
 def described_in(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> dict[str, TableDoc]:

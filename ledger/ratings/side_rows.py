@@ -5,20 +5,53 @@ The one builder of rows: for a single live game, for what a late result touches,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ledger.book.timeline import Pool
 from ledger.errors import ProjectionError, one_line
 from ledger.ratings.folding import folding_loop
-from ledger.ratings.history import HISTORY
+from ledger.ratings.history import GAMES_BEFORE, HISTORY
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.player_rows import CURRENT, PlayerRows
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import CHANGES, Projector
 from ledger.ratings.rated_games import Rated, sides_of
+from ledger.ratings.side_tables import SideTable
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
+
+
+class TableFold(NamedTuple):
+    """What the fold of one table makes of sides.
+
+    Attributes:
+        columns: of each side that has a row, the running state after it, a column for each field.
+        places: which sides those are; None for all.
+        reached: the state that each run has reached, flat.
+    """
+
+    columns: list[Column]
+    places: Column | None
+    reached: Column
+
+    def of_rows(self, cols: Columns, column: Column) -> Column:
+        """A column of the sides, of those that have a row."""
+        return column if self.places is None else cols.take(column, self.places)
+
+
+class InTournaments(NamedTuple):
+    """The sides of a part that are of tournaments, as a fold by tournament takes them.
+
+    Attributes:
+        sides: their columns, by name.
+        pairs: player and tournament of each run.
+        run: by side, the place of its run among *pairs*.
+    """
+
+    sides: dict[str, Column]
+    pairs: list[tuple[int, str]]
+    run: list[int]
 
 
 class Folded(NamedTuple):
@@ -26,13 +59,19 @@ class Folded(NamedTuple):
 
     Attributes:
         sides: the columns of the sides, by name, sorted by player and game number.
-        kept: by table, the columns of the running state after each side.
-        running: by table, the running state that each player has reached, flat.
+        players: whose they are.
+        begun: by table, the running state before the sides, flat, by player or by run of a tournament.
+        kept: by table, the running state after each side that has a row.
+        running: by table, the running state that each player has reached, flat; of a fold by tournament nothing.
+        tournaments: by name of a table by tournament, its sides and runs.
     """
 
     sides: dict[str, Column]
-    kept: list[list[Column]]
+    players: list[int]
+    begun: list[Column]
+    kept: list[TableFold]
     running: list[Column]
+    tournaments: dict[str, InTournaments]
 
 
 def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> Folded:
@@ -43,14 +82,28 @@ def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running:
         pool: the pool.
         rows: whose tables are to be filled.
         rated: what is folded.
-        running: by table, the running state of its fold, flat, by player; left as it is.
+        running: by table, the running state of its fold, flat, by player; left as it is. Folds by tournament go on from
+            the rows that stand.
     """
     sides = sides_of(cols, pool, rated, rows.wanted)
-    folded = [
-        fold(cols, table.fold, sides["owner"], sides, state)
-        for table, state in zip(rows.tables, running, strict=True)
-    ]
-    return Folded(sides, [kept for kept, _ in folded], [reached for _, reached in folded])
+    lengths = [last - first for first, last in pairwise(rated.starts)]
+    sides["player"] = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
+    if "listed" in rows.wanted:
+        sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
+    found = Folded(sides, rated.players, list(running), [], [], {})
+    for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
+        if table.by_tournament:
+            there, begun = _in_tournaments(cols, rows, table, sides, rated)
+            found.tournaments[table.name], found.begun[number] = there, begun
+            found.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
+            found.running.append(cols.floats(()))
+            continue
+        folded = fold(cols, table.fold, sides["owner"], sides, state)
+        if table.fold is HISTORY:
+            sides |= of_history(cols, folded, rows.wanted)
+        found.kept.append(folded)
+        found.running.append(folded.reached)
+    return found
 
 
 def write(
@@ -66,57 +119,98 @@ def write(
         folded: what ``fold_all`` gives for it.
         replacing: rows with these numbers may be there, and are replaced.
     """
-    sides = folded.sides
-    lengths = [last - first for first, last in pairwise(rated.starts)]
-    player_column = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
-    pool_column = [pool.pool] * len(player_column)
-    n_column = cols.lists([sides["n"]])[0]
     for table, kept in zip(rows.tables, folded.kept, strict=True):
-        stored = [sides[name] for name in table.fold.stores]
-        stored += [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        lists = cols.lists([*stored, *kept])
-        rows.write(table, zip(pool_column, player_column, n_column, *lists, strict=True), replacing=replacing)
+        if replacing and not table.is_whole:
+            rows.clear(table, spans(cols, rated))
+        sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
+        further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
+        rows.write(table, _rows(cols, pool, table, sides, kept, further), replacing=replacing and table.is_whole)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
-    last_sides = cols.lists([*(cols.take(sides[name], ends) for name in CURRENT), _listed(cols, pool, rated, ends)])
-    return list(zip([pool.pool] * len(rated.players), rated.players, *last_sides, strict=True))
+    last = [*(cols.take(folded.sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
+    return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
 
 
-def _listed(cols: Columns, pool: Pool, rated: Rated, ends: Column) -> Column:
-    """Whether the scheme lists each player after the last of the sides, which stands at *ends*."""
+def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
+    """Of each player who was rated, the number of the first and of the last of the rated games."""
+    firsts = cols.take(rated.order, cols.small(rated.starts[:-1]))
+    lasts = cols.take(rated.order, cols.small([last - 1 for last in rated.starts[1:]]))
+    first, last = cols.lists([cols.take(rated.n, firsts), cols.take(rated.n, lasts)])
+    return list(zip(rated.players, first, last, strict=True))
+
+
+def of_history(cols: Columns, folded: TableFold, wanted: Set[str]) -> dict[str, Column]:
+    """The columns of a side that are wanted and stand in the state of the history."""
+    return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in wanted else {}
+
+
+def _in_tournaments(
+    cols: Columns, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column], rated: Rated
+) -> tuple[InTournaments, Column]:
+    """The sides that are of a tournament, and of each run, flat, what the player's last row in it before them keeps."""
+    places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
+    at = cols.small(places)
+    there = {name: cols.take(sides[name], at) for name in {"n", *table.fold.wants}}
+    there["player"] = [sides["player"][place] for place in places]
+    runs: dict[tuple[int, str], int] = {}
+    run = [runs.setdefault(pair, len(runs)) for pair in zip(there["player"], there["tournament"], strict=True)]
+    first = {player: n for player, n, _ in spans(cols, rated)}
+    begun = rows.in_tournaments(table, [(player, name, first[player]) for player, name in runs])
+    return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
+
+
+def _rows(
+    cols: Columns, pool: Pool, table: SideTable, sides: Mapping[str, Column], folded: TableFold,
+    further: Sequence[Column],
+) -> Iterable[Sequence[Any]]:  # fmt: skip
+    """The rows of a table from the columns of sides, the running state, and further columns that the table has."""
+    players = sides["player"]
+    if folded.places is not None:
+        players = [players[place] for place in cols.lists([folded.places])[0]]
+    names = [*table.fold.key[2:], *table.fold.stores]
+    stored = [folded.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
+    return zip([pool.pool] * len(players), players, *cols.lists([*stored, *folded.columns]), strict=True)
+
+
+def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:
+    """Whether the scheme lists each player after those of the sides, in their order, that stand at *sides*."""
     if pool.lists_everybody:
-        return cols.small([1] * len(ends))
-    places = cols.take(rated.order, ends)
+        return cols.small([1] * len(sides))
+    places = cols.take(rated.order, sides)
     rated_ms = cols.take(rated.games.rated_ms, cols.sides(places)[0])
     fields = {name: cols.take(rated.scheme_state[name], places) for name in pool.state_fields}
     return listed_flags(cols, pool, rated_ms, fields)
 
 
-def fold(
-    cols: Columns, projector: Projector, run: Column, sides: dict[str, Column], state: Column
-) -> tuple[list[Column], Column]:
-    """Fold sides; the columns of the running state after each, and the state that each run has reached, flat.
+def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, Column], state: Column) -> TableFold:
+    """Fold sides.
 
     Args:
         cols: how the columns are held.
         projector: whose step.
-        run: by side, the index of its player among those of *state*.
+        run: by side, the index among those of *state* of its player, or of its player and tournament.
         sides: the columns of the sides.
-        state: flat running state by player; left as it is.
+        state: flat running state by run; left as it is.
 
     Raises:
         ProjectionError: the projector's step fails.
     """
     width = len(projector.state)
-    loop = folding_loop(projector.name, projector.step, width)
+    sparse = projector.rows == CHANGES
+    loop = folding_loop(projector.name, projector.step, width, changes=sparse)
     if cols is not FEW:
         loop = compiled(loop)
     reached = state[:] if cols is FEW else state.copy()
-    out = cols.room(len(run) * width)
+    out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
+    arguments = (run, tuple(sides[name] for name in projector.takes), reached, out)
     try:
-        loop(run, tuple(sides[name] for name in projector.takes), reached, out)
+        loop(*arguments, changed) if sparse else loop(*arguments)
     except Exception as error:  # whatever somebody else's step does; the history's is ours
         if projector is HISTORY:
             raise
         message = f"its step fails ({type(error).__name__}: {one_line(error)}); correct it, or take the plug-in away"
         raise ProjectionError(projector.name, message) from error
-    return [cols.field(out, i, width) for i in range(width)], reached
+    columns = [cols.field(out, i, width) for i in range(width)]
+    if not sparse:
+        return TableFold(columns, None, reached)
+    places = cols.where(changed)
+    return TableFold([cols.take(column, places) for column in columns], places, reached)

@@ -1,4 +1,4 @@
-"""The tables with a row for each side of each rated game: the history, and one for each projector.
+"""The tables with rows of the sides of rated games: the history, and one for each projector.
 
 Here stands what columns they have; the statements are in ``player_rows``, the rows come from ``side_rows``.
 """
@@ -11,7 +11,7 @@ import attrs
 
 from ledger.errors import ProjectionError
 from ledger.ratings.history import HISTORY
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.projector import CHANGES, SIDE_COLUMNS, TOURNAMENT, Projector
 
 
 @attrs.frozen
@@ -32,10 +32,26 @@ class SideTable:
         return self.fold.name
 
     @property
+    def by_tournament(self) -> bool:
+        """Whether the fold begins anew with each tournament of a player."""
+        return self.fold.by == TOURNAMENT
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a game may be without a row."""
+        return self.fold.rows == CHANGES
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has a row for each side of each rated game."""
+        return not self.is_sparse and not self.by_tournament
+
+    @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and SQL types of its columns, in the order of its rows."""
         return [
             ("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"),
+            *([("tournament", "TEXT NOT NULL")] if self.by_tournament else []),
             *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
             *((name, "REAL") for name in self.scheme_state),
             *((kept.name, kept.type) for kept in self.fold.state),
@@ -46,6 +62,15 @@ class SideTable:
         """The statement that makes it."""
         columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID'
+
+    @property
+    def indexes(self) -> list[str]:
+        """The statements that make its indexes, once it is filled: of a tournament table the one by tournament."""
+        if not self.by_tournament:
+            return []
+        return [
+            f'CREATE INDEX IF NOT EXISTS "{self.name}_by_tournament" ON "{self.name}"(pool, tournament, player, n)'
+        ]
 
     @property
     def insert(self) -> str:

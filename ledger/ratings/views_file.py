@@ -104,9 +104,10 @@ def index_statements(table: str = "") -> list[str]:
     ]
 
 
-def create_indexes(connection: sqlite3.Connection) -> None:
+def create_indexes(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
     """Make the indexes that are missing, once the tables are filled."""
-    for statement in index_statements():
+    of_tables = [statement for table in side_tables(projectors, ()) for statement in table.indexes]
+    for statement in (*index_statements(), *of_tables):
         connection.execute(statement)
 
 

@@ -14,10 +14,12 @@ import attrs
 
 from ledger.ratings.player_rows import Carried, PlayerRows
 from ledger.ratings.rated_games import Games, Rated
-from ledger.runtime.columns import Column, Columns
+from ledger.ratings.side_rows import Folded, spans
+from ledger.runtime.columns import Columns
 
 # Games after which everybody is asked: seldom enough to cost little, often enough that a change has not gone far.
 STRIDE = 8_000
+State = tuple[float | None, ...]  # of a fold, as the tables have it: None for NaN
 CurrentRow = tuple[Any, ...]  # as ``PlayerRows.write_current`` takes it; the number of games stands third
 
 
@@ -36,6 +38,8 @@ class Walk:
         carried: what each player brings along who was re-rated, as long as another part follows.
         met: the players who were re-rated.
         current: by player who was re-rated and does not stand again, the row of the last game.
+        apart: by player, of each table that has no row for some games, the states that the rows said before and that
+            are others now, by table and tournament.
     """
 
     start_ms: int
@@ -48,6 +52,7 @@ class Walk:
     carried: dict[int, Carried] = attrs.Factory(dict)
     met: set[int] = attrs.Factory(set)
     current: dict[int, CurrentRow] = attrs.Factory(dict)
+    apart: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
     @classmethod
     def begun(cls, start_ms: int, checkpoint: int, concerned: set[int]) -> Walk:
@@ -72,6 +77,7 @@ class Walk:
             self.carried.pop(player, None)
             self.current.pop(player, None)
             self.skipped.pop(player, None)
+            self.apart.pop(player, None)
             self.stood[player] = n
 
     @property
@@ -94,9 +100,7 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
         first = last
 
 
-def standing_again(
-    cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, running: Sequence[Column]
-) -> dict[int, int]:
+def standing_again(cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: Folded) -> dict[int, int]:
     """Who stands after the rated games as the rows say, by player the number of games: the rows are those of before.
 
     Args:
@@ -104,7 +108,7 @@ def standing_again(
         rows: with the rows as they were.
         walk: who is not asked about.
         rated: the games.
-        running: by table, the running state of its fold after the games, flat, by player.
+        folded: what the folds of the tables make of them.
     """
     ends = cols.small([last - 1 for last in rated.starts[1:]])
     sides = cols.take(rated.order, ends)
@@ -119,17 +123,62 @@ def standing_again(
     game = cols.take(rated.games.position, cols.sides(sides)[0])
     state = [game, *(cols.take(rated.scheme_state[name], sides) for name in rows.state_fields)]
     reached = []
-    for number, (table, flat) in enumerate(zip(rows.tables, running, strict=True)):
+    for number, (table, flat) in enumerate(zip(rows.tables, folded.running, strict=True)):
+        if not table.is_whole:
+            reached.append([()] * len(counts))
+            continue
         width = len(table.fold.state)
         kept = [cols.field(flat, field, width) for field in range(width)]
         columns = [_with_nulls(column) for column in cols.lists([*(state if number == 0 else ()), *kept])]
         reached.append(list(zip(*columns, strict=True)) if columns else [()] * len(counts))
-    stored = rows.stored({player: n for player, (_, n) in asked.items()})
+    for number, table in enumerate(rows.tables):
+        if not table.is_whole:
+            _set_apart(cols, rows, walk, number, [span for span in spans(cols, rated) if span[0] in asked], folded)
+    asked = {player: asked[player] for player in asked if not walk.apart.get(player)}
+    stored = rows.stored({player: n for player, (_, n) in asked.items()}, whole=True)
     return {
         player: n
         for player, (place, n) in asked.items()
         if all(old[player] == new[place] for old, new in zip(stored, reached, strict=True))
     }
+
+
+def _set_apart(
+    cols: Columns, rows: PlayerRows, walk: Walk, number: int, asked: Sequence[tuple[int, int, int]], folded: Folded
+) -> None:
+    """Note in *walk* which states of a table that has no row for some games are others than the rows said.
+
+    Args:
+        cols: how the columns are held.
+        rows: with the rows as they were, from these games on.
+        walk: which states were others before these games.
+        number: place of the table among all.
+        asked: the players, and the numbers of their first and last game.
+        folded: what the folds make of the games.
+    """
+    table, fold = rows.tables[number], folded.kept[number]
+    first = {player: n for player, n, _ in asked}
+    width = len(table.fold.state)
+    before_flat, after_flat = (_with_nulls(flat) for flat in cols.lists([folded.begun[number], fold.reached]))
+    runs: list[tuple[int, Any]] = [(player, None) for player in folded.players]
+    if table.by_tournament:
+        runs = list(folded.tournaments[table.name].pairs)
+    places = {run: slice(place * width, (place + 1) * width) for place, run in enumerate(runs) if run[0] in first}
+    stood = {(row[0], row[1]): row[2:] for row in rows.in_spans(table, asked)}
+    for run in {**places, **stood}:
+        player, tournament = run
+        states = walk.apart.setdefault(player, {})
+        key = table.name, tournament
+        if run in places:
+            begun, after = (tuple(flat[places[run]]) for flat in (before_flat, after_flat))
+        else:  # none of these games is of the tournament any longer
+            (kept,) = rows.in_tournaments(table, [(player, tournament, first[player])])
+            begun = after = tuple(_with_nulls(kept))
+        before = stood[run] if run in stood else states.get(key, begun)
+        if before == after:
+            states.pop(key, None)
+        else:
+            states[key] = before
 
 
 def _with_nulls(column: list[Any]) -> list[Any]:

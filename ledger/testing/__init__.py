@@ -19,6 +19,7 @@ from ledger.testing.memory import MemoryJournal
 from ledger.testing.projector_contract import ProjectorContract
 from ledger.testing.rows import in_terms_of_facts, table_rows
 from ledger.testing.scheme_contract import SchemeContract
+from ledger.testing.tournament_contract import TournamentContract
 
 __all__ = [
     "ImporterContract",
@@ -26,6 +27,7 @@ __all__ = [
     "MemoryJournal",
     "ProjectorContract",
     "SchemeContract",
+    "TournamentContract",
     "club",
     "in_terms_of_facts",
     "record",

@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 from unittest.mock import patch
+
+import attrs
 
 from ledger.book.fresh import Fresh
 from ledger.book.game_book import GameBook
@@ -22,7 +25,7 @@ from ledger.facts.events import Event
 from ledger.facts.words import Termination
 from ledger.ratings import engine, folding, installing, queries, views
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
+from ledger.ratings.projector import EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Projector
 from ledger.ratings.side_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -46,7 +49,7 @@ class ProjectorContract:
     """
 
     games = 300
-    seeds = (1, 2, 3)
+    seeds: tuple[int, ...] = (1, 2, 3)
 
     def make(self) -> Projector:
         """The projector to be tested."""
@@ -76,11 +79,7 @@ class ProjectorContract:
 
     def test_its_identity_changes_with_its_version(self) -> None:
         made = self.make()
-        again = Projector(
-            name=made.name, version=made.version + 1, settings=made.settings, state=made.state, takes=made.takes,
-            step=made.step,
-        )  # fmt: skip
-        assert again.identity != made.identity
+        assert attrs.evolve(made, version=made.version + 1).identity != made.identity
 
     # -- its step --------------------------------------------------------------------------------------------------
 
@@ -222,7 +221,35 @@ class ProjectorContract:
             assert {table: table_rows(gone.connection, table) for table in queries.tables(gone.connection)} == stood
             gone.close()
 
+    def test_a_row_stands_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
+        """The state after any game is that of the last row up to it, of the player or of the player and tournament."""
+        made, facts = self.make(), self.facts()
+        whole = attrs.evolve(made, rows=EACH_GAME) if self.projectors() else made
+        expected: list[dict[str, Any]] = []
+        last: dict[object, object] = {}
+        for row in self._of_facts(tmp_path / "all", facts, whole):
+            state = {kept.name: row[kept.name] for kept in made.state}
+            run = row["player"], row.get("tournament") if made.by == TOURNAMENT else None
+            if made.rows == EACH_GAME or state != last.get(run, self._start()):
+                expected.append(row)
+            last[run] = state
+        assert expected
+        assert self._of_facts(tmp_path / "own", facts, made) == expected
+
     # -- how -------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> dict[str, float | None]:
+        return {kept.name: None if math.isnan(kept.start) else kept.start for kept in self.make().state}
+
+    def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: Projector) -> list[dict[str, Any]]:
+        """The rows of one projector, in the order of players and games."""
+        built = Views(_fresh(folder), kept if self.projectors() else (), MemoryJournal())
+        try:
+            _take(built, [facts])
+            query = f'SELECT * FROM "{self.make().name}" ORDER BY pool, player, n'
+            return list(queries.dictionaries(built.connection, query))
+        finally:
+            built.close()
 
     @contextmanager
     def _views(self, folder: Path, journal: MemoryJournal | None = None) -> Iterator[Views]:
@@ -277,6 +304,8 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
         columns["half_points"] += [random.randint(0, 2) for _ in n]
         latest = columns["half_points"][-length:]
         columns["lost_on_time"] += [int(half == 0 and random.random() < 0.5) for half in latest]
+        columns["games_before"] += [random.choice((0, random.randrange(3000)))] * length
+        columns["listed"] += [random.randint(0, 1) for _ in n]
         columns["expected_score"] += [random.choice((0.0, 0.5, 1.0, random.random())) for _ in n]
         columns["era"] += [random.randint(0, 3) for _ in n]
         columns["termination_code"] += [random.randrange(len(Termination)) for _ in n]

@@ -54,6 +54,15 @@ def test_what_is_written_reads_back_as_the_same_games(empty_club: Path, tmp_path
     assert b"092 Individual: Swiss-System\r\n" in file
 
 
+def test_the_days_are_those_that_were_announced(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    rows = [player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0")]
+    path = written(tmp_path, "open.trf", report(rows).encode())
+    assert run("import", empty_club, path, "--open-tournaments").code == 0
+    file = exported(empty_club, run)
+    assert file.startswith(b"012 Club open\r\n042 2024/05/01\r\n052 2024/05/03\r\n")
+    assert {fact[0] for fact in facts(file)} == {fact[0] for fact in facts(path.read_bytes())}
+
+
 def test_every_field_stands_in_its_columns(empty_club: Path, tmp_path: Path, run: Run) -> None:
     run("import", empty_club, written(tmp_path, "open.trf", GAMES.encode()))
     header, lines = exported(empty_club, run).decode().split("132", 1)

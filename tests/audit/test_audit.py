@@ -17,6 +17,7 @@ from ledger.audit.audit import Verdict, audit, table_digests
 from ledger.facts.words import Termination
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
+from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.audits import GAMES, PLAYERS, TABLES, body_at, false_places, first_game, said, views_of
@@ -102,7 +103,7 @@ def test_an_erased_player_is_counted_and_no_falsehood(club_of_300_games: Path) -
 
 
 def test_the_read_models_of_a_plug_in_are_audited_too(club_of_300_games: Path) -> None:
-    projectors = (WIN_STREAKS,)
+    projectors = (*BUILT_IN, WIN_STREAKS)
     with Ledger.open(club_of_300_games, projectors=projectors) as ledger:
         ledger.catch_up()
     verdict = audit(club_of_300_games, projectors=projectors)
@@ -205,7 +206,9 @@ def test_a_forged_history_shows_in_the_digests_too(club_of_300_games: Path) -> N
         lambda body: body.replace(b'"white"', b'"draw"', 1),
     )
     forged = audit(club_of_300_games).digests
-    assert {table for table in TABLES if forged[table] != digests[table]} == {"games", "history", "current"}
+    assert {table for table in TABLES if forged[table] != digests[table]} == {
+        "games", "history", "current", *(made.name for made in BUILT_IN),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ from tests.kit.correction_histories import INSTANTS, Drawing
 from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import CAFE, WHOLE_TOURNAMENTS, clubs, games, is_first
 from tests.kit.games import game_recorded
-from tests.kit.plugins import UPSETS, WIN_STREAKS
+from tests.kit.plugins import BEATEN, CLIMBS, SCORES, WIN_STREAKS
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
 
-PROJECTORS = (WIN_STREAKS, UPSETS)
+PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "proposals", "corrections",

@@ -13,8 +13,9 @@ from ledger.runtime.ledger_files import beside
 GAMES = 300
 PLAYERS = 8
 TABLES = {
-    "changes", "corrections", "current", "eras", "games", "given_sides", "history", "merges", "openings", "originals",
-    "players", "policies", "pools", "proposals", "runs", "seeds", "tournaments",
+    "bests", "changes", "corrections", "current", "eras", "games", "given_sides", "highest_lowest", "history", "merges",
+    "openings", "originals", "players", "policies", "pools", "proposals", "runs", "seeds", "streaks", "time_losses",
+    "tournament_performance", "tournaments", "upsets",
 }  # fmt: skip
 
 

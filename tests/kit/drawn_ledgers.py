@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOW, takes_late_pasts
-from tests.kit.plugins import WIN_STREAKS
+from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
 
-PROJECTORS = (WIN_STREAKS,)
+PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES)
 
 
 @contextmanager

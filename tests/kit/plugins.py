@@ -1,11 +1,11 @@
-"""Projectors as a plug-in author would write them: winning streaks, and upsets by tournament."""
+"""Projectors as a plug-in author would write them, of each shape: streaks, surpluses, climbs, scores of tournaments."""
 
 from __future__ import annotations
 
 from math import nan
 from typing import Any
 
-from ledger.ratings.projector import Kept, Projector
+from ledger.ratings.projector import CHANGES, TOURNAMENT, Kept, Projector
 
 STREAK, LONGEST, BEST_BEATEN, DAYS_SINCE = range(4)
 DAY_MS = 86_400_000.0
@@ -56,8 +56,8 @@ def step_of_upsets(state: Any, p: int, columns: Any, side: int) -> None:
         state[p + MATES] += 1.0
 
 
-UPSETS = Projector(
-    name="upsets",
+SURPLUSES = Projector(
+    name="surpluses",
     version=1,
     stores=(
         "game", "tournament", "tournament_code", "round", "termination", "scheme", "rating_before",
@@ -75,4 +75,65 @@ UPSETS = Projector(
         Kept("mates", "INTEGER", 0.0, "games that ended by checkmate"),
     ),
     step=step_of_upsets,
+)
+
+
+def step_of_climbs(state: Any, p: int, columns: Any, side: int) -> None:
+    """Note each full hundred of points that a player who is listed reaches; who has a past is no beginner."""
+    rating, listed, games_before = columns
+    if listed[side] == 1 and not rating[side] < state[p]:
+        state[p] = rating[side] - rating[side] % 100.0 + 100.0
+        state[p + 1] = games_before[side]
+
+
+CLIMBS = Projector(
+    name="climbs",
+    version=1,
+    rows=CHANGES,
+    stores=("game",),
+    takes=("rating", "listed", "games_before"),
+    state=(
+        Kept("next", "REAL", nan, "the hundred that is next, points"),
+        Kept("seeded", "INTEGER", 0.0, "games before the ledger's"),
+    ),
+    step=step_of_climbs,
+)
+
+
+def step_of_scores(state: Any, p: int, columns: Any, side: int) -> None:
+    """Add up half points and the ratings of the opponents."""
+    half_points, opponent_rating = columns
+    state[p] += half_points[side]
+    state[p + 1] += opponent_rating[side]
+
+
+SCORES = Projector(
+    name="scores",
+    version=1,
+    by=TOURNAMENT,
+    stores=("game", "opponent"),
+    takes=("half_points", "opponent_rating_before"),
+    state=(
+        Kept("half_points", "INTEGER", 0.0, "half points so far in the tournament"),
+        Kept("opponents", "REAL", 0.0, "sum of the opponents' ratings, points"),
+    ),
+    step=step_of_scores,
+)
+
+
+def step_of_bests(state: Any, p: int, columns: Any, side: int) -> None:
+    """Keep the strongest opponent who was beaten."""
+    half_points, opponent_rating = columns
+    if half_points[side] == 2 and not opponent_rating[side] <= state[p]:
+        state[p] = opponent_rating[side]
+
+
+BEATEN = Projector(
+    name="beaten",
+    version=1,
+    by=TOURNAMENT,
+    rows=CHANGES,
+    takes=("half_points", "opponent_rating_before"),
+    state=(Kept("beaten", "REAL", nan, "the strongest opponent beaten in the tournament, points"),),
+    step=step_of_bests,
 )

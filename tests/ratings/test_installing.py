@@ -20,7 +20,7 @@ from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from ledger.testing.rows import table_rows
 from tests.kit.games import source_games
-from tests.kit.plugins import UPSETS, WIN_STREAKS
+from tests.kit.plugins import SURPLUSES, WIN_STREAKS
 from tests.kit.tampering import edit
 
 GAMES = 300
@@ -31,6 +31,7 @@ def plain_club(tmp_path: Path) -> Path:
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
         ledger.import_games(frames(source_games(GAMES)))
+    with Ledger.open(path, projectors=()) as ledger:
         ledger.catch_up()
     return path
 
@@ -56,39 +57,39 @@ def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkey
     before = rows_of(plain_club, "history")
     with monkeypatch.context() as patch:
         patch.setattr(engine, "rate", None)
-        late = rows_of(plain_club, "upsets", UPSETS)
-    assert rows_of(plain_club, "history", UPSETS) == before
-    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+        late = rows_of(plain_club, "surpluses", SURPLUSES)
+    assert rows_of(plain_club, "history", SURPLUSES) == before
+    with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
         ledger.rebuild()
-        assert table_rows(ledger.views.connection, "upsets") == late
+        assert table_rows(ledger.views.connection, "surpluses") == late
 
 
 def test_a_new_version_is_folded_anew_and_one_that_is_gone_loses_its_table(plain_club: Path) -> None:
     rows_of(plain_club, "win_streaks", WIN_STREAKS)
     longer = attrs.evolve(WIN_STREAKS, version=2, stores=("game", "rating_before", "expected_score"))
-    names = {name for row in rows_of(plain_club, "win_streaks", longer, UPSETS) for name, _ in row}
+    names = {name for row in rows_of(plain_club, "win_streaks", longer, SURPLUSES) for name, _ in row}
     assert {"rating_before", "expected_score"} <= names
-    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+    with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
         ledger.level()
         found = {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master")}
-    assert "upsets" in found
+    assert "surpluses" in found
     assert "win_streaks" not in found
 
 
 def test_the_audit_compares_what_is_there_and_says_what_is_not(plain_club: Path) -> None:
-    assert not_compared(plain_club, UPSETS) == {
-        "table upsets": "it was installed since; the next command makes its rows"
+    assert not_compared(plain_club, SURPLUSES) == {
+        "table surpluses": "it was installed since; the next command makes its rows"
     }
-    rows_of(plain_club, "upsets", UPSETS)
-    assert not_compared(plain_club, UPSETS) == {}
+    rows_of(plain_club, "surpluses", SURPLUSES)
+    assert not_compared(plain_club, SURPLUSES) == {}
     gone = not_compared(plain_club)
-    assert list(gone) == ["table upsets"]
-    assert "its projector is not installed here" in gone["table upsets"]
+    assert list(gone) == ["table surpluses"]
+    assert "its projector is not installed here" in gone["table surpluses"]
 
 
 @pytest.mark.parametrize("table", ["history", "current", "games", "projections"])
 def test_the_table_of_a_projector_that_is_gone_hides_no_falsehood_in_another(plain_club: Path, table: str) -> None:
-    rows_of(plain_club, "upsets", UPSETS)
+    rows_of(plain_club, "surpluses", SURPLUSES)
     column = {"history": "rating", "current": "rating", "games": "ended_ms", "projections": "identity"}[table]
     where = "name = 'history'" if table == "projections" else "true"
     edit(beside(plain_club, "views"), f"UPDATE {table} SET {column} = 9999 WHERE {where}")
@@ -140,7 +141,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(projectors, "entry_points", lambda **_: [lost])
     monkeypatch.setattr(plugins, "_broken", {})
     found, failed = projectors._installed.__wrapped__()
-    assert found == ()
+    assert found == projectors.BUILT_IN
     assert str(failed["lost"]).startswith(
         "lost: the plug-in 'a_package_that_is_gone:LOST' of a package without a name cannot be loaded (ModuleNotFound"
     )
@@ -149,12 +150,12 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_both_sides_see_the_same_game(plain_club: Path) -> None:
     """Ratings before one game are those after the one before; what White expects, Black does not."""
-    with Ledger.open(plain_club, projectors=(UPSETS,)) as ledger:
+    with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
         ledger.level()
         query = (
             "SELECT mine.rating_before, theirs.opponent_rating_before, earlier.rating, mine.expected_score "
-            "FROM upsets AS mine JOIN history AS own USING (pool, player, n) "
-            "JOIN upsets AS theirs ON theirs.pool = own.pool AND theirs.player = own.opponent "
+            "FROM surpluses AS mine JOIN history AS own USING (pool, player, n) "
+            "JOIN surpluses AS theirs ON theirs.pool = own.pool AND theirs.player = own.opponent "
             "AND theirs.n = own.opponent_n "
             "LEFT JOIN history AS earlier ON earlier.pool = own.pool AND earlier.player = own.player "
             "AND earlier.n = own.n - 1"

@@ -15,6 +15,7 @@ from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns, latest_game
 from tools.commands import REFUSED, USAGE
 
 ANSWERS = {
+    "best": ["ann"], "streaks": ["ann"], "time-losses": ["ann"], "upsets": ["--limit", "3"],
     "ratings": ["--limit", "3"], "show": ["ann"], "games": ["ann", "--limit", "3"], "predict": ["ann", "bob"],
 }  # fmt: skip
 

@@ -57,7 +57,7 @@ def test_the_first_games_are_shown_as_they_were_understood(empty_club: Path, tmp
     rows = "white,black,result,date,event,round\nMüller,Ann,½-½,04/05/2024,Liga,1\nAnn,Bob,0:1,13/05/2024,Liga,2\n"
     path = written(tmp_path, "liga.csv", rows.encode())
     done = run("import", empty_club, path, "--dry-run", "--dates", "dmy", "--first", "1")
-    table, players = done.out.split("3 new players\n")
+    table, players = done.out.split("\n\n3 new players\n")
     (row,) = [line.split() for line in table.splitlines() if "Liga" in line]
     assert row == ["2024-05-04", "Müller", "Ann", "draw", "unknown", "standard", "Liga", "1", "-", "-", "-"]
     assert [line.split()[-1] for line in players.splitlines()[2:]] == ["name:müller", "name:ann", "name:bob"]

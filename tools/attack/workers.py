@@ -246,8 +246,8 @@ def _derive(path: str, target: str, position: str) -> int:
 def _stop_build(path: str) -> int:
     """Begin to build the views anew and stop just before they would be whole."""
 
-    def stop(connection: object) -> None:
-        raise _StoppedError(connection)
+    def stop(*arguments: object) -> None:
+        raise _StoppedError(*arguments)
 
     names, true = vars(views_file), views_file.create_indexes
     names["create_indexes"] = stop

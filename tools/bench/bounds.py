@@ -132,6 +132,10 @@ _BUILD = (
     _time(
         "player-index", "build", "first build of the views", "the same without the indexes of all games of a player"
     ),
+    _time(
+        "read-models", "build", "first build of the views, all built-in read models", "the same, the history alone",
+        aim=1.25,
+    ),
     _time("early", "early", "one late game before all others, all rated again", "first build of the same games"),
     _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip
@@ -163,6 +167,7 @@ _LIVE = (
         "append-one-pair", "live", "append one game, see it rated", "pairs of bare one-row commits, journal and views",
         "games/s",
     ),
+    _rate("append-read-models", "live", "append one game, all built-in read models", "the history alone", "games/s"),
     _rate("append-many", "live", "1,000 a transaction", "eventsourcing, Application.save", "events/s", 1.5, 3),
     _rate("append-made", "live", "make and append, 1,000 a transaction", "eventsourcing, an aggregate", "events/s"),
     _rate("append-put", "live", "1,000 a transaction", "eventsourcing, EventStore.put", "events/s"),
@@ -172,6 +177,13 @@ _LIVE = (
 )  # fmt: skip
 _OTHERS = (
     _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
+    _time("ranking", "ranking", "a ranking at any instant, in full", "one bare scan of the last rows", 2, 1),
+    _time("search", "search", "players by parts of their names", "the bare full-text query", 2, 1.3),
+    _time(
+        "export", "export", "export the history to Parquet", "ADBC's read of the table, then Arrow's write", 1.5,
+        judged_from=MANY,
+    ),
+    _time("export-write", "export", "the same", "Arrow's write alone, of rows in memory"),
     _rate("pgn", "pgn", "read PGN with clocks", "python-chess, read_game", "games/s", 15),
     _time("graph-json", "graph", "a page of 100 games as JSON", "the bare statement and the JSON encoder", 3),
     _time("graph-svg", "graph", "the same page as SVG", "the page as JSON", 4),

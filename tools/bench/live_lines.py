@@ -27,6 +27,7 @@ def live_lines(folder: Path, rounds: int, games: int, events: int) -> Iterator[L
     """*games* one at a time, then *events* in transactions of 1,000."""
     works: dict[str, Callable[[], Rates]] = {
         "ours": partial(_apart, folder, lambda made: ours.live(made, games)),
+        "history": partial(_apart, folder, lambda made: ours.live(made, games, ())),
         "single": partial(_apart, folder, lambda made: rival_stores.durable_commits(made / "bare.db", games)),
         "pairs": partial(
             _apart, folder, lambda made: rival_stores.durable_pairs(made / "bare.db", made / "views.db", games)
@@ -35,6 +36,7 @@ def live_lines(folder: Path, rounds: int, games: int, events: int) -> Iterator[L
     measured = in_turns(works, rounds * ROUNDS_OF_DISK)
     yield from both_lines("append-one", "", measured["ours"], measured["single"])
     yield from both_lines("append-one-pair", "", measured["ours"], measured["pairs"])
+    yield from both_lines("append-read-models", "", measured["ours"], measured["history"])
     if installed("eventsourcing"):
         yield from _eventsourcing_lines(folder, rounds, events)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views_file
+from ledger.ratings.projector import Projector
 from ledger.ratings.views import Views
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import MANY
@@ -58,8 +59,12 @@ class Imported(NamedTuple):
 
 
 def import_csv(path: Path, csv: Path) -> Imported:
-    """From a CSV file to a sealed journal and two rows of indexed history a game, in a new ledger."""
-    with Ledger.create(path) as ledger, open_source(str(csv)) as source:
+    """From a CSV file to a sealed journal and two rows of indexed history a game, in a new ledger.
+
+    The rival writes no more: so does this, without the read models beside the history.
+    """
+    Ledger.create(path).close()
+    with Ledger.open(path, projectors=()) as ledger, open_source(str(csv)) as source:
         gc.collect()
         recorded = 0
 
@@ -72,11 +77,11 @@ def import_csv(path: Path, csv: Path) -> Imported:
         return Imported(recorded, alone, alone.plus(rated))
 
 
-def first_build(path: Path) -> Cost:
-    """Build the views of a whole journal from nothing."""
+def first_build(path: Path, projectors: Sequence[Projector] | None = None) -> Cost:
+    """Build the views of a whole journal from nothing, with these read models; the installed ones by default."""
     for leftover in path.parent.glob(f"{path.stem}.views*"):
         leftover.unlink()
-    with Ledger.open(path) as ledger:
+    with Ledger.open(path, projectors=projectors) as ledger:
         return cost_of(ledger.catch_up)
 
 
@@ -192,9 +197,13 @@ def _live_games(numbers: list[int], first: int, count: int) -> list[GameRecorded
     ]  # fmt: skip
 
 
-def live(folder: Path, count: int) -> Rates:
-    """Games/s recorded durably and rated one by one, each seen rated before the next is recorded."""
-    with _ledger(folder, "live") as ledger:
+def live(folder: Path, count: int, projectors: Sequence[Projector] | None = None) -> Rates:
+    """Games/s recorded durably and rated one by one, each seen rated before the next is recorded.
+
+    The read models are these, the installed ones by default.
+    """
+    Ledger.create(folder / "live.db").close()
+    with Ledger.open(folder / "live.db", projectors=projectors) as ledger:
         games = _live_games(_registered(ledger), 0, count + 500)
         ledger.append_many(games[:500])
         ledger.catch_up()

@@ -82,13 +82,15 @@ def build_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
     for data in sets:
         works: dict[str, Callable[[], dict[str, float]]] = {
             "without": partial(in_a_process, "build-without-player-indexes", data.ledger()),
+            "history": partial(in_a_process, "build-history", data.ledger()),
             "ours": partial(in_a_process, "build", data.ledger()),
             "rewritten": partial(_rewritten, data),
         }
         measured = in_turns(works, rounds)
-        without, built, rewritten = ([_cost(figures) for figures in measured[name]] for name in works)
+        without, history, built, rewritten = ([_cost(figures) for figures in measured[name]] for name in works)
         yield from both_lines("first-build", data.name, built, rewritten, games=data.games)
         yield from both_lines("player-index", data.name, built, without)
+        yield from both_lines("read-models", data.name, built, history)
         peaks = [figures["peak"] / GIB for figures in measured["ours"]]
         if not all(peaks):
             continue  # nothing tells here

@@ -26,6 +26,10 @@ def _build(ledger: str) -> dict[str, float]:
     return dict(ours.first_build(Path(ledger))._asdict())
 
 
+def _build_history(ledger: str) -> dict[str, float]:
+    return dict(ours.first_build(Path(ledger), ())._asdict())
+
+
 def _build_without(ledger: str) -> dict[str, float]:
     return dict(ours.first_build_without_player_indexes(Path(ledger))._asdict())
 
@@ -35,7 +39,8 @@ def _earliest(ledger: str, key: str, ended_ms: str) -> dict[str, float]:
 
 
 WORKS: Mapping[str, Callable[..., dict[str, float]]] = {
-    "import": _import, "build": _build, "build-without-player-indexes": _build_without, "earliest": _earliest,
+    "import": _import, "build": _build, "build-history": _build_history,
+    "build-without-player-indexes": _build_without, "earliest": _earliest,
 }  # fmt: skip
 
 

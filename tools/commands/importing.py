@@ -114,7 +114,8 @@ def show_preview(preview: ImportPreview) -> None:
     players = preview.new_players
     if players:
         rows = [[person.name, person.identity] for person in players[:PLAYERS_SHOWN]]
-        title = f"\n{counted(len(players), 'new player')}"
+        title = counted(len(players), "new player")
+        output.answer()
         output.answer_lines(output.titled_table(title, ("name", "identity"), rows, left=2))
         if len(players) > PLAYERS_SHOWN:
             output.answer(f"and {len(players) - PLAYERS_SHOWN:,} more")

@@ -46,16 +46,17 @@ def pools(db_path: str, fmt: str | None, verify: bool) -> None:
 def show(
     db_path: str, player: str, pool: str | None, at: str | None, known_at: str | None, fmt: str | None, verify: bool
 ) -> None:  # fmt: skip
-    """One player: rating then and now, results, HERA and its date, time losses.
+    """One player: rating then and now, results, HERA and its date, lowest rating, time losses.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
     "then": the day of --at, otherwise that of the player's first rated game. "rating_now" is that of 'ratings'. Where
     the scheme rates by period, it counts the games of a period that is not over as if it closed now;
     "rating_in_force" does not. "state" is what the scheme keeps beside the rating.
 
-    HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's rule;
-    other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave it; of
-    a player who came with it, the list that it comes from ("seed" where that has no name).
+    HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's
+    rule; other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave
+    it; of a player who came with it, the list that it comes from ("seed" where that has no name). "lowest" counts from
+    the same game on, under the scheme that holds now; 'best' tells of earlier schemes, and of the games.
 
     "published_list" is the last list published, up to --at where it is given; where it told another number than the
     journal does now, "revised" is true and a table shows both.

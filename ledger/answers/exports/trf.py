@@ -87,8 +87,9 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
         editions.refuse_unknown(connection, pool, asked.tournament)
     edition = _edition(pool, asked.tournament, games)
     announced = editions.announced_by_name(connection, pool).get((asked.tournament, edition.first_ms))
+    first, last = (day(edition.first_ms), day(edition.last_ms)) if announced else (_first(games), _last(games))
     return lines_of(Report(
-        name=asked.tournament, first=_first(games), last=_last(games), kind=announced.format if announced else None,
+        name=asked.tournament, first=first, last=last, kind=announced.format if announced else None,
         entrants=_entrants(ledger, games), rounds=rounds_of(games),
     ))  # fmt: skip
 

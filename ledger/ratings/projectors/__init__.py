@@ -1,6 +1,8 @@
-"""The projectors that are installed: plug-ins from the entry points ``ledger.projectors``.
+"""The projectors that are installed: the built-in ones, a file each, and plug-ins, all from ``ledger.projectors``.
 
-The rating history is no projector: it is the ledger's own table (``ratings.history``).
+Built-in ones stand among the entry points like plug-ins; ``BUILT_IN`` is their order, and what is kept where an
+installation is older than its files. The rating history is no projector: it is the ledger's own table
+(``ratings.history``).
 """
 
 from __future__ import annotations
@@ -10,15 +12,34 @@ from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
 from ledger.ratings.projector import Projector
+from ledger.ratings.projectors import (
+    bests,
+    highest_lowest,
+    streaks,
+    time_losses,
+    tournament_performance,
+    upsets,
+)
 from ledger.runtime.plugins import loadable
+
+BUILT_IN: tuple[Projector, ...] = (
+    highest_lowest.PROJECTOR,
+    bests.PROJECTOR,
+    streaks.PROJECTOR,
+    time_losses.PROJECTOR,
+    upsets.PROJECTOR,
+    tournament_performance.PROJECTOR,
+)
 
 
 @cache
 def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
     offered, failed = loadable(entry_points(group="ledger.projectors"), Projector)
-    found: dict[str, Projector] = {}
+    found = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
+        if projector in BUILT_IN:
+            continue
         if projector.name in found:
             raise ProjectionError(projector.name, f"entry point {point!r} takes a name that is taken")
         found[projector.name] = projector
@@ -26,7 +47,9 @@ def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
 
 
 def available() -> tuple[Projector, ...]:
-    """The installed projectors, by the names of their entry points; those of broken plug-ins are left out.
+    """The installed projectors: the built-in ones first, then the others by the names of their entry points.
+
+    Those of broken plug-ins are left out.
 
     Raises:
         ProjectionError: two have one name.

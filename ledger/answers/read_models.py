@@ -1,0 +1,111 @@
+"""What the answers from read models share: the state of one after a player's game, and a game as they show it.
+
+Numbers come from the views; names are put in here, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledger.answers.player_games import in_force_from, last_row
+from ledger.answers.wording import RESULT, names
+from ledger.book.timeline import Pool
+from ledger.errors import UnknownNameError
+from ledger.facts.instants import instant_end_ms
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.projector import Projector
+
+Row = dict[str, Any]
+
+
+def refuse_without(ledger: Ledger, projector: Projector) -> None:
+    """Refuse to answer where the ledger was opened without a read model.
+
+    Raises:
+        UnknownNameError: naming those that it keeps.
+    """
+    if not keeps(ledger, projector):
+        kept = sorted(made.name for made in ledger.views.projectors)
+        hint = f"it was opened with these: {kept}; open it without the argument 'projectors'"
+        raise UnknownNameError("read model", projector.name, hint)
+
+
+def keeps(ledger: Ledger, projector: Projector) -> bool:
+    """Whether the ledger was opened with a read model."""
+    return any(made.name == projector.name for made in ledger.views.projectors)
+
+
+def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> int:
+    """How many rated games of a player were in force at the end of a day, month or year; by default after all of them.
+
+    Where the scheme rates by period or event, a game is in force when its period or event is over.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: the pool.
+        person: the player.
+        at: the instant.
+
+    Raises:
+        UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
+    """
+    last_row(ledger, person, pool)
+    states = PlayerStates(ledger.views.connection, pool)
+    ms = states.recorded_until_ms or 0 if at is None else instant_end_ms(at)
+    row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
+    return 0 if row is None else int(row["n"])
+
+
+def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n: int) -> Row:
+    """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
+    query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
+    row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
+    if row is None:
+        return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
+    return {kept.name: row[kept.name] for kept in projector.state}
+
+
+class Sides:
+    """A player's rated games, each as answers show it."""
+
+    def __init__(self, ledger: Ledger, pool: Pool, player: int) -> None:
+        self._ledger = ledger
+        self._pool = pool
+        self._player = player
+        self._states = PlayerStates(ledger.views.connection, pool)
+
+    def shown(self, n: int) -> Row:
+        """The player's n-th rated game; all None for 0."""
+        columns = ("n", "game", "date", "in_force", "colour", "result", "rating_before", "rating", "opponent")
+        if n == 0:
+            return dict.fromkeys((*columns, "opponent_name", "opponent_rating_before"))
+        connection = self._ledger.views.connection
+        own = self._row(self._player, n)
+        opposite = self._row(own["opponent"], own["opponent_n"])
+        game = queries.first_row(connection, queries.GAME, (own["game"],))
+        assert game is not None
+        return {
+            "n": n,
+            "game": game["key"],
+            "date": game["ended_at"],
+            "in_force": in_force_from(own["rated_ms"]),
+            "colour": "black" if own["colour"] else "white",
+            "result": RESULT[own["half_points"]],
+            "rating_before": self._states.rating_before_game(own),
+            "rating": self._states.after_game(own).rating,
+            "opponent": own["opponent"],
+            "opponent_name": names(self._ledger, {own["opponent"]})[own["opponent"]],
+            "opponent_rating_before": self._states.rating_before_game(opposite),
+        }
+
+    def era(self, n: int) -> int:
+        """The place in the pool's timeline of the scheme that rated the n-th game."""
+        return self._pool.era_at(self._row(self._player, n)["rated_ms"])
+
+    def _row(self, player: int, n: int) -> Row:
+        row = queries.first_row(self._ledger.views.connection, queries.ROW, (self._pool.pool, player, n))
+        assert row is not None
+        return row

@@ -1,0 +1,201 @@
+"""Losses on time: share and longest run over windows of games and days; who has so many that a person should look.
+
+The mark follows from the policy ``sandbagger`` as it holds at the instant that is asked about. It says which games it
+is about and suggests that somebody looks at them; nothing is done to anybody. Numbers come from the views.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ledger.answers.read_models import Sides, games_until, refuse_without
+from ledger.answers.wording import names
+from ledger.book.policies import SANDBAGGER
+from ledger.book.timeline import Pool
+from ledger.facts.instants import instant_end_ms, instant_text
+from ledger.facts.periods import DAY_MS
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.projectors.time_losses import PROJECTOR
+
+Row = dict[str, Any]
+WINDOWS_OF_GAMES = (50, 100)
+WINDOWS_OF_DAYS = (90, 365)
+_ENDS = "SELECT n, ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n <= ?3 ORDER BY n"
+_LOST = "SELECT n FROM time_losses WHERE pool = ?1 AND player = ?2 AND n > ?3 AND n <= ?4 ORDER BY n"
+_KEYS = """
+SELECT h.n, games.key FROM history AS h JOIN games ON games.position = h.game
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+"""
+_EVERYBODY = """
+WITH last AS ({last})
+SELECT last.player, last.n AS last_n, count(*) AS time_losses FROM last JOIN time_losses AS t
+ON t.pool = ?1 AND t.player = last.player AND t.n > last.n - ?2 AND t.n <= last.n
+GROUP BY last.player
+"""
+_NOW = "SELECT player, n FROM current WHERE pool = ?1"
+_THEN = """
+SELECT player, (
+  SELECT h.n FROM history AS h JOIN games ON games.position = h.game
+  WHERE h.pool = ?1 AND h.player = current.player AND games.rated_ms <= ?3 ORDER BY h.n DESC LIMIT 1) AS n
+FROM current WHERE pool = ?1
+"""
+
+
+def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
+    """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+        pool: name of the pool; the first one by default.
+        at: the end of this day, month or year, to which the windows reach; by default the player's last game.
+
+    Returns:
+        ``percent`` is the share of ``time_losses`` in ``games``, ``longest_run`` how many of them follow each other
+        without another game in between, the first such run from ``run_from`` to ``run_to``.
+
+    Raises:
+        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+    """
+    refuse_without(ledger, PROJECTOR)
+    rated_by = ledger.pool(pool)
+    last = games_until(ledger, rated_by, person, at)
+    connection = ledger.views.connection
+    ends = dict(connection.execute(_ENDS, (rated_by.pool, person.player, last)).fetchall())
+    until_ms = instant_end_ms(at) if at is not None else max(ends.values(), default=0)
+    lost = _lost(ledger, rated_by, person.player, 0, last)
+    sides = Sides(ledger, rated_by, person.player)
+    spans = [(f"last {count} games", set(range(max(1, last - count + 1), last + 1))) for count in WINDOWS_OF_GAMES]
+    spans.append(("all games", set(ends)))
+    spans += [
+        (f"last {days} days", {n for n, ms in ends.items() if ms > until_ms - days * DAY_MS})
+        for days in WINDOWS_OF_DAYS
+    ]
+    return [{"window": window, **_window(sides, games, lost)} for window, games in spans]
+
+
+def _window(sides: Sides, games: set[int], lost: Sequence[int]) -> Row:
+    """What is to be said of some games of a player."""
+    here = [n for n in lost if n in games]
+    first, last = longest_run(here)
+    return {
+        "games": len(games),
+        "time_losses": len(here),
+        "percent": percent(len(here), len(games)),
+        "longest_run": last - first + 1 if first else 0,
+        "run_from": sides.shown(first)["date"],
+        "run_to": sides.shown(last)["date"],
+        "run_from_game": sides.shown(first)["game"],
+        "run_to_game": sides.shown(last)["game"],
+    }
+
+
+def percent(part: int, whole: int) -> float | None:
+    """The share of a part in percent, unrounded; None of nothing."""
+    return 100.0 * part / whole if whole else None
+
+
+def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
+    """The first of the longest runs of neighbours in ascending numbers, from its first to its last; zeros for none."""
+    best, first, before = (0, 0), 0, 0
+    for n in numbers:
+        first = n if first == 0 or n != before + 1 else first
+        before = n
+        if best[0] == 0 or n - first > best[1] - best[0]:
+            best = first, n
+    return best
+
+
+def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> Row:
+    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
+
+    Args:
+        ledger: a ledger whose views are level.
+        person: the player.
+        pool: name of the pool; the first one by default.
+        at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
+
+    Returns:
+        ``games``, ``time_losses`` and ``percent`` of the latest games that the policy looks at; ``wanted_games``,
+        ``wanted_time_losses`` and ``wanted_percent`` as it says; ``look`` whether it is on and all are reached;
+        ``evidence`` the keys of the games that were lost on time, oldest first; ``suggestion`` the same in words, None
+        where there is none.
+
+    Raises:
+        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+    """
+    refuse_without(ledger, PROJECTOR)
+    rated_by, policy = ledger.pool(pool), _policy(ledger, at)
+    last = games_until(ledger, rated_by, person, at)
+    lost = _lost(ledger, rated_by, person.player, last - policy["games"], last)
+    keys = _keys(ledger, rated_by, person.player, lost)
+    return _judged(policy, last, len(lost), keys)
+
+
+def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) -> list[Row]:
+    """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: name of the pool; the first one by default.
+        at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
+
+    Returns:
+        ``mark`` of each; the evidence only of those whom somebody should look at.
+
+    Raises:
+        UnknownNameError: the ledger was opened without this read model.
+    """
+    refuse_without(ledger, PROJECTOR)
+    rated_by, policy = ledger.pool(pool), _policy(ledger, at)
+    query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
+    arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
+    rows = []
+    for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
+        judged = _judged(policy, row["last_n"], row["time_losses"], [])
+        if judged["look"]:
+            lost = _lost(ledger, rated_by, row["player"], row["last_n"] - policy["games"], row["last_n"])
+            judged["evidence"] = _keys(ledger, rated_by, row["player"], lost)
+        rows.append({"player": row["player"], **judged})
+    rows.sort(key=lambda row: (not row["look"], -row["percent"], -row["time_losses"], row["player"]))
+    called = names(ledger, {row["player"] for row in rows})
+    return [{"player": row["player"], "name": called[row["player"]], **row} for row in rows]
+
+
+def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
+    """The policy as it holds at the end of an instant, now by default; it looks at one game at least."""
+    ms = ledger.now_ms() if at is None else instant_end_ms(at)
+    found = {name: int(value) for name, value in ledger.policies.at(SANDBAGGER, instant_text(ms)).items()}
+    return {**found, "games": max(1, found["games"])}
+
+
+def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> Row:
+    games = min(last, policy["games"])
+    share = percent(lost, games)
+    look = bool(policy["on"]) and lost >= max(1, policy["at_least"]) and lost * 100 >= policy["percent"] * games
+    words = f"{lost} of the last {games} games were lost on time: somebody should look at them before anything is said"
+    return {
+        "games": games,
+        "time_losses": lost,
+        "percent": share,
+        "wanted_games": policy["games"],
+        "wanted_time_losses": policy["at_least"],
+        "wanted_percent": policy["percent"],
+        "look": look,
+        "suggestion": words if look else None,
+        "evidence": evidence,
+    }
+
+
+def _lost(ledger: Ledger, pool: Pool, player: int, after: int, last: int) -> list[int]:
+    rows = ledger.views.connection.execute(_LOST, (pool.pool, player, after, last))
+    return [n for (n,) in rows]
+
+
+def _keys(ledger: Ledger, pool: Pool, player: int, games: Sequence[int]) -> list[str]:
+    rows = ledger.views.connection.execute(_KEYS, (pool.pool, player, json.dumps(games)))
+    return [key for _, key in rows]

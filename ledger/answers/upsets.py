@@ -1,0 +1,109 @@
+"""Upsets: wins against a rating that was higher by the margin or more that the policy ``upsets`` set for that day.
+
+The rows keep every win against a higher rating with its surplus; the margin is applied here, so that another one costs
+nothing and each game is judged by that of its day. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from ledger.answers.read_models import refuse_without
+from ledger.answers.wording import names
+from ledger.book.policies import POLICIES
+from ledger.book.policies import UPSETS as POLICY
+from ledger.book.stored_policies import stored_policies
+from ledger.book.timeline import Pool
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.journal.people import Person
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.projectors.upsets import PROJECTOR
+
+Row = dict[str, Any]
+_ROWS = """
+SELECT u.player, u.n, games.key AS game, games.ended_at AS date, own.colour, own.rating_before, own.rating,
+  own.opponent, theirs.rating_before AS opponent_rating_before, u.surplus, u.ended_ms
+FROM upsets AS u
+CROSS JOIN history AS own ON own.pool = u.pool AND own.player = u.player AND own.n = u.n
+CROSS JOIN history AS theirs ON theirs.pool = u.pool AND theirs.player = own.opponent AND theirs.n = own.opponent_n
+CROSS JOIN games ON games.position = own.game
+WHERE u.pool = ?1 AND u.surplus >= ?2 AND u.ended_ms BETWEEN ?3 AND ?4{}
+ORDER BY u.surplus DESC, u.ended_ms, u.player, u.n
+"""
+_ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
+_EVER = 2**62
+
+
+def margins(ledger: Ledger) -> Callable[[int], int]:
+    """The margin in force, in points, by instant, milliseconds since 1970."""
+    policies = stored_policies(ledger.views.connection)
+    return lambda ms: int(policies.at(POLICY, ms)["margin"])
+
+
+def upsets(
+    ledger: Ledger, pool: str | None = None, *, person: Person | None = None, since: str | None = None,
+    until: str | None = None, margin: int | None = None, limit: int | None = None,
+) -> list[Row]:  # fmt: skip
+    """The upsets of a pool, the largest first.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: its name; the first pool by default.
+        person: only this player's.
+        since: only games that ended in this day, month or year, or later.
+        until: only games that ended in it, or earlier.
+        margin: another margin, in points, than those that the policy sets.
+        limit: how many, at most.
+
+    Returns:
+        Who won (``player``, ``name``) and against whom, both ratings before the game and the winner's after it, points;
+        ``surplus``, by how many points the opponent's was higher, and ``margin``, that of the day.
+
+    Raises:
+        UnknownNameError: there is no such pool, or the ledger was opened without this read model.
+        MalformedError: an instant that is none.
+    """
+    refuse_without(ledger, PROJECTOR)
+    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), limit)
+    rows = list(found)
+    called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
+    return [
+        {
+            "player": row["player"],
+            "name": called[row["player"]],
+            **{name: row[name] for name in ("n", "game", "date")},
+            "colour": "black" if row["colour"] else "white",
+            "rating_before": row["rating_before"],
+            "rating": row["rating"],
+            "opponent": row["opponent"],
+            "opponent_name": called[row["opponent"]],
+            **{name: row[name] for name in ("opponent_rating_before", "surplus", "margin")},
+        }
+        for row in rows
+    ]
+
+
+def _found(
+    ledger: Ledger, pool: Pool, person: Person | None, span: tuple[str | None, str | None], margin: int | None
+) -> Iterator[Row]:
+    """The rows that are upsets, each with its margin."""
+    since, until = span
+    in_force = margins(ledger) if margin is None else lambda _: margin
+    least = _smallest(ledger) if margin is None else margin
+    first = -_EVER if since is None else instant_ms(since)
+    last = _EVER if until is None else instant_end_ms(until)
+    arguments = [pool.pool, least, first, last, *([] if person is None else [person.player])]
+    for row in queries.dictionaries(ledger.views.connection, _ALL if person is None else _OF_ONE, arguments):
+        wanted = in_force(row["ended_ms"])
+        if row["surplus"] >= wanted:
+            yield {**row, "margin": wanted}
+
+
+def _smallest(ledger: Ledger) -> int:
+    """The smallest margin that holds at any time."""
+    rows = [row for row in stored_policies(ledger.views.connection).rows if row.policy == POLICY]
+    default = int(POLICIES[POLICY].settings["margin"].default)
+    return min([default, *(int(row.settings.get("margin", default)) for row in rows)])

@@ -1,0 +1,43 @@
+"""Wins against opponents with a higher rating before the game: a row for each, with how much higher it was.
+
+Which of them is called an upset is the policy ``upsets``, whose margin has dates: it is applied when somebody asks, so
+that another margin costs nothing.
+"""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from ledger.ratings.projector import CHANGES, Kept, Projector
+
+COUNT, SURPLUS = range(2)
+
+
+def step(state: Any, p: int, columns: Any, side: int) -> None:
+    """Count a win against a higher rating, and note the difference.
+
+    Args:
+        state: where the player's fields stand, from *p* on.
+        p: see *state*.
+        columns: ``PROJECTOR.takes``.
+        side: which side of a game.
+    """
+    half_points, ratings, opponents = columns
+    if half_points[side] == 2 and opponents[side] > ratings[side]:
+        state[p + COUNT] += 1.0
+        state[p + SURPLUS] = opponents[side] - ratings[side]
+
+
+PROJECTOR = Projector(
+    name="upsets",
+    version=1,
+    rows=CHANGES,
+    stores=("ended_ms",),
+    takes=("half_points", "rating_before", "opponent_rating_before"),
+    state=(
+        Kept("wins_against_higher", "INTEGER", 0.0, "rated games won against a higher rating so far"),
+        Kept("surplus", "REAL", nan, "by how much the opponent's rating before the game was higher, points"),
+    ),
+    step=step,
+)
