@@ -109,14 +109,14 @@ ALL = dict(commands())
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
     "given": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
-    "published": "standard@2010", "event": CUP, "what": "games",
+    "published": "standard@2010", "event": CUP, "what": "games", "part": "ann",
     "statement": "SELECT * FROM names JOIN games",
 }  # fmt: skip
 # Commands that answer from the evil ledger with the arguments of GOOD, and in how many words of evil at least.
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "changes", "predict", "log", "pools", "compare", "scheme list",
     "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
-    "tournaments", "crosstable", "query",
+    "tournaments", "crosstable", "query", "search",
 }  # fmt: skip
 TELLS = ANSWERS - {"pools", "compare", "scheme list", "scheme show", "scheme eras", "head", "policy list", "diff"}
 

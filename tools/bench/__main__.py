@@ -16,6 +16,7 @@ import click
 
 from .. import output, running
 from . import (
+    asking_lines,
     correction_lines,
     crosstable_lines,
     export_lines,
@@ -110,6 +111,8 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "late": lambda run: live_lines.late_lines(run.same_end, run.rounds),
     "corrections": lambda run: correction_lines.correction_lines(run.same_end, run.rounds, run.size.events),
     "live": lambda run: live_lines.live_lines(run.made("live"), run.rounds, run.size.live, run.size.events),
+    "ranking": lambda run: asking_lines.ranking_lines(run.sets, run.rounds),
+    "search": lambda run: asking_lines.search_lines(run.made("search"), run.rounds, run.size.players),
     "crosstable": lambda run: crosstable_lines.crosstable_lines(run.real, run.rounds),
     "export": lambda run: export_lines.export_lines(run.sets, run.rounds),
     "pgn": lambda run: other_lines.pgn_lines(run.data, run.rounds),

@@ -177,6 +177,8 @@ _LIVE = (
 )  # fmt: skip
 _OTHERS = (
     _time("crosstable", "crosstable", "cross-tables as JSON", "the bare statement for their rows", 3, 1.5),
+    _time("ranking", "ranking", "a ranking at any instant, in full", "one bare scan of the last rows", 2, 1),
+    _time("search", "search", "players by parts of their names", "the bare full-text query", 2, 1.3),
     _time(
         "export", "export", "export the history to Parquet", "ADBC's read of the table, then Arrow's write", 1.5,
         judged_from=MANY,

@@ -5,7 +5,7 @@ Every format is made from this page, which is also what JSON shows. Numbers come
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import fsum
 from typing import Any, Literal, cast
@@ -32,7 +32,7 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import Result
-from ledger.answers.crosstables.upset_flags import Margins
+from ledger.answers.upsets import margins
 from ledger.answers.wording import names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
@@ -149,9 +149,9 @@ class Event:
         return names(self._ledger, set(self.results))
 
     @cached_property
-    def margins(self) -> Margins:
-        """Which margins make an upset."""
-        return Margins(self._ledger.views.connection)
+    def margin_at(self) -> Callable[[int], int]:
+        """The margin of an upset by instant, points."""
+        return margins(self._ledger)
 
     @property
     def matches(self) -> list[Match]:
@@ -299,7 +299,7 @@ def _result(event: Event, player: int, game: EventGame) -> EventResult:
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
     surplus = ratings.surplus(player, game)
     counts = game.is_played and ratings.counts(game)
-    margin = event.margins.at(game.ended_ms)
+    margin = event.margin_at(game.ended_ms)
     return EventResult(
         game=game.key,
         round=game.round,

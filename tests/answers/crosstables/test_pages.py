@@ -7,6 +7,7 @@ import pytest
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.listing import Sought, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
+from ledger.answers.upsets import upsets
 from ledger.answers.wording import ERASED
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -188,3 +189,15 @@ def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledg
     assert (page.ratings, page.average_rating, row(page, "Ann").performance) == ("shown", None, None)
     assert row(page, "Ann").performance_missing == "no game against a rated opponent"
     assert ERASED not in row(page, "Ann").name
+
+
+def test_the_upsets_of_tables_are_those_of_the_ledger(cups: Ledger) -> None:
+    by_game = {row["game"]: (row["surplus"], row["margin"]) for row in upsets(cups)}
+    found = {
+        result.game: (result.surplus, result.margin)
+        for name, edition in ((CUP, "2023"), (CUP, "2024"), ("Summer open", None), ("Knock-out", None))
+        for standing in crosstable(cups, name, wanted=Wanted(edition=edition)).standings
+        for result in standing.results
+        if result.upset
+    }
+    assert found == by_game != {}
