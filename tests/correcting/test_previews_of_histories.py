@@ -79,7 +79,8 @@ def publish(data: st.DataObject, ledger: Ledger) -> None:
 
 def compare(ledger: Ledger, changes: Sequence[Change], way: str) -> None:
     """Preview changes, propose them, preview the proposal, approve it: four times the same."""
-    unproposed = ledger.preview(changes)
+    with forced(way):  # where a change dies out, how many games are rated again depends on the way
+        unproposed = ledger.preview(changes)
     number = ledger.propose(changes, reason="because", by="eve").proposal
     before, lists, files = standings(ledger), revised_lists(ledger), file_digests(ledger.path.parent)
     with forced(way), counting_games() as games:
