@@ -30,6 +30,7 @@ from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Stored, Writer
 from ledger.journal.recorder import Gate
+from ledger.journal.tokens import Role, Tokens
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 
@@ -45,14 +46,19 @@ class HousePolicies:
         append: records what a gate gives, under the write lock.
         level: brings the views level with the journal.
         views: what follows from it.
+        tokens: what proves who sets a policy.
     """
 
     journal: Journal
     append: Callable[[Gate, str], list[Receipt]]
     level: Callable[[], None]
     views: Callable[[], Views]
+    tokens: Callable[[], Tokens]
 
-    def set(self, policy: str, settings: Given, *, effective_from: str | None = None, actor: str) -> Receipt:
+    def set(
+        self, policy: str, settings: Given, *, effective_from: str | None = None, actor: str | None = None,
+        token: str | None = None,
+    ) -> Receipt:  # fmt: skip
         """Set a policy from an instant on; what is not given stays as it holds then.
 
         Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
@@ -61,7 +67,8 @@ class HousePolicies:
             policy: its name.
             settings: what it is to say, by name of the setting.
             effective_from: an instant; None: from the beginning.
-            actor: who sets it.
+            actor: who sets it; where tokens are set up, the token of an approver names that person.
+            token: that token.
 
         Returns:
             Where it stands; a duplicate where it is set so already, from the same instant on.
@@ -69,7 +76,7 @@ class HousePolicies:
         Raises:
             UnknownNameError: this version knows no such policy.
             MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
-            RejectedError: ``needs-a-proposal``: four eyes are on.
+            RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         _check(policy, settings, effective_from)
         self.level()  # what is long is done before the lock
@@ -78,7 +85,10 @@ class HousePolicies:
             self.level()
             return [self._next(writer, policy, settings, effective_from)]
 
-        return self.append(gate, actor)[0]
+        tried = f"set policy {policy}"
+        who = self.tokens().who(token, actor, Role.APPROVER, tried)
+        with self.tokens().noting(who, tried):
+            return self.append(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""

@@ -172,20 +172,19 @@ class Ledger(RawReads):
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
-    def append(self, event: Event, *, actor: str = DEFAULT_ACTOR) -> Receipt:
-        """Record one fact durably.
+    def append(self, event: Event, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> Receipt:
+        """Record one fact durably, as ``append_many`` does."""
+        return self.append_many([event], actor=actor, token=token)[0]
+
+    def append_many(
+        self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR, token: str | None = None
+    ) -> list[Receipt]:
+        """Record facts in one transaction: all, or none when one is refused. Who does it, ``tokens.recorder`` says.
 
         Raises:
-            RejectedError: it may not follow what is there; ``rule`` names why.
+            RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        return self.append_many([event], actor=actor)[0]
-
-    def append_many(self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR) -> list[Receipt]:
-        """Record facts in one transaction: all, or none when one is refused.
-
-        Raises:
-            RejectedError: one of them may not follow what is there; ``key`` says which.
-        """
+        actor = self.tokens.recorder(token, actor, DEFAULT_ACTOR)
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self._names.check_registrations(registrations)
@@ -252,21 +251,21 @@ class Ledger(RawReads):
         """The lists that were shown to the world: to publish one, to see each again as it was."""
         return Publications(
             self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self.pool, self.checkpoints.after_commit,
+            self.pool, self.checkpoints.after_commit, lambda: self.tokens,
         )  # fmt: skip
 
     @property
     def policies(self) -> HousePolicies:
         """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
-        return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views)
+        return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views, lambda: self.tokens)
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
         return self.registry.rename(player, name, actor=actor).recorded
 
-    def erase(self, player: int, *, actor: str = DEFAULT_ACTOR) -> bool:
+    def erase(self, player: int, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
         """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
-        return self.registry.erase(player, actor=actor)
+        return self.registry.erase(player, actor=self.tokens.recorder(token, actor, DEFAULT_ACTOR))
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
@@ -307,6 +306,7 @@ class Ledger(RawReads):
         return Corrections(
             self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
             self._judge, self._player, lambda: self.first_scheme().pool, self.now_ms, self.publications.last_editions,
+            lambda: self.tokens,
         )  # fmt: skip
 
     def propose(

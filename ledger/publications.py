@@ -27,6 +27,7 @@ from ledger.journal import Journal, Writer, rules
 from ledger.journal.kept_lists import KeptList, KeptTexts, ListRow, kept_texts
 from ledger.journal.people import People
 from ledger.journal.recorder import Gate
+from ledger.journal.tokens import Role, Tokens
 from ledger.ratings import queries
 from ledger.ratings.list_checks import Complaint, moved, names_twice, open_proposal
 from ledger.ratings.list_previews import AskedList
@@ -119,6 +120,7 @@ class Publications:
         views: what follows from it.
         pool: a pool by its name.
         after_commit: makes a checkpoint of what was recorded, where one is configured.
+        tokens: what proves who publishes.
     """
 
     path: Path
@@ -129,12 +131,14 @@ class Publications:
     views: Callable[[], Views]
     pool: Callable[[str | None], Pool]
     after_commit: Callable[[], object]
+    tokens: Callable[[], Tokens]
 
     # -- publishing ------------------------------------------------------------------------------------------------
 
     def publish(
-        self, as_of: str, pool: str | None = None, *, actor: str, despite_complaints: bool = False
-    ) -> Published:
+        self, as_of: str, pool: str | None = None, *, actor: str | None = None, despite_complaints: bool = False,
+        token: str | None = None,
+    ) -> Published:  # fmt: skip
         """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
 
         A list whose last edition has the same rows is published already, and nothing is recorded.
@@ -142,15 +146,18 @@ class Publications:
         Args:
             as_of: a day, month, year or moment.
             pool: its name; the first pool by default.
-            actor: who publishes it.
+            actor: who publishes it; where tokens are set up, the token of an approver names that person.
             despite_complaints: record it though something looks wrong.
+            token: that token.
 
         Raises:
             MalformedError: *as_of* is no instant.
-            RejectedError: ``ended-in-the-future``; ``list-looks-wrong``, a PublicationError with the complaints.
+            RejectedError: ``ended-in-the-future``; ``list-looks-wrong``, a PublicationError with the complaints; or for
+                want of a token.
             UnknownNameError: there is no such pool.
         """
         instant_ms(as_of)
+        who = self.tokens().who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
         self.level()
         draft = self.draft(as_of, pool)  # what is long is done before the lock
         name = draft.pool.name
@@ -172,7 +179,7 @@ class Publications:
             writer.keep_texts(draft.kept.frames())
             return [event]
 
-        receipts = self.append_judged(gate, actor)
+        receipts = self.append_judged(gate, who.name)
         last = self._last_edition(name, as_of)
         assert last is not None
         if receipts:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ledger.book.hypothetical_facts import HypotheticalFacts
 from ledger.facts.codec import decode
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import Event, SchemeAdopted
 from ledger.journal import Journal
 from ledger.ratings.views import Views
 from ledger.runtime import arith
@@ -20,8 +21,9 @@ _ADOPTIONS = "SELECT position FROM eras ORDER BY position"
 
 def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
     """What was not compared because of another version, and why, for each such adoption of built views, in order."""
-    for (position,) in made.connection.execute(_ADOPTIONS):
-        event = _entry(made.journal, position)
+    facts = HypotheticalFacts(made.connection, made.journal)
+    for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
+        event = _standing(facts, _entry(made.journal, position))
         if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
             continue  # recorded before versions were
         here = named(event.scheme).version, arith.VERSION
@@ -32,6 +34,12 @@ def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
                 f"{event.scheme!r} with arithmetic {event.arithmetic}, this program has {here[0]} and {here[1]}; to "
                 "compare them, run the release of that time",
             )
+
+
+def _standing(facts: HypotheticalFacts, recorded: object) -> Event | None:
+    """An adoption as it stands after its corrections; None for anything else, and where it is annulled."""
+    fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None
+    return None if fact is None or fact.annulled_by is not None else facts.event(fact)
 
 
 def _entry(journal: Journal, position: int) -> object:

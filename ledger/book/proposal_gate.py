@@ -13,6 +13,7 @@ from ledger.book import corrections
 from ledger.book.decided import Decided, Proposal
 from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
 from ledger.book.policies import check_settings
+from ledger.book.proposal_conflicts import meetings
 from ledger.book.proposal_rules import ADDABLE, ANNULLABLE, CORRECTABLE
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
@@ -157,7 +158,9 @@ class ProposalGate:
 
     @staticmethod
     def _is_fixed(change: Change, field: str) -> bool:
-        """A pool begins with its first scheme: that one holds from the beginning."""
+        """A pool begins with its first scheme, which holds from the beginning; versions are those that rate anew."""
+        if field in {"scheme_version", "arithmetic"}:
+            return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
         is_first = str(change.fact).startswith("scheme:") and str(change.fact).endswith("@start")
         return is_first and field in {"effective_from", "carry", "conversion"}
 
@@ -275,8 +278,8 @@ class ProposalGate:
                     yield Refusal(number, "circular", message)
                     return
 
-    def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
-        """Facts that would be what no fact may be."""
+    def _keys(self, changes: Sequence[Change]) -> dict[str, int]:
+        """The facts that may stand otherwise after changes, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
             if change.do in {Verb.REPLACE, Verb.RESTORE} and change.fact is not None:
@@ -285,6 +288,12 @@ class ProposalGate:
                 for undone in self.decided.changes([change.proposal or 0]):
                     if undone.change.fact is not None:
                         keys.setdefault(undone.change.fact, number)
+        return keys
+
+    def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+        """Facts that would be what no fact may be, or stand where another one stands."""
+        keys = self._keys(changes)
+        yield from meetings(self._connection, after, keys)
         for key, number in keys.items():
             fact = after.fact(key)
             if fact is None or fact.annulled_by is not None:

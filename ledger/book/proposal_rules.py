@@ -56,7 +56,9 @@ CORRECTABLE: Mapping[type[Event], tuple[str, ...]] = {
     RatingSeeded: (
         "effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source",
     ),
-    SchemeAdopted: ("scheme", "settings", "effective_from", "carry", "conversion"),
+    SchemeAdopted: (
+        "scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic",
+    ),
     RatingRunClosed: ("as_of",),
     TournamentOpened: ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds"),
     TournamentClosed: ("tournament", "ended_at"),

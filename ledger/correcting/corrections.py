@@ -30,6 +30,7 @@ from ledger.journal import Journal, Writer
 from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
+from ledger.journal.tokens import Role, Tokens
 from ledger.ratings import views_file
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.views import Views
@@ -98,6 +99,7 @@ class Corrections:
         first_pool: name of the ledger's first pool.
         now_ms: milliseconds since 1970.
         published: the lists that were published, each instant's last edition.
+        tokens: what proves who erases reasons.
     """
 
     journal: Journal
@@ -110,6 +112,7 @@ class Corrections:
     first_pool: Callable[[], str]
     now_ms: Callable[[], int]
     published: Callable[[], Sequence[AskedList]]
+    tokens: Callable[[], Tokens]
 
     @property
     def drafts(self) -> Drafts:
@@ -234,19 +237,23 @@ class Corrections:
         known = views_file.position(connection)
         return Decided(connection).recorded_since(number, known), known
 
-    def erase_reasons(self, number: int) -> int:
+    def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
 
         Args:
             number: of the proposal.
+            by: who erases them; where tokens are set up, the token of an approver names that person.
+            token: that token.
 
         Returns:
             How many of these reasons were known.
 
         Raises:
+            RejectedError: for want of a token.
             UnknownNameError: there is none of this number.
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
+        self.tokens().who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         self.level()
         for proposal in Decided(self.views().connection).proposals(open_only=False, numbers=[number]):
             sealed = filter(None, (proposal.reason, proposal.decision_reason))

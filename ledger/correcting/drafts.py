@@ -140,10 +140,16 @@ class Drafts:
 
 
 def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of an adoption that goes to another scheme or has others now: a new default never rates it anew."""
+    """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now.
+
+    So a new default never rates it anew, and whoever cannot reproduce its numbers learns why.
+    """
     scheme = given.get("scheme", fact.facts["scheme"])
     if given.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
         return {}  # of a scheme that is none the gate speaks
     settings = given.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
-    return {"settings": dict(schemes.in_full(adoption).settings)}
+    whole = schemes.in_full(adoption)
+    return {
+        "settings": dict(whole.settings), "scheme_version": whole.scheme_version, "arithmetic": whole.arithmetic,
+    }  # fmt: skip

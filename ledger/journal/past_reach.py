@@ -1,7 +1,8 @@
 """What reaches into the past while four eyes are on: no door takes it but the approval of a proposal.
 
-Those are adoptions and closings that hold from before today, in UTC, by the time under which they are recorded: they
-rate again what was rated already. Whether four eyes are on is asked of the journal, under its write lock.
+Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
+recorded: they rate again what was rated already. Whether four eyes are on is asked of the journal, under its write
+lock.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ledger.errors import RejectedError
-from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed
+from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.public_events import FOUR_EYES
@@ -40,11 +41,13 @@ def check(event: Event, find: Find, now_ms: int) -> None:
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """From when an adoption or a closing rates again what was before today; None of any other fact."""
+    """From when an adoption, an opening or a closing rates again what was before today; None of any other fact."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
             return since
+        case TournamentOpened(starts_at=begin) if instant_ms(begin) < today_ms:
+            return begin
         case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < today_ms:
             return closing
         case _:

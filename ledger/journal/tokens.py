@@ -157,6 +157,21 @@ class Tokens:
             )  # fmt: skip
         return self._proven(self.file.find(token), claimed, role, tried)
 
+    def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
+        """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+
+        Args:
+            token: what was shown; None without.
+            actor: the name that was given.
+            unnamed: the name that stands for none.
+
+        Raises:
+            RejectedError: as for ``who``.
+        """
+        if token is None and not (self.path.exists() and self.is_held(Role.RECORDER)):
+            return actor
+        return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
+
     def _proven(self, row: TokenRow | None, claimed: str | None, role: Role, tried: str) -> Actor:
         if row is None:
             message = "this token is none of this ledger; check which one is given"

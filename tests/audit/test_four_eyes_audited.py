@@ -18,7 +18,7 @@ from ledger.journal import past_reach
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
 from tests.kit.commands import Run
-from tests.kit.games import run_closed, tournament_closed
+from tests.kit.games import run_closed, tournament_closed, tournament_opened
 from tools.commands import FALSE
 
 VOID = Change(do=Verb.ANNUL, fact="game:r1-b1", entry=4)
@@ -103,10 +103,12 @@ BACK: tuple[Event, ...] = (
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026"),
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
     run_closed("2026-10"), run_closed("2025"), tournament_closed("2026-11-20"),
+    tournament_opened("2026-11-20", "2026-11-30"), tournament_opened("2026-10", "2026-12"),
 )  # fmt: skip
 ON: tuple[Event, ...] = (
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-21"),
     run_closed("2026-11-21"), tournament_closed("2026-11-21T10:00:00Z"),
+    tournament_opened("2026-11-21", "2026-11-30"),
 )  # fmt: skip
 
 

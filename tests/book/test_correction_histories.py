@@ -254,7 +254,7 @@ def test_a_voided_game_tells_nothing_of_the_days_of_its_tournament() -> None:
         ]
         played = [
             game_recorded("g2", black=2, tournament="Cup", ended_at="2020-01-28", half_moves=40),
-            game_recorded("g4", black=3, tournament="Cup", ended_at="2020-02-06", half_moves=40),
+            game_recorded("g4", black=3, tournament="Cup", ended_at="2020-02-01", half_moves=40),
         ]
         history.take([SchemeAdopted(pool="standard", scheme=name, settings=given), *joined, *played])
         number = history.propose([history.ledger.corrections.drafts.annul("game:g4")])

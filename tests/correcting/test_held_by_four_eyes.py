@@ -17,7 +17,7 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.games import run_closed
+from tests.kit.games import run_closed, tournament_opened
 
 GAME = "game:r1-b1"
 
@@ -128,7 +128,7 @@ def test_what_reaches_back_comes_in_by_a_proposal_that_another_person_approves(c
     four_eyes_on(ledger)
     drafts = ledger.corrections.drafts
     adoption = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-01-01")
-    for event in (adoption, run_closed("2026-10")):
+    for event in (adoption, run_closed("2026-10"), tournament_opened("2026-11-01", "2026-11-30")):
         number = proposed(ledger, drafts.add(event)).proposal
         with pytest.raises(ProposalError, match="four-eyes"):
             ledger.decide(number, Decision.APPROVED, by="eve")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ledger import schemes
+from ledger.audit.versions import not_reproducible
+from ledger.errors import ProposalError
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import SchemeAdopted
+from ledger.runtime import arith
 from tests.kit.clubs import new_club_of_two
 
 
@@ -25,3 +30,31 @@ def test_a_corrected_or_late_adoption_is_recorded_with_every_setting(tmp_path: P
         for key in ("scheme:standard@start", partial.key):
             fact = drafts.fact(key).facts
             assert fact["settings"] == whole.settings
+            assert (fact["scheme_version"], fact["arithmetic"]) == (whole.scheme_version, whole.arithmetic)
+
+
+def test_an_adoption_takes_the_versions_of_the_program_that_replaces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with new_club_of_two(tmp_path) as club:
+        drafts = club.ledger.corrections.drafts
+        monkeypatch.setattr(arith, "VERSION", arith.VERSION + 1)
+        number = club.ledger.propose(
+            [drafts.replace("scheme:standard@start", {"scheme": "elo"})], reason="typed wrong", by="eve"
+        ).proposal
+        club.ledger.decide(number, Decision.APPROVED, by="adam")
+        fact = drafts.fact("scheme:standard@start").facts
+        elo = schemes.named("elo")
+        assert (fact["scheme_version"], fact["arithmetic"]) == (elo.version, arith.VERSION)
+        assert fact["settings"] == schemes.in_full(SchemeAdopted(pool="standard", scheme="elo", settings={})).settings
+        monkeypatch.undo()
+        ((what, why),) = not_reproducible(club.ledger.views)
+        assert what == "numbers first published in pool standard"
+        assert f"version {elo.version} of 'elo' with arithmetic {arith.VERSION + 1}" in why
+
+
+def test_versions_alone_are_not_corrected(tmp_path: Path) -> None:
+    with new_club_of_two(tmp_path) as club:
+        change = club.ledger.corrections.drafts.replace("scheme:standard@start", {"arithmetic": 7})
+        with pytest.raises(ProposalError, match="not-correctable"):
+            club.ledger.propose([change], reason="why not", by="eve")

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from ledger.facts.events import GameRecorded, RatingRunClosed, RatingSeeded, SchemeAdopted, TournamentClosed
+from ledger.facts.events import (
+    GameRecorded,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 
@@ -35,6 +42,11 @@ def run_closed(as_of: str, pool: str = "standard") -> RatingRunClosed:
 def tournament_closed(ended_at: str, pool: str = "standard", tournament: str = "Club cup") -> TournamentClosed:
     """The end of a tournament."""
     return TournamentClosed(pool=pool, tournament=tournament, ended_at=ended_at)
+
+
+def tournament_opened(starts_at: str, ends_at: str, tournament: str = "Club cup") -> TournamentOpened:
+    """The days of a tournament of the pool ``standard`` are announced."""
+    return TournamentOpened(pool="standard", tournament=tournament, starts_at=starts_at, ends_at=ends_at)
 
 
 def source_game(key: str, white: str = "Ann", black: str = "Bob", **fields: Any) -> SourceGame:

@@ -26,11 +26,11 @@ def export_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
     for data in sets:
         with Ledger.open(data.ledger()) as ledger, data.scratch() as folder:
             ledger.level()
-            ours = folder / "ours.parquet"
-            export(ledger, ["history"], ours)
-            rows = pl.read_parquet(ours)
+            exported = folder / "exported.parquet"
+            export(ledger, ["history"], exported)
+            rows = pl.read_parquet(exported)
             works: Mapping[str, Callable[[], Cost]] = {
-                "export": partial(cost_of, partial(export, ledger, ["history"], ours)),
+                "export": partial(cost_of, partial(export, ledger, ["history"], exported)),
                 "arrow": partial(cost_of, partial(_read_and_write, ledger.views.path, folder / "arrow.parquet")),
                 "write": partial(cost_of, partial(_write, rows, folder / "written.parquet")),
             }

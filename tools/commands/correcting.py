@@ -204,11 +204,13 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
 @correct.command("erase-reason")
 @NUMBER
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@identifying
 @click.pass_obj
-def erase_reason(db_path: str, number: int, *, yes: bool) -> None:
+def erase_reason(db_path: str, number: int, by: str | None, token_file: str | None, *, yes: bool) -> None:
     """Forget why a proposal was made and why it was decided so, for good; what was proposed and decided stays.
 
-    Reasons may name people. They stand in the people file, of which copies keep them until they expire.
+    Reasons may name people. They stand in the people file, of which copies keep them until they expire. Where tokens
+    are set up, erasing takes that of an approver.
 
     \b
     Example:
@@ -217,7 +219,7 @@ def erase_reason(db_path: str, number: int, *, yes: bool) -> None:
     """
     with Ledger.open(db_path) as ledger:
         confirmed(f"Erase the reasons of proposal {number} for good?", yes=yes)
-        erased = ledger.corrections.erase_reasons(number)
+        erased = ledger.corrections.erase_reasons(number, by=by, token=token_given(ledger, token_file))
     outcome = counted(erased, "reason") + " erased" if erased else "no reason was known any more"
     output.remark(f"{beside(db_path, 'people')}: proposal {number}: {outcome}; copies of this file may still tell")
 

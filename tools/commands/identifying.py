@@ -47,6 +47,11 @@ def token_given(ledger: Ledger, token_file: str | None) -> str | None:
     return token
 
 
+def recording_token(ledger: Ledger) -> str | None:
+    """The token of who records facts, where somebody holds that role; else None."""
+    return token_given(ledger, None) if ledger.tokens.is_held(Role.RECORDER) else None
+
+
 def recorder(ledger: Ledger, actor: str) -> str:
     """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
 

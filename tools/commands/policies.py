@@ -10,7 +10,6 @@ from ledger.answers import policies
 from ledger.book.policies import POLICIES
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_ms
-from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 
 from .. import output
@@ -80,10 +79,8 @@ def set_(
     with Ledger.open(db_path) as ledger:
         try:
             given = {word: _whole(value) for word, value in settings_given(settings, "setting").items()}
-            tried = f"set policy {name}"
-            who = ledger.tokens.who(token_given(ledger, token_file), by, Role.APPROVER, tried)
-            with ledger.tokens.noting(who, tried):
-                receipt = ledger.policies.set(name, given, effective_from=since, actor=who.name)
+            token = token_given(ledger, token_file)
+            receipt = ledger.policies.set(name, given, effective_from=since, actor=by, token=token)
         except MalformedError as error:
             raise click.UsageError("; ".join(error.problems)) from None
         ledger.catch_up()

@@ -12,7 +12,6 @@ from ledger.answers import differences, publications
 from ledger.answers.wording import names
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
-from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from ledger.publications import Published
 from ledger.ratings.list_checks import Complaint
@@ -53,9 +52,10 @@ def publish(
     with Ledger.open(db_path) as ledger:
         with Bars() as bars:
             ledger.level(bars)
-        who = ledger.tokens.who(token_given(ledger, token_file), by, Role.APPROVER, f"publish the list of {as_of}")
         try:
-            done = ledger.publications.publish(as_of, pool, actor=who.name, despite_complaints=despite_complaints)
+            done = ledger.publications.publish(
+                as_of, pool, actor=by, despite_complaints=despite_complaints, token=token_given(ledger, token_file)
+            )
         except PublicationError as refusal:
             _tell(ledger, refusal.complaints)
             found = counted(len(refusal.complaints), "complaint")

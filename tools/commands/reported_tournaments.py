@@ -10,6 +10,7 @@ from ledger.imports.reading import Reading
 from ledger.ledger import Ledger
 
 from .. import output
+from .identifying import recording_token
 
 SHOWN = 10  # tournaments of a file
 
@@ -23,7 +24,7 @@ def open_reported(ledger: Ledger, reading: Reading, pool: str, actor: str | None
             output.remark(f"{where}: note: {opening.problem}")
         elif actor:
             event = opening.event
-            ledger.append(event, actor=actor)
+            ledger.append(event, actor=actor, token=recording_token(ledger))
             output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
         else:
             command = _command(str(ledger.path), opening.event)

@@ -24,7 +24,7 @@ from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
 from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
-from .identifying import recorder
+from .identifying import recorder, recording_token
 
 E = TypeVar("E", bound=Event)
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
@@ -194,7 +194,7 @@ def adopt(
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         _check_adoption(ledger, event)
-        receipt = ledger.append(event, actor=recorder(ledger, actor))
+        receipt = ledger.append(event, actor=recorder(ledger, actor), token=recording_token(ledger))
         with Bars() as bars:
             ledger.catch_up(bars)
         word = "was adopted already" if receipt.duplicate else "adopted"
@@ -319,7 +319,7 @@ def close(
     ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed"
 ) -> None:
     """Record what ends or begins something that is rated together, and say what came of it."""
-    receipt = ledger.append(made(make), actor=recorder(ledger, actor))
+    receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
     with Bars() as bars:
         ledger.catch_up(bars)
     word = f"was {word} already" if receipt.duplicate else word

@@ -14,7 +14,7 @@ from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
 from . import DB, check_words, confirmed, settings_given, tell_package
-from .identifying import recorder
+from .identifying import recorder, recording_token
 
 
 @click.command()
@@ -68,7 +68,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
-        erased = ledger.erase(person.player, actor=recorder(ledger, actor))
+        erased = ledger.erase(person.player, actor=recorder(ledger, actor), token=recording_token(ledger))
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(

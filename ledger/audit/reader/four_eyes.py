@@ -1,8 +1,8 @@
 """Four eyes, read from the journal as it is published: which entries broke the policy that was in force before them.
 
 While the policy is on, a correction that somebody both proposed and approved is false, and so is what needs a proposal
-and has none: an adoption or a closing that reaches back before its day, and another setting of the policy. Who may read
-the journal alone can judge all of this; which tokens there were is said by the entries.
+and has none: an adoption, an opening or a closing that reaches back before its day, and another setting of the policy.
+Who may read the journal alone can judge all of this; which tokens there were is said by the entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POLICY = "policy:four-eyes@"
 REMEDY = "ask both what was meant; it stays in the journal, and what it did is undone by a proposal of two"
 _WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
-_KEYS = ("decision:", POLICY, "proposal:", "run:", "scheme:", "tournament:")
+_KEYS = ("decision:", "opening:", POLICY, "proposal:", "run:", "scheme:", "tournament:")
 
 
 @attrs.define
@@ -154,11 +154,11 @@ def _person(name: object) -> str:
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """An adoption or a closing: does it reach back before the day on which it was recorded, by nobody's approval?"""
+    """What sets a scheme or days: does it reach back before the day on which it was recorded, by nobody's approval?"""
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]
-    since = facts.get("effective_from")
+    since = facts.get("effective_from", facts.get("starts_at"))
     closing = facts.get("as_of", facts.get("ended_at"))
     day = ""
     if isinstance(since, str):

@@ -1,0 +1,64 @@
+"""Facts that could not stand together if a proposal were approved: two of one kind at one instant.
+
+A fact's key names its instant, and a correction may move it: its key stays, and the instant is another one. Asked of
+the views, level with the journal; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.errors import MalformedError, Refusal
+from ledger.facts.events import (
+    PlayerChanged,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_AT_INSTANTS = (SchemeAdopted, RatingRunClosed, TournamentOpened, TournamentClosed, PlayerChanged, RatingSeeded)
+_CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
+
+
+def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
+    """Facts that would say of one instant what another one says of it already.
+
+    Args:
+        connection: the views.
+        after: the facts as they would be.
+        keys: those that the proposal moves or restores, each with the number of its change.
+    """
+    for key, number in keys.items():
+        place = _place(after, key) if "@" in key else None
+        if place is None:
+            continue
+        corrected = (subject for (subject,) in connection.execute(_CORRECTED, (f"{_family(place)}*",)).fetchall())
+        for other in dict.fromkeys((place, *corrected, *keys)):
+            if other != key and other.startswith(_family(place)) and _place(after, other) == place:
+                message = f"{key!r} and {other!r} would both stand at {place.rpartition('@')[2]}; move one elsewhere"
+                yield Refusal(number, "conflicting", message)
+                break
+
+
+def _family(key: str) -> str:
+    """How the keys begin of facts that may come to stand at the same place: a tournament may get another name."""
+    kind = key.partition(":")[0]
+    return f"{kind}:" if kind in {"opening", "tournament"} else f"{key.rpartition('@')[0]}@"
+
+
+def _place(after: HypotheticalFacts, key: str) -> str | None:
+    """The key that a fact would bear if it were recorded as it would stand; None of one that has no instant."""
+    fact = after.fact(key)
+    if fact is None or fact.annulled_by is not None or not issubclass(fact.cls, _AT_INSTANTS):
+        return None
+    try:
+        return after.event(fact).key
+    except MalformedError:  # which is said of it already
+        return None
