@@ -18,6 +18,7 @@ from ledger.audit.audit import audit
 from ledger.backups import backup, making, manifest, restore
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
+from ledger.journal import people_layouts
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime.ledger_files import beside
@@ -34,7 +35,8 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games:
     said = manifest.read(made.folder)
     assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of_ledger(club_of_120_games))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
-    for role, name, layout in zip(manifest.ROLES, LEDGER_FILES, (1, 3, views_file.LAYOUT), strict=True):
+    layouts = (1, people_layouts.LAYOUT, views_file.LAYOUT)
+    for role, name, layout in zip(manifest.ROLES, LEDGER_FILES, layouts, strict=True):
         whole = (made.folder / name).read_bytes()
         assert said.files[role] == manifest.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)
     assert made.bytes == sum((made.folder / name).stat().st_size for name in LEDGER_FILES)
