@@ -84,12 +84,13 @@ class SettledGames:
 
     def _settle(self, positions: list[int], fresh: Fresh) -> None:
         before = rows_at(self._connection, positions)
-        recorded = recorded_facts(self._connection, before, {pool.pool: name for name, pool in self._pools.items()})
+        names = {pool.pool: name for name, pool in self._pools.items()}
+        recorded = recorded_facts(self._connection, before, names)
         for table in ("originals", "given_sides"):  # what is still to stand there is put in again
             self._connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(positions).decode(),))
         acting = self._decided.acting([f"game:{row['key']}" for row in before])
         after = [
-            self._after(row, facts, acting.get(f"game:{row['key']}", []))
+            self._after(row, names[row["pool"]], facts, acting.get(f"game:{row['key']}", []))
             for row, facts in zip(before, recorded, strict=True)
         ]
         verdicts = self._judging.verdicts([tuple(row[name] for name in JUDGED) for row in after])
@@ -100,11 +101,11 @@ class SettledGames:
         values = [tuple(row[name] for name in (*_WRITTEN, "position")) for row in changed]
         self._connection.executemany(_UPDATE, values)
 
-    def _after(self, row: Row, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
-        """The row after the changes of its game, but for the verdict."""
+    def _after(self, row: Row, pool_name: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
+        """The row of a game that stands in a pool, after the changes of its game, but for the verdict."""
         stands = corrections.standing(acting) if acting else NO_CHANGES
         after = dict(row)
-        if stands.fields or dict(recorded) != facts_of(row, recorded["pool"]):
+        if stands.fields or dict(recorded) != facts_of(row, pool_name):
             event = _event(row["position"], corrections.with_fields(recorded, stands.fields))
             after |= row_of(event, self._pool(event.pool, row["position"]).pool)
         if stands.fields:

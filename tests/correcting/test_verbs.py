@@ -90,6 +90,28 @@ def test_undoing_it_gives_back_what_was(name: str, four: Ledger) -> None:
     assert after == rebuilt(four)
 
 
+def test_a_game_of_another_pool_stands_in_its_own_again_once_that_is_undone(four: Ledger) -> None:
+    four.append(SchemeAdopted(pool="rapid", scheme="elo", settings={}))
+    four.catch_up()
+    before = tables(four)
+    approve(four, ask(four, "game", game="g2", field="pool", to="rapid"))
+    assert by_key(four, ("pool",))["g2"] == (2,)
+    assert tables(four) == rebuilt(four)
+    approve(four, ask(four, "undo", proposal="1"))
+    after = tables(four)
+    assert {table for table, rows in after.items() if rows != before[table]} == {"proposals", "corrections"}
+    assert after == rebuilt(four)
+
+
+def test_a_game_of_another_pool_stands_in_its_own_again_where_it_is_voided_meanwhile(four: Ledger) -> None:
+    four.append(SchemeAdopted(pool="rapid", scheme="elo", settings={}))
+    approve(four, ask(four, "void", game="g2"))
+    approve(four, ask(four, "game", game="g2", field="pool", to="rapid"))
+    approve(four, ask(four, "undo", proposal="2"))
+    assert by_key(four, ("pool", "voided_by"))["g2"] == (1, 1)
+    assert tables(four) == rebuilt(four)
+
+
 def test_a_voided_game_stays_in_the_book_and_can_be_reinstated(four: Ledger) -> None:
     before = ratings(four)
     approve(four, ask(four, "annul", player="Ann", which="all"))
