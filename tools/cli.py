@@ -34,6 +34,7 @@ TASKS = {
         "predict": "reading.predict",
         "best": "achievements.best",
         "streaks": "achievements.streaks",
+        "opponents": "opponents.opponents",
         "time-losses": "achievements.time_losses_",
         "upsets": "achievements.upsets_",
         "calc": "calculating.calc",

@@ -33,7 +33,7 @@ ON_A_LEDGER = {
     "token add": ["eve", "--role", "approver"],
     "checkpoint": [], "checkpoint-key": [], "receipt": ["pgn:1"], "board": ["pgn:1"],
     "search": ["ann"], "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
-    "best": ["ann"], "streaks": ["ann"], "time-losses": ["ann"], "upsets": [],
+    "best": ["ann"], "streaks": ["ann"], "opponents": ["ann"], "time-losses": ["ann"], "upsets": [],
     "tournaments": [], "crosstable": ["Cup"],
     "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "datasette": [],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],

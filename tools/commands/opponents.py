@@ -1,0 +1,71 @@
+"""The command ``opponents``: a player's and the opponents' ratings in batches, by colour, by strength; one opponent."""
+
+from __future__ import annotations
+
+import click
+
+from ledger.answers import opponents as statistics
+
+from .. import limits, output
+from . import DB, POOL, VERIFY, instant, level
+
+BATCHES_IN_A_TABLE = 20
+BATCH = "batch"
+_WAYS = {BATCH: statistics.batches, "colour": statistics.by_colour, "strength": statistics.by_strength}
+_ONLY_IN_FULL = {"first_date", "group", "points"}
+
+
+@click.command()
+@DB
+@click.argument("player")
+@click.option(
+    "--by", type=click.Choice(list(_WAYS)), default=BATCH, show_default=True,
+    help="Batches of 50 games, the newest first; or by colour; or by the opponents' strength.",
+)  # fmt: skip
+@click.option("--against", metavar="PLAYER", help="The results against one opponent, and the games.")
+@POOL
+@click.option("--at", metavar="INSTANT", help="Only games in force at the end of that day, month or year.")
+@limits.option(BATCHES_IN_A_TABLE, "batches, the newest first")
+@VERIFY
+@output.format_options
+def opponents(
+    db_path: str, player: str, by: str, against: str | None, pool: str | None, at: str | None, limit: int | None,
+    fmt: str | None, verify: bool,
+) -> None:  # fmt: skip
+    """Opponent statistics: maximum, minimum, mean, standard deviation of a player's and the opponents' ratings.
+
+    Ratings are those after each game, as the graph shows them. "page" is the page of the graph with the same 50 games:
+    'graph DB PLAYER --page K'. By strength, the opponents stand in bands of the difference in rating, and in the
+    classes of the policy "classes". The standard deviation is that of the population of these games.
+
+    \b
+    Example:
+      rating-ledger opponents club.db ann -t
+      rating-ledger opponents club.db ann --by strength --csv
+      rating-ledger opponents club.db ann --against bob
+    """
+    if against is not None and (at is not None or by != BATCH or limit is not None):
+        raise click.UsageError("--against gives all games with one opponent: leave --by, --at and --limit out")
+    then = instant(at, "--at")
+    with level(db_path, verify=verify) as ledger:
+        person = ledger.player(player)
+        if against is not None:
+            answer = statistics.against(ledger, person, ledger.player(against), pool)
+            if fmt == "table":
+                output.write(answer["games"], fmt)
+                output.remark("{wins} won, {draws} drawn, {losses} lost: {points} of {played}".format_map(answer))
+            else:
+                output.write_one(answer, fmt)
+            return
+        rows = _WAYS[by](ledger, person, pool, at=then)
+        shown = limits.shown(limit, fmt, BATCHES_IN_A_TABLE)
+        limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
+
+
+def _for_people(rows: list[output.Row]) -> list[output.Row]:
+    """The columns that a table has room for, numbers to the nearest point but for the standard deviation."""
+    return [
+        {name: value if value is None or name not in {"percent", "sd", "opponent_sd"} else f"{value:.1f}"
+         for name, value in row.items() if name not in _ONLY_IN_FULL}
+        for row in rows
+    ]  # fmt: skip
