@@ -20,6 +20,7 @@ LIMIT_MB = 500
 CHILD = r"""
 import contextlib, gzip, io, sys, time
 from pathlib import Path
+from ledger.imports.formats import SaidOfFile
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
@@ -80,7 +81,8 @@ with Ledger.create(folder / "club.db") as ledger:
         file = folder / "flood"
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
-        wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, source=None, actor="test")
+        wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
+                    encoding=None, open_tournaments=False, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):
             import_file(ledger, str(file), wish)
