@@ -197,7 +197,8 @@ def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_led
 @pytest.mark.data
 @pytest.mark.skipif(not OTB.exists(), reason="the folder of real games does not stand beside the checkout")
 def test_a_million_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_gives(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW) as ledger:
+    Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
+    with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:
             ledger.import_games(csv_games.frames(source.stream(), source.reading))
         ledger.catch_up()
