@@ -151,8 +151,8 @@ def _class(bar: Bar, settings: Mapping[str, Any]) -> str:
 def _numbers(bars: Sequence[Bar]) -> Row:
     """Results, and both blocks of numbers, of some games."""
     own = _block([bar.rating for bar in bars if bar.rating is not None])
-    theirs = _block([bar.opponent_rating for bar in bars if bar.opponent_rating is not None])
-    return {**_results(bars), **own, **{f"opponent_{name}": value for name, value in theirs.items()}}
+    opposite = _block([bar.opponent_rating for bar in bars if bar.opponent_rating is not None])
+    return {**_results(bars), **own, **{f"opponent_{name}": value for name, value in opposite.items()}}
 
 
 def _results(bars: Sequence[Bar]) -> Row:

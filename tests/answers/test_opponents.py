@@ -22,21 +22,21 @@ from tools.commands import REFUSED, USAGE
 Row = dict[str, Any]
 
 
-@pytest.fixture(name="club", scope="module")
-def _club(sample_folder: Path) -> Iterator[Ledger]:
+@pytest.fixture(name="read_club", scope="module")
+def _read_club(sample_folder: Path) -> Iterator[Ledger]:
     with open_ledger(sample_folder / NAME) as ledger:
         yield ledger
 
 
 @pytest.fixture(name="emma")
-def _emma(club: Ledger) -> Person:
-    return club.player("emma")
+def _emma(read_club: Ledger) -> Person:
+    return read_club.player("emma")
 
 
-@pytest.fixture(name="played")
-def _played(club: Ledger, emma: Person) -> list[Row]:
+@pytest.fixture(name="emma_played")
+def _emma_played(read_club: Ledger, emma: Person) -> list[Row]:
     """Her games, newest first, as another answer tells them."""
-    return player_games.games(club, emma, last=1_000)
+    return player_games.games(read_club, emma, last=1_000)
 
 
 def expected(games: list[Row]) -> Row:
@@ -57,54 +57,56 @@ def expected(games: list[Row]) -> Row:
 
 
 def test_batches_of_50_are_counted_from_the_newest_game_and_are_the_pages_of_the_graph(
-    club: Ledger, emma: Person, played: list[Row]
+    read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = opponents.batches(club, emma)
+    rows = opponents.batches(read_club, emma)
     assert [(row["page"], row["first_n"], row["last_n"]) for row in rows] == [(1, 57, 106), (2, 7, 56), (3, 1, 6)]
     for row in rows:
-        bars = pages.page(club, emma, number=row["page"]).player.bars
+        bars = pages.page(read_club, emma, number=row["page"]).player.bars
         assert (bars[-1].n, bars[0].n) == (row["first_n"], row["last_n"])
-        games = [game for game in played if row["first_n"] <= game["n"] <= row["last_n"]]
+        games = [game for game in emma_played if row["first_n"] <= game["n"] <= row["last_n"]]
         assert row.items() >= expected(games).items()
 
 
 def test_at_an_instant_only_the_games_until_then_count_and_no_page_is_named(
-    club: Ledger, emma: Person, played: list[Row]
+    read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = opponents.batches(club, emma, at="2005")
-    until = [game for game in played if game["ended_at"] < "2006"]
+    rows = opponents.batches(read_club, emma, at="2005")
+    until = [game for game in emma_played if game["ended_at"] < "2006"]
     assert [(row["page"], row["played"]) for row in rows] == [(None, 50), (None, len(until) - 50)]
     assert rows[0].items() >= expected(until[:50]).items()
-    assert opponents.batches(club, emma, at="2001") == []
+    assert opponents.batches(read_club, emma, at="2001") == []
 
 
-def test_by_colour_each_game_stands_once_and_in_the_sum(club: Ledger, emma: Person, played: list[Row]) -> None:
-    white, black, both = opponents.by_colour(club, emma)
-    assert white.items() >= expected([game for game in played if game["colour"] == "white"]).items()
-    assert black.items() >= expected([game for game in played if game["colour"] == "black"]).items()
-    assert both.items() >= expected(played).items()
+def test_by_colour_each_game_stands_once_and_in_the_sum(
+    read_club: Ledger, emma: Person, emma_played: list[Row]
+) -> None:
+    white, black, both = opponents.by_colour(read_club, emma)
+    assert white.items() >= expected([game for game in emma_played if game["colour"] == "white"]).items()
+    assert black.items() >= expected([game for game in emma_played if game["colour"] == "black"]).items()
+    assert both.items() >= expected(emma_played).items()
 
 
 def test_by_strength_each_game_stands_in_one_band_and_in_one_class(
-    club: Ledger, emma: Person, played: list[Row]
+    read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = opponents.by_strength(club, emma)
+    rows = opponents.by_strength(read_club, emma)
     for group in ("difference", "class"):
-        assert sum(row["played"] for row in rows if row["group"] == group) == len(played)
+        assert sum(row["played"] for row in rows if row["group"] == group) == len(emma_played)
     found = {row["opponents"]: row for row in rows}
     assert list(found) == [
         "200 or more above", "100 to 199 above", "0 to 99 above", "1 to 100 below", "101 to 200 below",
         "more than 200 below", "class A", "class B", "class C",
     ]  # fmt: skip
-    stronger = [game for game in played if game["opponent_rating"] - game["rating"] >= 199.5]
+    stronger = [game for game in emma_played if game["opponent_rating"] - game["rating"] >= 199.5]
     assert found["200 or more above"].items() >= expected(stronger).items()
-    weak = [game for game in played if game["opponent_rating"] < 1399.5]  # ChessWorld's class A: less than 1400
+    weak = [game for game in emma_played if game["opponent_rating"] < 1399.5]  # ChessWorld's class A: less than 1400
     assert found["class A"].items() >= expected(weak).items()
 
 
-def test_results_against_one_opponent_add_up(club: Ledger, emma: Person, played: list[Row]) -> None:
-    answer = opponents.against(club, emma, club.player("ann"))
-    met = [game for game in played if game["opponent"] == "ann"]
+def test_results_against_one_opponent_add_up(read_club: Ledger, emma: Person, emma_played: list[Row]) -> None:
+    answer = opponents.against(read_club, emma, read_club.player("ann"))
+    met = [game for game in emma_played if game["opponent"] == "ann"]
     assert [game["game"] for game in answer["games"]] == [game["game"] for game in met]
     assert (answer["wins"], answer["draws"], answer["losses"], answer["points"]) == (0, 1, 10, 0.5)
     for name in ("played", "wins", "draws", "losses", "points"):
@@ -123,6 +125,6 @@ def test_the_command_names_what_does_not_go_together_and_who_was_never_met(run: 
     assert "0 won, 1 drawn, 10 lost: 0.5 of 11" in run("opponents", club, "emma", "--against", "ann", "-t").err
 
 
-def test_a_player_without_a_rated_game_is_refused_by_name(club: Ledger, emma: Person) -> None:
+def test_a_player_without_a_rated_game_is_refused_by_name(read_club: Ledger, emma: Person) -> None:
     with pytest.raises(UnknownNameError):
-        opponents.batches(club, emma._replace(player=999))
+        opponents.batches(read_club, emma._replace(player=999))
