@@ -21,7 +21,7 @@ from ledger.facts.changes import Change
 from ledger.facts.correction_events import CorrectionProposed
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
 from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
-from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms
+from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, without_zero_fraction
 from ledger.facts.public_events import PolicySet
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
@@ -322,7 +322,7 @@ def is_recorded_at(value: object) -> bool:
     if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
         return False
     try:
-        instant_ms(value if not value.endswith(".000Z") else value[:19] + "Z")
+        instant_ms(without_zero_fraction(value))
     except ValueError:
         return False
     return PRECISION_BY_LENGTH[len(value)] is Precision.MILLISECOND

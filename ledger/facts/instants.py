@@ -58,6 +58,11 @@ def instant_ms(text: str) -> int:
     return (moment - _EPOCH) // _MILLISECOND
 
 
+def without_zero_fraction(text: str) -> str:
+    """*text* in the one spelling of a whole second, which many programs write as ``…00.000Z``; else as it is."""
+    return text[:19] + "Z" if text[19:] == ".000Z" else text
+
+
 def instant_end_ms(text: str) -> int:
     """Milliseconds since 1970 of the last moment that *text* may mean: the end of the year, month, day or second."""
     start = instant_ms(text)

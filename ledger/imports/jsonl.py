@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
-from ledger.facts.instants import instant_ms
+from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.json_lines import json_objects, member
@@ -54,14 +54,9 @@ def _flag(value: object) -> str | None:
     return None if type(value) is bool else "true or false"
 
 
-def _spelt_alike(instant: str) -> str:
-    """*instant* as the journal spells it: many programs write the whole second as ``…00.000Z``."""
-    return instant[:19] + "Z" if instant[19:] == ".000Z" else instant
-
-
 def _instant(value: object) -> str | None:
     try:
-        instant_ms(_spelt_alike(value) if type(value) is str else "")
+        instant_ms(without_zero_fraction(value) if type(value) is str else "")
     except ValueError:
         return "an instant in UTC such as 2013, 2013-06-04 or 2013-06-04T19:30:00Z"
     return None
@@ -146,7 +141,7 @@ def _game(line: int, given: dict[str, Any]) -> SourceGame:
     fields["variant"] = given.get("variant", "standard")
     for name in ("started_at", "ended_at"):
         if name in given:
-            fields[name] = _spelt_alike(given[name])
+            fields[name] = without_zero_fraction(given[name])
     for colour in _PLAYERS:
         fields |= {f"{colour}_{name}": value for name, value in given[colour].items()}
     return SourceGame(line=line, **fields)

@@ -7,9 +7,6 @@ here.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -21,6 +18,7 @@ import attrs
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
+from ledger.runtime.own_processes import started
 from ledger.runtime.reading_process import LENGTH
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 BLOCK = 200_000  # rows that are read at one time
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 _READING_PROCESS = "ledger.runtime.reading_process"
-_ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}  # a value of each type
 
 
@@ -127,15 +124,7 @@ class OwnProcess:
             StorageError: it does not start.
         """
         self._path = path
-        command = [sys.executable, "-P", "-m", _READING_PROCESS, sqlite.address(path, read_only=True)]
-        found = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, "PYTHONPATH": found, "POLARS_MAX_THREADS": "1"}
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  # our own code
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-            )
-        except OSError as error:
-            raise StorageError(str(path), f"the process that reads it does not start: {error}") from error
+        self._process = started(_READING_PROCESS, sqlite.address(path, read_only=True), path=path, work="reads")
 
     def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block; the next is asked for before a block is given."""

@@ -7,9 +7,6 @@ the file is free for this process's own connection. No table is known here.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from contextlib import suppress
 from importlib.util import find_spec
 from io import BytesIO
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock, pl
+from ledger.runtime.own_processes import started
 from ledger.runtime.writing_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ MESSAGE = 50_000  # rows that are handed over at one time
 AHEAD = 8  # messages that wait to be written: enough to work on, little enough for memory
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 _WRITING_PROCESS = "ledger.runtime.writing_process"
-_ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
 
 
 class TableWriter(Protocol):
@@ -116,15 +113,7 @@ class OwnProcess:
         self._path = Path(path)
         self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
-        command = [sys.executable, "-P", "-m", _WRITING_PROCESS, str(path), str(_lock_of(path))]
-        found = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, "PYTHONPATH": found, "POLARS_MAX_THREADS": "1"}
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  # our own code
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-            )
-        except OSError as error:
-            raise StorageError(str(path), f"the process that writes it does not start: {error}") from error
+        self._process = started(_WRITING_PROCESS, str(path), str(_lock_of(path)), path=path, work="writes")
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._messages, self._answers = self._process.stdin, self._process.stdout
