@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -44,6 +45,10 @@ SCENARIOS = {
         "--games", "1200", "--batch", "60", "--steps", "live", "--build-from", "400", "--slow-ms", "4",
     ),
 }  # fmt: skip
+
+
+# What a run that nothing disturbed has left is read once.
+expected_facts, expected_rows = cache(facts), cache(derived)
 
 
 # --- killed -------------------------------------------------------------------------------------------------
@@ -99,14 +104,14 @@ def test_killed_at_any_moment_the_same_command_completes_it(
             check_views(folder, tmp_path)
         if not stopped or random.random() < 0.3:
             completed(folder, *options)
-            assert facts(folder) == facts(expected)
-            assert derived(folder) == derived(expected)
+            assert facts(folder) == expected_facts(expected)
+            assert derived(folder) == expected_rows(expected)
             run += 1
             folder = tmp_path / str(run)
             folder.mkdir()
     completed(folder, *options)
-    assert facts(folder) == facts(expected)
-    assert derived(folder) == derived(expected)
+    assert facts(folder) == expected_facts(expected)
+    assert derived(folder) == expected_rows(expected)
 
 
 def test_making_a_ledger_is_whole_or_begun_again(tmp_path: Path) -> None:
@@ -179,8 +184,8 @@ def test_a_file_that_may_not_grow_loses_nothing(
     if (tmp_path / "club.db").exists():
         check_journal(tmp_path)
     completed(tmp_path, *options)
-    assert facts(tmp_path) == facts(expected)
-    assert derived(tmp_path) == derived(expected)
+    assert facts(tmp_path) == expected_facts(expected)
+    assert derived(tmp_path) == expected_rows(expected)
 
 
 def test_a_full_disk_loses_nothing(small_disk: Path, undisturbed: Callable[[str], tuple[Path, float, int]]) -> None:
@@ -193,8 +198,8 @@ def test_a_full_disk_loses_nothing(small_disk: Path, undisturbed: Callable[[str]
             check_journal(small_disk)
     remount(small_disk, "size=40m")
     completed(small_disk, *options)
-    assert facts(small_disk) == facts(expected)
-    assert derived(small_disk) == derived(expected)
+    assert facts(small_disk) == expected_facts(expected)
+    assert derived(small_disk) == expected_rows(expected)
 
 
 def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) -> None:
