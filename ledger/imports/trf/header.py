@@ -12,7 +12,7 @@ from collections import Counter
 import attrs
 
 from ledger.imports.csv.values import time_control
-from ledger.imports.days import either, possible_days
+from ledger.imports.days import CENTURY, either, possible_days
 from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
 from ledger.imports.trf.player_lines import FIRST_ROUND, ROUND_WIDTH, decoded
 
@@ -30,7 +30,6 @@ _FORMATS = (
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 _SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
-_CENTURY = 70  # a year of two digits from here on is one of 1900, where the tournament's days do not say
 
 
 @attrs.define
@@ -176,7 +175,7 @@ def _round_day(cell: str, near: str | None) -> str | None:
     match = _SHORT_YEAR.fullmatch(cell)
     if match:
         years = [f"{century}{match[1]}" for century in ("19", "20", "21")]
-        usual = years[0] if int(match[1]) >= _CENTURY else years[1]
+        usual = years[0] if int(match[1]) >= CENTURY else years[1]
         year = min(years, key=lambda year: abs(int(year) - int(near[:4]))) if near else usual
         cell = f"{year}/{match[3]}/{match[4]}"
     days = possible_days(cell)
