@@ -15,12 +15,13 @@ from ledger.imports.csv.values import time_control
 from ledger.imports.days import CENTURY, either, possible_days
 from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
 from ledger.imports.trf.player_lines import FIRST_ROUND, ROUND_WIDTH, decoded
+from ledger.imports.trf.time_controls import speed_in_words
 
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "162", "222"})
-_KNOWN = _READ | {*UNIQUE, "102", "112", "122", "142", "152", "172", "182", "192", "202", "212"}
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222"})
+_KNOWN = _READ | {*UNIQUE, "102", "112", "142", "152", "172", "182", "192", "202", "212"}
 _SAID = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
@@ -86,6 +87,14 @@ class Header:
         handicap = _HANDICAP.fullmatch(given)
         speeds = [time_control(part) for part in (handicap.groups() if handicap else (given,))]
         return max((speed for speed in speeds if speed), key=_SPEEDS.index, default=None)
+
+    def speed_in_words(self) -> str | None:
+        """The speed class of the time control in words (122); None where there is none.
+
+        Raises:
+            ValueError: it has no meaning that is plain.
+        """
+        return speed_in_words(self.text("122"))
 
     def words_passed_over(self) -> str:
         """Which lines were passed over, and how many of each."""
