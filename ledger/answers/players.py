@@ -56,7 +56,6 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     last = last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
     in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
-    placed = place(ledger, rated_by, now)
     if last is None:
         played = _not_played(ledger, person, rated_by)
     else:
@@ -73,9 +72,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
-        "rank": placed.rank,
-        "rated_players": placed.ranked,
-        "percentile": placed.percentile,
+        **place(ledger, rated_by, now)._asdict(),
         **{name: value for name, value in played.items() if name != "first"},
         **beside(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
     }

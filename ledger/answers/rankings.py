@@ -85,7 +85,7 @@ class Place(NamedTuple):
     """Where a player stands in a ranking of so many; who is not in it has neither rank nor percentile."""
 
     rank: int | None
-    ranked: int
+    rated_players: int
     percentile: float | None
 
 
