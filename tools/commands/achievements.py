@@ -30,7 +30,8 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
 
     Highest and lowest count from 50 rated games on. Each scheme of the pool has its own: what was reached under
     another scheme than the present one is marked as "other_system", for the two cannot be compared. The best wins are
-    those against the highest ratings before the game, the worst losses those against the lowest.
+    those against the highest ratings before the game, the worst losses those against the lowest; games against unrated
+    players are neither.
 
     \b
     Example:
