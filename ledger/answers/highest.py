@@ -49,8 +49,8 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
         first, then the ones before; ``scheme`` gave the rating, and ``other_system`` is true where another scheme holds
         for the player now. The rest tells of the game; ``opponent_rating_before`` of a newcomer is the rating with
         which the formula reckoned, and who was unrated is among neither wins nor losses. Highest and lowest count from
-        50 rated games on and are in force from ``in_force`` on; a highest rating that a player came with has no game, and
-        ``scheme`` is the list that it stood on.
+        50 rated games on and are in force from ``in_force`` on; a highest rating that a player came with has no game,
+        and ``scheme`` is the list that it stood on.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without these read models.
