@@ -6,6 +6,7 @@ What a verb means, and whether it may be, is the library's business: the verbs a
 from __future__ import annotations
 
 from collections.abc import Callable
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -103,7 +104,8 @@ def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> 
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
     if alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
-    output.answer(f"proposal {number} is open: 'correct {ledger.path} preview {number}' shows what it would move")
+    preview = f"correct {quote(str(ledger.path))} preview {number}"
+    output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
 
 
 @correct.command()
