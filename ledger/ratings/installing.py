@@ -59,15 +59,15 @@ def fit(
         if stored.get(projector.name) != projector.identity:
             table = SideTable(projector)
             views_file.add_table(connection, table)
-            told = _Told(f"table {projector.name}", connection, progress)
+            count = _RowCount(f"table {projector.name}", connection, progress)
             for pool in pools:
-                _fold_pool(connection, pool, table, told)
-            told.finish()
+                _fold_pool(connection, pool, table, count)
+            count.finish()
             for statement in table.indexes:
                 connection.execute(statement)
 
 
-class _Told:
+class _RowCount:
     """How far the folding of one table is, in rows of the history; of a table by tournament not all of them count."""
 
     def __init__(self, what: str, connection: sqlite3.Connection, progress: Progress) -> None:
@@ -82,7 +82,7 @@ class _Told:
         self._progress(self._what, self._total, self._total)
 
 
-def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, told: _Told) -> None:
+def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, count: _RowCount) -> None:
     """Fold the rows of one pool, in the order of players and their games."""
     start = [kept.start for kept in table.fold.state]
     width = len(start)
@@ -104,7 +104,7 @@ def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, tol
         flat, last = cols.lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
         carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
-        told.add(len(rows))
+        count.add(len(rows))
 
 
 def _blocks(
