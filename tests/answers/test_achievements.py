@@ -301,6 +301,10 @@ def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> 
         assert run(*words, "--at", "May").code == USAGE
     assert json.loads(run("time-losses", achievers_path, "Ann", "--mark").out)["evidence"] == ["g3", "g4", "g6"]
     assert [row["look"] for row in json.loads(run("time-losses", achievers_path, "--all").out)] == [False]
+    few = run("time-losses", achievers_path, "--all", "--limit", "1", "--nl")
+    assert (few.code, len(few.out.splitlines())) == (0, 1)
+    alone = run("time-losses", achievers_path, "Ann", "--limit", "1")
+    assert (alone.code, "--limit goes with --all" in alone.err) == (USAGE, True)
     assert [row["game"] for row in json.loads(run("upsets", achievers_path).out)] == ["g1"]
     table = run("upsets", achievers_path, "--margin", "0", "--limit", "1", "-t")
     assert "there are more" in table.err
