@@ -1,11 +1,13 @@
 """One game of the ledger as PGN: the facts as they stand now, and the moves that are kept. Nothing is written.
 
-The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. Comments, variations
-and marks of the source are no facts and are left out. What nobody should see in a name is shown as an escape.
+The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. Moves have the clocks
+that are kept of them; other comments, variations and marks are no facts and are left out. What nobody should see in a
+name is shown as an escape.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
@@ -25,6 +27,7 @@ from ledger.runtime.visible import visible
 
 _LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
 _UNKNOWN = "?"
+_MOVES_AND_CLOCKS = re.compile(r"([^\s{}]+)(?:\s+(\{\[%clk [0-9:.]+\]\}))?")
 # PGN 9.8.1; what is decided by playing, resigning or agreeing is "normal".
 _ENDINGS = {
     Termination.TIME: "time forfeit", Termination.ABANDONMENT: "abandoned", Termination.UNPLAYED: "abandoned",
@@ -50,7 +53,7 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     row = queries.first_row(ledger.views.connection, queries.GAME, (entry["position"],))
     assert row is not None
     text = kept_movetext(ledger, f"game:{key}")
-    moves = [] if text is None else moves_of(text)
+    moves = [] if text is None else _with_clocks(text)
     result = RESULTS[row["outcome"]]
     tags = [f'[{name} "{_quoted(value)}"]' for name, value in _tags(ledger, key, row, start)]
     played = wrap(" ".join([*_numbered(moves, Position(start)), result]), _LINE, break_on_hyphens=False)
@@ -86,12 +89,20 @@ def _quoted(value: str) -> str:
     return visible(value).replace("\\", "\\\\").replace('"', '\\"')
 
 
+def _with_clocks(text: str) -> list[str]:
+    """The moves of the main line, each with the comment of its clock where the text is moves and clocks alone."""
+    moves = moves_of(text)
+    found = _MOVES_AND_CLOCKS.findall(text)
+    return [f"{move} {clock}" if clock else move for move, clock in found] if [m for m, _ in found] == moves else moves
+
+
 def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:
+    """The moves with their numbers; of Black's where it is the first one, or a clock stands before it (8.2.2.2)."""
     number, is_white = position.number, position.white
     for place, move in enumerate(moves):
         if is_white:
             yield f"{number}."
-        elif place == 0:
+        elif place == 0 or "{" in moves[place - 1]:
             yield f"{number}..."
         yield move
         number += not is_white

@@ -31,7 +31,7 @@ GAMES = f"""[Event "?"]
 [Black "Cleo"]
 [Result "1-0"]
 
-1. e4 e5 2. Ke3 1-0
+1. e4 {{[%clk 0:01:00]}} 1... e5 {{[%clk 0:00:59]}} 2. Ke3 {{[%clk 0:00:58]}} 1-0
 
 [Event "?"]
 [Site "?"]
@@ -89,6 +89,8 @@ def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: P
     without = key_of(run, mated_club, 0)
     assert run("board", mated_club, without, "--format", "pgn").out.endswith('[Result "1-0"]\n\n1-0\n')
     file.write_text(run("board", mated_club, key_of(run, mated_club, 3), "--format", "pgn").out)
+    clocks = "1. e4 {[%clk 0:01:00]} 1... e5 {[%clk 0:00:59]} 2. Ke3 {[%clk 0:00:58]} 1-0"
+    assert " ".join(file.read_text().splitlines()[-2:]).strip() == clocks
     again = run("import", mated_club, file, "--dry-run")
     assert (again.code, "0 games recorded, 1 known already" in again.err) == (0, True)
 
