@@ -44,8 +44,9 @@ class HypotheticalFacts:
     """The facts of one ledger, with changes that are not approved yet."""
 
     def __init__(
-        self, connection: sqlite3.Connection, journal: Journal, changes: Sequence[Change] = (), proposal: int = NOT_YET
-    ) -> None:
+        self, connection: sqlite3.Connection, journal: Journal, changes: Sequence[Change] = (),
+        proposal: int = NOT_YET, decided: Decided | None = None,
+    ) -> None:  # fmt: skip
         """Take the views, the journal and what may be approved.
 
         Args:
@@ -53,8 +54,9 @@ class HypotheticalFacts:
             journal: where facts stand as they were recorded.
             changes: those that would act after all that were approved.
             proposal: the number of their proposal.
+            decided: what was decided, where that was read already.
         """
-        self.decided = Decided(connection)
+        self.decided = Decided(connection) if decided is None else decided
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())

@@ -71,7 +71,7 @@ class ProposalGate:
         if not found:
             found = [*self._contradictions(changes)]
         if not found:
-            after = HypotheticalFacts(self._connection, self._journal, changes, proposal)
+            after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
             found = [*self._circles(changes, after), *self._impossible(changes, after)]
         return found
 

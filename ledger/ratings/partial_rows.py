@@ -69,7 +69,7 @@ def stood(
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
             wanted = of_own if table.is_of_facts else asked
-            found[number] = Stood(table, rows.in_spans(table, wanted) if wanted else ())
+            found[number] = Stood(table, rows.in_spans(table, wanted) if wanted and rows.is_filled(table) else ())
     return found
 
 

@@ -240,6 +240,11 @@ class PlayerRows:
         """
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
+    def is_filled(self, table: SideTable) -> bool:
+        """Whether a table has rows of the pool."""
+        query = f'SELECT EXISTS(SELECT 1 FROM "{table.name}" WHERE pool = ?)'
+        return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
+
     def delete(self, table: SideTable, keys: Iterable[tuple[int, int]]) -> None:
         """Delete the rows of players' games: player and number of the game each."""
         query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n = ?'
@@ -248,11 +253,13 @@ class PlayerRows:
     def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
         """The rows of ascending players, each between two numbers, in their order: all columns but the pool."""
         names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
+        between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
         query = (
-            f"SELECT {names} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h ON h.pool = ?1 "
-            "AND h.player = asked.value ->> 0 AND h.n BETWEEN asked.value ->> 1 AND asked.value ->> 2"
+            f"SELECT {names} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
+            f"ON h.pool = ?1 AND h.player = asked.key + 0 AND h.n BETWEEN {between}"
         )
-        rows = self._connection.execute(query, (self._number, _json(spans))).fetchall()
+        asked = orjson.dumps({str(player): first << N_BITS | last for player, first, last in spans}).decode()
+        rows = self._connection.execute(query, (self._number, asked)).fetchall()
         rows.sort(key=itemgetter(0, 1))  # as SQLite gives them; no promise of SQL's
         return rows
 

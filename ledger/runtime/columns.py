@@ -56,6 +56,12 @@ class Columns(Protocol):
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
 
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """Of whole numbers what stands above so many lower bits, and what stands in them."""
+
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
 
@@ -155,6 +161,15 @@ class Few:
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
         return [int(value == number) for value in column]
+
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+        return [int(value <= number) for value in column]
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """What stands above so many lower bits, and what stands in them."""
+        mask = (1 << bits) - 1
+        return [value >> bits for value in column], [value & mask for value in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
@@ -283,6 +298,14 @@ class Many:
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
         return (column == number).astype(np.int32)
+
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+        return (column <= number).astype(np.int32)
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """What stands above so many lower bits, and what stands in them."""
+        return column >> bits, column & ((1 << bits) - 1)
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
