@@ -21,10 +21,16 @@ class SideTable:
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
         scheme_state: names of the scheme's state fields that it carries besides the rating; the history alone does.
+        is_of_facts: whether its rows of a player stand as long as the player's own games do, whatever others are rated.
     """
 
     fold: Projector
     scheme_state: tuple[str, ...] = ()
+    is_of_facts: bool = attrs.field(init=False, eq=False)
+
+    @is_of_facts.default
+    def _(self) -> bool:
+        return not self.fold.follows_ratings
 
     @property
     def name(self) -> str:
@@ -45,11 +51,6 @@ class SideTable:
     def is_whole(self) -> bool:
         """Whether it has a row for each side of each rated game."""
         return not self.is_sparse and not self.by_tournament
-
-    @property
-    def is_of_facts(self) -> bool:
-        """Whether its rows of a player stand as long as the player's own games do, whatever others are rated."""
-        return not self.fold.follows_ratings
 
     @property
     def is_asked_by_state(self) -> bool:
