@@ -13,7 +13,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.runtime.lazy import tabulate
+from ledger.runtime.own_files import refuse_own_files
 from ledger.runtime.visible import in_cell, in_json, json_escape, visible
 
 Row = dict[str, Any]
@@ -343,6 +344,18 @@ def document(content: bytes) -> None:
         text = None
     if text is None and is_terminal():
         raise click.ClickException("this is no text for a terminal: give -o FILE, or send it into a file")
+    _put_bytes(content)
+
+
+def documents(parts: Iterable[bytes]) -> None:
+    """Put the parts of a text that may be long on standard output as they come, as long as somebody takes them."""
+    for part in parts:
+        _put_bytes(visible(part.decode(), keep="\r\n").encode() if is_terminal() else part)
+        if _refusals:
+            return
+
+
+def _put_bytes(content: bytes) -> None:
     _flush()
     if not _refusals:
         try:
@@ -359,8 +372,11 @@ def save(path: Path, content: bytes) -> None:
     """Write a file that the user asked for.
 
     Raises:
+        StorageError: it is a file of a ledger, of the command's own one or of another.
         OSError: it cannot be written; ``filename`` says which, also where a device is full.
     """
+    context = click.get_current_context(silent=True)
+    refuse_own_files(path, None if context is None else context.params.get("db_path"))
     try:
         path.write_bytes(content)
     except OSError as reason:
