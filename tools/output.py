@@ -13,7 +13,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
@@ -343,6 +343,18 @@ def document(content: bytes) -> None:
         text = None
     if text is None and is_terminal():
         raise click.ClickException("this is no text for a terminal: give -o FILE, or send it into a file")
+    _put_bytes(content)
+
+
+def documents(parts: Iterable[bytes]) -> None:
+    """Put the parts of a text that may be long on standard output as they come, as long as somebody takes them."""
+    for part in parts:
+        _put_bytes(visible(part.decode(), keep="\r\n").encode() if is_terminal() else part)
+        if _refusals:
+            return
+
+
+def _put_bytes(content: bytes) -> None:
     _flush()
     if not _refusals:
         try:

@@ -44,7 +44,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         event, ``rating_in_force`` does not. ``hera`` is of ratings that were in force; ``hera_scheme`` is the scheme
         that gave it, or of a player who came with it the name of the list, ``seed`` where it has none. Who has no rated
         game yet and came into the pool with the rating of a list has that, and no rank; "then" is the day of the list
-        by default; ``lowest`` see ``highest``. ``published_list`` is the last list published, up to *at* where it is
+        by default; ``lowest`` see ``highest``. ``percentile`` is the share of the ranked players with a lower
+        rating, per cent, None without a rank. ``published_list`` is the last list published, up to *at* where it is
         given, ``published_rating`` the rating on it, ``revised_rating`` what the journal says now of that list.
 
     Raises:
@@ -55,7 +56,6 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     last = last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
     in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
-    rank, ranked = place(ledger, rated_by, now)
     if last is None:
         played = _not_played(ledger, person, rated_by)
     else:
@@ -72,8 +72,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         **({} if rated_by.by_game else {"rating_in_force": in_force.in_force}),
         "provisional": now.provisional,
         "state": dict(zip(now.era.scheme.state[1:], now.state[1:], strict=True)),
-        "rank": rank,
-        "rated_players": ranked,
+        **place(ledger, rated_by, now)._asdict(),
         **{name: value for name, value in played.items() if name != "first"},
         **beside(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
     }

@@ -81,24 +81,45 @@ def _best_first(row: dict[str, Any]) -> tuple[float, int]:
     return -row["rating"], row["player"]
 
 
-def place(ledger: Ledger, pool: Pool, state: PlayerState) -> tuple[int | None, int]:
-    """A player's place in the ranking by ``PlayerStates.now`` of all who have played, and how many are in it.
+class Place(NamedTuple):
+    """Where a player stands in a ranking of so many; who is not in it has neither rank nor percentile."""
 
-    The place is None for who is not in it, as nobody is without a rated game.
+    rank: int | None
+    rated_players: int
+    percentile: float | None
+
+
+def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
+    """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
+
+    Nobody is in it without a rated game. The percentile is that of ``ranking_in_full``.
     """
     connection = ledger.views.connection
     states = PlayerStates(connection, pool)
     rating, player = None if state.row is None else state.in_force, state.player
     if states.stands_since_ms > BEGINNING:
-        order = [row["player"] for row in _ranked(ledger, pool, EVERYBODY, 0)]
-        return (order.index(player) + 1 if player in order else None), len(order)
+        rows = _ranked(ledger, pool, EVERYBODY, 0)
+        order = [row["player"] for row in rows]
+        if player not in order:
+            return Place(None, len(order), None)
+        not_below = sum(row["rating"] >= rating for row in rows)
+        return Place(order.index(player) + 1, len(order), _percentile(not_below, len(order)))
     ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
     better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))
+    not_below = _counted(queries.first_row(connection, queries.RANKED, (pool.pool, 0, rating)))
     if closed := states.closed_now(ledger.now_ms()):
         arguments = (pool.pool, json.dumps(sorted(closed)), rating, player)
         among = queries.first_row(connection, CLOSED_AMONG, arguments) or {}
         ranked, better = ranked - among["listed"], better - among["better"]
-    return (None if rating is None or player in closed else better + 1), ranked
+        not_below -= among["not_below"]
+    if rating is None or player in closed:
+        return Place(None, ranked, None)
+    return Place(better + 1, ranked, _percentile(not_below, ranked))
+
+
+def _percentile(not_below: int, ranked: int) -> float:
+    """The share of the ranked players with a lower rating, per cent; *not_below* have that rating or a higher one."""
+    return 100.0 * (ranked - not_below) / ranked
 
 
 def _counted(row: dict[str, Any] | None) -> int:
@@ -265,7 +286,7 @@ def _percentiles(ranked: _Ranked) -> list[float]:
         if last is not None and rating != last:
             not_below = place
         last = rating
-        shares.append(100.0 * (ranked.total - not_below) / ranked.total)
+        shares.append(_percentile(not_below, ranked.total))
     return shares[::-1]
 
 

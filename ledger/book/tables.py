@@ -99,6 +99,8 @@ INDEXES = (
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
+    # those that count are found by the rows of ``tournament_performance``
+    "CREATE INDEX games_not_counted ON games(pool, tournament) WHERE reason IS NOT NULL AND tournament IS NOT NULL",
     "CREATE INDEX games_of_white ON games(white)",
     "CREATE INDEX games_of_black ON games(black)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -40,6 +41,7 @@ class Told:
         moves: movetext.
         key: the game's own key; made of the facts where there is none.
         rated: whether it was to be rated.
+        dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
     """
 
     result: str
@@ -51,6 +53,7 @@ class Told:
     moves: str | None = None
     key: str | None = None
     rated: bool = True
+    dates: str | None = None
 
 
 def made_key(day: str, white: str, black: str) -> str:
@@ -74,7 +77,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     forfeited = isinstance(outcome, str) and outcome.startswith("+")
     if outcome is not None and outcome.lstrip("+") not in {"white", "black", "draw"}:
         problems.append(f"--result {shown(words.result)}: a game is recorded when it has a result")
-    ended = _understood(problems, "--ended", words.ended, values.instant)
+    ended = _understood(problems, "--ended", words.ended, partial(values.instant, order=words.dates))
     termination = _understood(problems, "--termination", words.termination, values.termination)
     half_moves = _understood(problems, "--half-moves", words.half_moves, values.half_moves)
     tournament = _understood(problems, "--tournament", words.tournament, values.tournament)

@@ -11,19 +11,44 @@ from ledger.facts.instants import instant_ms
 
 ORDERS = ("dmy", "mdy")  # the day before the month, or the month before the day
 OPTION = "--dates"
+# Ends what is said of such a day; who cannot be told the order leaves it out.
+SAY_ORDER = f", or say by {OPTION} dmy or {OPTION} mdy whether the day or the month comes first"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SEP = r"\s*([/.-])\s*"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})(?:{_SEP}(\d\d?)(?:\s*\2\s*(\d\d?))?)?", re.ASCII)
 _YEAR_LAST = re.compile(rf"(\d\d?){_SEP}(\d\d?)\s*\2\s*(\d{{4}})", re.ASCII)
 _MONTH_NAMED = re.compile(r"([A-Za-z]{3,9})\.? (\d\d?)(?:st|nd|rd|th)?,? (\d{4})", re.ASCII)
-_DAY_FIRST_NAMED = re.compile(r"(\d\d?)(?:st|nd|rd|th|\.)? ([A-Za-z]{3,9})\.?,? (\d{4})", re.ASCII)
+_DAY_FIRST_NAMED = re.compile(r"(\d\d?)(?:st|nd|rd|th|\.)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})", re.ASCII)
+_SHORT_YEAR = re.compile(rf"(\d\d?)(?:{_SEP}(?:\d\d?)\s*\2\s*|[ -][A-Za-z]{{3,9}}[ -])(\d\d)", re.ASCII)
 MAX_LENGTH = 40  # characters of a day
+CENTURY = 70  # a year of two digits from here on is one of 1900
 
 
 def year_last(text: str) -> tuple[int, int, str] | None:
     """The two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
     match = _YEAR_LAST.fullmatch(text)
     return (int(match[1]), int(match[3]), match[4]) if match else None
+
+
+def with_whole_year(text: str, order: str | None) -> str:
+    """``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
+
+    Years of two digits are those of 1970 to 2069: a wrong one lies ahead, and no game of the future is recorded.
+
+    Args:
+        text: a day as a spreadsheet shows it.
+        order: one of ``ORDERS``, which somebody has said.
+
+    Raises:
+        ValueError: nobody has: then 05.04.03 may begin with anything.
+    """
+    match = _SHORT_YEAR.fullmatch(text)
+    if match is None:
+        return text
+    if order is None:
+        raise ValueError(f"has a year of two digits: write YYYY-MM-DD{SAY_ORDER}")
+    century = "19" if int(match[3]) >= CENTURY else "20"
+    return f"{text[: match.start(3)]}{century}{match[3]}"
 
 
 def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
@@ -72,5 +97,4 @@ def _exists(day: str) -> bool:
 
 def either(days: tuple[str, ...]) -> str:
     """What to say of a text that may mean two days."""
-    advice = f"write YYYY-MM-DD, or say by {OPTION} dmy or {OPTION} mdy whether the day or the month comes first"
-    return f"may be {' or '.join(days)}: {advice}"
+    return f"may be {' or '.join(days)}: write YYYY-MM-DD{SAY_ORDER}"

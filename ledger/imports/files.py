@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,9 +30,12 @@ MAX_BLANK = 2**20  # bytes of nothing but white space in a row
 FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv")
 _BOM = b"\xef\xbb\xbf"
 _ARCHIVES = {b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
+_SHEETS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")  # in the zip archives of Excel, LibreOffice
 _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
 _TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mwMW ]|012 \S|132 )", re.MULTILINE)
+_DIVIDERS = (b",", b";", b"\t")
+_TITLES, _DIVIDED = 20, 3  # lines among which a header may stand, and the dividers that it has
 _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 
@@ -150,6 +154,9 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     head, ended = _gathered(stored, 16)
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
+            start = head + b"".join(islice(stored, 1))
+            if any(word in start for word in _SHEETS):
+                raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
     plain = unpacked(head, _joined(head, stored if not ended else iter(())), reading)
     whole = _without_floods(recoded(plain, encoding, reading), reading)
@@ -242,8 +249,8 @@ def detect(first: bytes) -> str:
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
     any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
-    some line a PGN (its text before the first game may be anything); of the rest, what has a divider in its first line
-    is a CSV. What is none of these is called ``pgn``, whose reader says that it is not.
+    some line a PGN (its text before the first game may be anything); of the rest, what has a divider in its first line,
+    or three in one of the next, is a CSV. What is none of these is called ``pgn``, whose reader says that it is not.
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
@@ -258,7 +265,10 @@ def detect(first: bytes) -> str:
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"
     if _TAG.search(text) or _BARE_TAG.match(text):
         return "pgn"
-    return "csv" if any(divider in line for divider in (b",", b";", b"\t")) else "pgn"
+    if any(divider in line for divider in _DIVIDERS):
+        return "csv"
+    lines = text.split(b"\n", _TITLES)[:_TITLES]  # a table may have a title
+    return "csv" if any(line.count(divider) >= _DIVIDED for line in lines for divider in _DIVIDERS) else "pgn"
 
 
 def is_chess_com(text: bytes) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 6
+LAYOUT = 7
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
+from ledger.errors import UnknownNameError
 from ledger.runtime.lazy import difflib
+
+T = TypeVar("T")
 
 _LIKE_ENOUGH = 0.7  # of difflib's measure from 0 to 1; a letter wrong in five has 0.8
 _MOST = 3  # suggestions
@@ -39,3 +43,19 @@ def choice_of(word: str, known: Iterable[str]) -> str:
     """What to say of *word*, which is none of the *known* names: those that it is like, and then all of them."""
     names = sorted(known)
     return f"{did_you_mean(word, names)}expected one of {names}"
+
+
+def of_name(kind: str, name: str, known: Mapping[str, T]) -> T:
+    """What bears a name among the *known*.
+
+    Args:
+        kind: what is called so: ``tie-break``.
+        name: the name.
+        known: everything of that kind, by name.
+
+    Raises:
+        UnknownNameError: there is none; those that there are are listed.
+    """
+    if name not in known:
+        raise UnknownNameError(kind, name, choice_of(name, known), where="here")
+    return known[name]

@@ -85,7 +85,10 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             now = summary(ledger, player)
             place = rest.index(player) + 1 if player in rest else None
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
-            assert {**now, "rank": 0, "rated_players": 0} == {**before[player], "rank": 0, "rated_players": 0}
+            shares = {row["player"]: row["percentile"] for row in rankings.ranking_in_full(ledger, rankings.Wanted())}
+            assert now["percentile"] == shares.get(player)
+            among = {"rank": 0, "rated_players": 0, "percentile": 0}
+            assert {**now, **among} == {**before[player], **among}
         assert predictions.predict(ledger, ledger.player("1"), ledger.player("2")) == told
         assert len(player_games.graph(ledger, ledger.player("1"))) == 9
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import rankings
+from ledger.answers import players, rankings
 from ledger.answers.classes import class_of, strength_of
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.book.policies import CLASSES, Policies
@@ -39,6 +39,8 @@ def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
         for row in rows:
             below = sum(other["rating"] < row["rating"] for other in rows)
             assert row["percentile"] == pytest.approx(100 * below / len(rows))
+            alone = players.summary(ledger, ledger.player(str(row["player"])))
+            assert (alone["rank"], alone["percentile"]) == (row["rank"], row["percentile"])
         assert [row["percentile"] for row in ranking_in_full(ledger, Wanted(limit=5))] == [
             row["percentile"] for row in rows[:5]
         ]

@@ -204,6 +204,8 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
+    full = {row["player"]: row["percentile"] for row in rankings.ranking_in_full(ledger, rankings.Wanted())}
+    assert summary["percentile"] == full.get(1)
     assert told == predictions.predict(ledger, *both(ledger), at=told["as_of"])
     in_force = {row["player"]: row["rating"] for row in rating_lists.list_on(ledger, told["as_of"])}.get(1)
     assert summary.get("rating_in_force", summary["rating_now"]) == in_force
@@ -225,7 +227,8 @@ def test_equal_ratings_have_the_same_places_in_a_ranking_and_a_summary(make: Mad
     ledger = make("elo", declared=(1500, 1500))
     play(ledger, "2020-01-01", outcome=Outcome.DRAW)
     assert [row["rating"] for row in rankings.ranking(ledger)] == [1500.0, 1500.0]
-    assert [players.summary(ledger, who)["rank"] for who in both(ledger)] == [1, 2]
+    told = [players.summary(ledger, who) for who in both(ledger)]
+    assert [(row["rank"], row["percentile"]) for row in told] == [(1, 0.0), (2, 0.0)]
 
 
 def test_the_rank_of_who_lapses_by_time_alone_is_taken_away(make: Made) -> None:

@@ -52,6 +52,8 @@ def test_what_is_written_reads_back_as_the_same_games(empty_club: Path, tmp_path
     done = run("import", empty_club, written(tmp_path, "again.trf", file))
     assert (done.code, "0 games recorded, 5 known already" in done.err) == (0, True)
     assert b"092 Individual: Swiss-System\r\n" in file
+    printed = run("export", empty_club, "tournament", "--tournament", "Club open", "--names")
+    assert printed == (0, file.decode(), "")
 
 
 def test_the_days_are_those_that_were_announced(empty_club: Path, tmp_path: Path, run: Run) -> None:

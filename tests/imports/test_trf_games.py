@@ -234,6 +234,36 @@ def test_a_time_control_that_is_not_coded_is_noted() -> None:
     assert any(note.startswith("222 must be BASE+INCREMENT") for note in notes(file))
 
 
+@pytest.mark.parametrize(
+    ("words", "speed"),
+    [
+        ("90+30", "classical"), ("""100'x40mm + 50'x20mm + 30" from move 1 """, "classical"), ("15'+10''", "rapid"),
+        ("40/120, 60", "classical"), ("40 moves in 90 minutes, then 30 min + 30 sec/move", "classical"),
+        ("10 min. + 5 sec. increment", "rapid"), ("3+2", "blitz"), ("3m+2s", "blitz"), ("G/5;d3", "blitz"),
+        ("1h30", "classical"), ("1+0", "bullet"), ("Blitz", "blitz"), ("120+30", "classical"), ("", None),
+    ],
+)  # fmt: skip
+def test_a_time_control_in_words_gives_the_speed_where_no_code_does(words: str, speed: str | None) -> None:
+    games, reading = read(dated("052 2024/05/03", f"122 {words}"))
+    assert ({game.speed for game in games}, reading.faults) == ({speed}, [])
+    assert not any(note.message.startswith("122") for note in reading.notes)
+    assert {game.speed for game in read(dated("052 2024/05/03", f"122 {words}", "222 60"))[0]} == {"bullet"}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("180+2", "may be minutes or seconds"), ("600+5", "may be minutes or seconds"), ("90+30 (see rules)", "is not"),
+        ("moves/time, increment", "is not understood"), ("3 days/move", "is not understood"), ("30 s", "names no time"),
+        ("9" * 5, "is not understood"), ("1+" * 99, "is not understood"),
+    ],
+)  # fmt: skip
+def test_a_time_control_in_words_is_never_guessed(words: str, why: str) -> None:
+    file = dated("052 2024/05/03", f"122 {words}")
+    assert {game.speed for game in read(file)[0]} == {None}
+    assert any(note.startswith(f"122 {why}") for note in notes(file))
+
+
 def test_lines_that_tell_of_no_game_are_counted_and_never_faults() -> None:
     file = report(TWO) + "NOR    1          2800\n310   1 Club\n310   2 Team\n013 Old\nXXR 9\nlöl\n### 001    1 x\n"
     games, reading = read(file)

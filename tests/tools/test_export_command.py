@@ -28,6 +28,18 @@ def test_it_says_what_was_written_and_that_names_are_left_out(sample_club: Path,
     assert [row["name"] for row in lines_of(path)] == ["ann"]
 
 
+@pytest.mark.parametrize("to", [[], ["-o", "-"]])
+@pytest.mark.parametrize("fmt", [[], ["--format", "csv", "--raw"], ["--format", "ndjson"]])
+def test_without_a_file_rows_go_to_standard_output(
+    to: list[str], fmt: list[str], sample_club: Path, tmp_path: Path, run: Run
+) -> None:
+    path = tmp_path / f"players.{(fmt or ['', 'csv'])[1]}"
+    assert run("export", sample_club, "players", "--names", *fmt, "-o", path).code == 0
+    done = run("export", sample_club, "players", "--names", *fmt, *to)
+    assert done == (0, path.read_text(encoding="utf-8"), "")
+    assert run("export", sample_club, "players").err == "names are left out; --names puts them in\n"
+
+
 def test_an_export_says_the_ratings_that_the_ranking_says(sample_club: Path, tmp_path: Path, run: Run) -> None:
     shown = json.loads(run("ratings", sample_club).out)
     run("export", sample_club, "ratings", "--names", "-o", tmp_path / "now.ndjson")
@@ -73,7 +85,9 @@ def test_several_tables_stand_in_one_file_of_sqlite(sample_club: Path, tmp_path:
 @pytest.mark.parametrize(
     ("words", "says", "code"),
     [
-        (["games"], "Missing option '-o'", 2),
+        (["games", "--format", "parquet"], "without a file one table goes out, as one of ['csv', 'ndjson']", 1),
+        (["games", "players", "-o", "-"], "without a file one table goes out", 1),
+        (["games", "--raw", "--format", "ndjson"], "--raw goes with CSV", 2),
         (["-o", "x.csv"], "Missing argument", 2),
         (["games", "-o", "x.csv", "--format", "xls"], "'xls' is not one of", 2),
         (["games", "-o", "x.parquet", "--raw"], "--raw goes with CSV", 2),

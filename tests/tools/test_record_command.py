@@ -130,3 +130,9 @@ def test_every_mistake_is_told_at_once_and_nothing_recorded(run: Run, by_hand: P
 def test_an_unrated_game_says_why_it_does_not_count(run: Run, by_hand: Path) -> None:
     answer = recorded(run, by_hand, *ANN_BOB, "--result", "1-0", "--unrated")
     assert (answer["reason"], answer["white_after"]) == ("casual", None)
+
+
+def test_a_day_that_may_be_two_is_asked_for_and_can_be_said(run: Run, by_hand: Path) -> None:
+    words = ("--white", "Ann", "--black", "Bob", "--result", "1-0", "--ended", "04/05/2024")
+    assert "or say by --dates dmy or --dates mdy" in run("record", by_hand, *words).err
+    assert recorded(run, by_hand, *words, "--dates", "dmy")["ended_at"] == "2024-05-04"

@@ -226,7 +226,8 @@ def _write_every_page(page_of: Callable[[int], Page], kind: str, file: Path, loo
     while True:
         output.save(place(number), _document(page, kind, look, page_link=page_link))
         if page.older is None:
-            output.remark(f"{counted(number, 'page')} of {page.player.name}: {file} to {place(number)}")
+            files = " to ".join(dict.fromkeys(map(str, (file, place(number)))))
+            output.remark(f"{counted(number, 'page')} of {page.player.name}: {files}")
             return
         number = page.older
         page = page_of(number)
@@ -248,7 +249,8 @@ def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:
     changes = [place_of[seam.n] for seam in page.player.seams[::-1]]
     corrected = [place for place, bar in enumerate(bars) if bar.corrected]
     ratings = [nan if bar.rating is None else bar.rating for bar in bars]
-    lines = [f"{page.player.name}, rated games from {bars[0].ended[:10]} to {bars[-1].ended[:10]}"]
+    days = f"on {bars[0].ended[:10]}" if len(bars) == 1 else f"from {bars[0].ended[:10]} to {bars[-1].ended[:10]}"
+    lines = [f"{page.player.name}, {'rated game' if len(bars) == 1 else 'rated games'} {days}"]
     lines += draw(ratings, changes=changes, corrected=corrected, first=bars[0].n, in_ascii=in_ascii).split("\n")
 
     def tell(mark: str, bar: Bar, words: str) -> None:

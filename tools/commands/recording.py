@@ -14,6 +14,7 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.imports.csv import values
 from ledger.imports.csv.values import MAX_NAME
+from ledger.imports.days import ORDERS
 from ledger.imports.reading import MAX_TEXT, frames, name_identity
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
 from ledger.ledger import Ledger
@@ -23,7 +24,7 @@ from ..progress import Bars
 from . import DB, POOL, REFUSED, check_pool
 from .identifying import recorder, recording_token
 
-_TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated")
+_TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
 
 
 @click.command()
@@ -32,6 +33,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @click.option("--black", required=True, metavar="PLAYER", help="Who had Black.")
 @click.option("--result", required=True, metavar="RESULT", help="1-0, 0-1, 1/2-1/2, or a forfeit such as +/-.")
 @click.option("--ended", metavar="DAY", help="When: 2024-05-03 or 2024-05-03T19:30:00Z; today if not given.")
+@click.option("--dates", type=click.Choice(ORDERS), help="What 04/05/2024 is: the day first (dmy), or the month (mdy).")
 @click.option("--termination", metavar="WORD", help="How it ended: checkmate, resignation, time, agreement, ...")
 @click.option("--half-moves", metavar="N", help="Moves of both sides together; counted where --moves gives them.")
 @click.option("--tournament", metavar="NAME", help="The event.")

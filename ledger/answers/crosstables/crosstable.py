@@ -35,11 +35,10 @@ from ledger.answers.crosstables.tie_breaks import Result
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names
 from ledger.book.timeline import Pool
-from ledger.errors import UnknownNameError
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import of_name
 
 # Shown, and used to put the rows of who shares a place in order, where nobody says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
@@ -81,8 +80,8 @@ class Wanted:
         for name in self.tie_breaks:
             tie_breaks.named(name)
         for word, given, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
-            if given is not None and given not in there:
-                raise UnknownNameError(word, given, choice_of(given, there), where="here")
+            if given is not None:
+                of_name(word, given, dict.fromkeys(there))
 
 
 NOTHING_SPECIAL = Wanted()

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced
 from ledger.answers.wording import day
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
 _OPENINGS = "SELECT tournament, starts_ms, format, entrants, rounds FROM openings WHERE pool = ?1"
-_NAMES = "SELECT DISTINCT tournament FROM games WHERE pool = ?1 AND tournament IS NOT NULL"
 
 
 class Chosen(NamedTuple):
@@ -107,7 +107,7 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) 
     Raises:
         UnknownNameError: always.
     """
-    names = [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+    names = event_games.names_in(connection, pool)
     inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
     where = f"with games in {pool.name!r}"

@@ -134,10 +134,12 @@ def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[P
 
 def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
     """Whether nearly every pair has met as often as the others, or nearly all games are those of such a tournament."""
-    meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) / 2
-    lacking, extra = _differences(counted, players, meetings)
-    games = sum(lacking.values()) + sum(extra.values())
-    return min((len(lacking) + len(extra)) / pairs, games / (meetings * pairs)) <= 1 - NEARLY_ALL
+    meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) // 2
+    # as ``_differences`` would count them, without naming every pair of a large tournament
+    never_met = pairs - len(counted)
+    other = sum(number != meetings for number in counted.values()) + never_met
+    games = sum(abs(number - meetings) for number in counted.values()) + never_met * meetings
+    return min(other / pairs, games / (meetings * pairs)) <= 1 - NEARLY_ALL
 
 
 def _is_swiss(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -19,6 +19,9 @@ from ledger.facts.words import Format
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
+
+if TYPE_CHECKING:
+    import sqlite3
 
 Row = dict[str, Any]
 
@@ -63,11 +66,8 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    by_name = event_games.ends_by_name(connection, rated_by)
-    names = [name for name in by_name if sought.text is None or sought.text.casefold() in name.casefold()]
-    found = [
-        (name, chosen) for name in names for chosen in _chosen(rated_by, name, by_name[name], sought)
-    ]  # fmt: skip
+    by_name = _ends_by_name(connection, rated_by, sought.text)
+    found = [(name, chosen) for name, ends in by_name.items() for chosen in _chosen(rated_by, name, ends, sought)]
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -79,6 +79,15 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
         announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
+
+
+def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
+    """When the games of every tournament ended, or of those with a text in their names."""
+    if text is None:
+        return event_games.ends_by_name(connection, pool)
+    names = [name for name in event_games.names_in(connection, pool) if text.casefold() in name.casefold()]
+    games = event_games.games_of(connection, pool, names)
+    return {name: event_games.ends_of(played) for name, played in games.items()}
 
 
 def _chosen(pool: Pool, name: str, ends: dict[int, str], sought: Sought) -> Iterator[Chosen]:

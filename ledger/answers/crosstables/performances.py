@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import floor, fsum
 from typing import NamedTuple
 
-from ledger.errors import UnknownNameError
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import of_name
 from ledger.schemes.formulas import performance as formulas
 
 CHESSWORLD = "chessworld"
@@ -82,9 +81,7 @@ def known(name: str) -> Variant:
     Raises:
         UnknownNameError: there is none; those that there are are listed.
     """
-    if name not in VARIANTS:
-        raise UnknownNameError("performance rating", name, choice_of(name, VARIANTS), where="here")
-    return VARIANTS[name]
+    return of_name("performance rating", name, VARIANTS)
 
 
 def usual(scheme: str) -> str:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ledger.errors import UnknownNameError
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import of_name
 
 
 class Result(NamedTuple):
@@ -170,6 +169,4 @@ def named(name: str) -> TieBreak:
     Raises:
         UnknownNameError: there is none; those that there are are listed.
     """
-    if name not in TIE_BREAKS:
-        raise UnknownNameError("tie-break", name, choice_of(name, TIE_BREAKS), where="here")
-    return TIE_BREAKS[name]
+    return of_name("tie-break", name, TIE_BREAKS)

@@ -23,8 +23,8 @@ from ledger.answers.exports.datasets import (
     check_filters,
     dataset,
 )
-from ledger.answers.exports.documents import DOCUMENTS
-from ledger.answers.exports.formats import FORMATS, Options, Part
+from ledger.answers.exports.documents import DOCUMENTS, Document
+from ledger.answers.exports.formats import FORMATS, Lines, Options, Part
 from ledger.errors import MalformedError, StorageError
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
@@ -81,18 +81,11 @@ def export(
     path, asked = Path(target), asked or Asked()
     chosen_format = fmt or format_of(what, path)
     _refuse_ledgers(ledger, path)
-    if document := DOCUMENTS.get((what[0], chosen_format)):
-        if further := sorted({*what[1:], *(asked.filters - document.filters)}):
-            raise MalformedError([f"{what[0]!r} as {chosen_format} does not go with {further}"])
+    if document := _document(what, chosen_format, asked):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, asked))
         return [Exported(what[0], None)]
-    if chosen_format not in FORMATS:
-        raise MalformedError([f"no format {chosen_format!r}: expected one of {sorted(FORMATS)}"])
-    chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
-    if len(chosen) > 1 and not FORMATS[chosen_format].takes_many:
-        raise MalformedError([f"a file of {chosen_format} holds one table; sqlite takes several, got {list(what)}"])
-    check_filters(asked, chosen)
+    chosen = _chosen(ledger, what, chosen_format, asked)
     with _whole(path) as making, _snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
@@ -102,6 +95,53 @@ def export(
             parts.append(Part(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
         FORMATS[chosen_format].write(making, parts, Options(raw, position, position > FEW_ENTRIES))
     return [Exported(name, rows) for name, rows in counts.items()]
+
+
+def lines(
+    ledger: Ledger, what: Sequence[str], *, fmt: str = "csv", asked: Asked | None = None, raw: bool = False
+) -> Iterator[bytes]:
+    """The bytes of an export that is text, block by block, for whoever takes them as they come.
+
+    Until all are taken, the views are read in one transaction. Arguments are those of ``export``.
+
+    Raises:
+        UnknownNameError: there is no such dataset or table.
+        MalformedError: what was asked does not go together, or the format is no text.
+    """
+    asked = asked or Asked()
+    if document := _document(what, fmt, asked):
+        return document.make(ledger, asked)
+    (item,) = _chosen(ledger, what, fmt, asked) if len(set(what)) == 1 else (None,)
+    made = FORMATS[fmt].lines if fmt in FORMATS else None
+    if item is None or made is None:
+        texts = sorted(name for name, known in FORMATS.items() if known.lines)
+        raise MalformedError([f"without a file one table goes out, as one of {texts}; got {list(what)} as {fmt}"])
+    return _lines(ledger, item, made, asked, raw=raw)
+
+
+def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: Asked, *, raw: bool) -> Iterator[bytes]:
+    with _snapshot(ledger) as (reader, position):
+        frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
+        yield from made(Part(item, item.shown(asked), frames), Options(raw, position, position > FEW_ENTRIES))
+
+
+def _document(what: Sequence[str], fmt: str, asked: Asked) -> Document | None:
+    """The text of its own that is asked for; None where rows are."""
+    document = DOCUMENTS.get((what[0], fmt))
+    if document and (further := sorted({*what[1:], *(asked.filters - document.filters)})):
+        raise MalformedError([f"{what[0]!r} as {fmt} does not go with {further}"])
+    return document
+
+
+def _chosen(ledger: Ledger, what: Sequence[str], fmt: str, asked: Asked) -> list[Dataset]:
+    """The datasets that are asked for, which go together with the format and with what was asked."""
+    if fmt not in FORMATS:
+        raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
+    chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
+    if len(chosen) > 1 and not FORMATS[fmt].takes_many:
+        raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
+    check_filters(asked, chosen)
+    return chosen
 
 
 def format_of(what: Sequence[str], path: Path) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -51,15 +52,19 @@ class Options(NamedTuple):
     are_many: bool
 
 
-def write_csv(path: Path, parts: Sequence[Part], options: Options) -> None:
-    """One table as CSV: a line of names, empty cells for what is not known, line ends as on Unix."""
-    (part,) = parts
-    with path.open("wb") as file:
-        file.write((",".join(column.name for column in part.columns) + "\n").encode())
-        for frame in part.frames:
-            shown = with_iso_instants(frame)
-            cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in _texts(shown))
-            cells.write_csv(file, include_header=False)
+Writer = Callable[[Path, Sequence[Part], Options], None]
+Lines = Callable[[Part, Options], Iterator[bytes]]
+
+
+def csv_lines(part: Part, options: Options) -> Iterator[bytes]:
+    """A table as CSV: a line of names, empty cells for what is not known, line ends as on Unix."""
+    yield (",".join(column.name for column in part.columns) + "\n").encode()
+    for frame in part.frames:
+        shown = with_iso_instants(frame)
+        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in _texts(shown))
+        written = BytesIO()
+        cells.write_csv(written, include_header=False)
+        yield written.getvalue()
 
 
 def _texts(frame: DataFrame) -> list[str]:
@@ -79,12 +84,21 @@ def _cell(text: str, *, raw: bool) -> str:
     return cell if raw else in_cell(cell, "csv")
 
 
-def write_ndjson(path: Path, parts: Sequence[Part], options: Options) -> None:  # noqa: ARG001
-    """One table as newline-delimited JSON: an object a line."""
-    (part,) = parts
-    with path.open("wb") as file:
-        for frame in part.frames:
-            file.write(in_json(with_iso_instants(frame).write_ndjson()).encode())
+def ndjson_lines(part: Part, options: Options) -> Iterator[bytes]:  # noqa: ARG001
+    """A table as newline-delimited JSON: an object a line."""
+    for frame in part.frames:
+        yield in_json(with_iso_instants(frame).write_ndjson()).encode()
+
+
+def _in_a_file(lines: Lines) -> Writer:
+    """What writes a table of text to a file."""
+
+    def write(path: Path, parts: Sequence[Part], options: Options) -> None:
+        (part,) = parts
+        with path.open("wb") as file:
+            file.writelines(lines(part, options))
+
+    return write
 
 
 # -- Parquet -------------------------------------------------------------------------------------------------------
@@ -201,19 +215,21 @@ class Format(NamedTuple):
     """A format of files.
 
     Attributes:
-        write: writes it.
+        write: writes it to a file.
+        lines: gives its bytes, block by block, where it is text that may go elsewhere; else None.
         suffixes: of the file names by which it is known without being named.
         takes_many: whether one file holds several tables.
     """
 
-    write: Callable[[Path, Sequence[Part], Options], None]
+    write: Writer
     suffixes: tuple[str, ...]
+    lines: Lines | None = None
     takes_many: bool = False
 
 
 FORMATS: Mapping[str, Format] = {
-    "csv": Format(write_csv, (".csv",)),
-    "ndjson": Format(write_ndjson, (".ndjson", ".jsonl", ".nl")),
+    "csv": Format(_in_a_file(csv_lines), (".csv",), csv_lines),
+    "ndjson": Format(_in_a_file(ndjson_lines), (".ndjson", ".jsonl", ".nl"), ndjson_lines),
     "parquet": Format(write_parquet, (".parquet",)),
     "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), takes_many=True),
 }

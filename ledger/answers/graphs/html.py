@@ -19,9 +19,9 @@ from ledger.runtime.visible import in_markup
 _BOARD = 180  # pixels
 _SCRIPT = """(function(){
 var panel=document.querySelector('.details');
-function bar(element){return element.closest&&element.closest('[data-bar]')}
+function bar(element){return element.closest&&element.closest('[data-bar],[data-spot]')}
 function show(event){var found=bar(event.target);
-var wanted=found&&document.getElementById(found.dataset.bar);if(!wanted)return;
+var wanted=found&&document.getElementById(found.dataset.bar||found.dataset.spot);if(!wanted)return;
 panel.querySelectorAll('.shown').forEach(function(other){other.classList.remove('shown')});
 wanted.classList.add('shown');panel.classList.add('live')}
 document.addEventListener('mouseover',show);document.addEventListener('focusin',show);

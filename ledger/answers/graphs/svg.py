@@ -54,6 +54,7 @@ def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
         *_bars(page, layout, link, opponents=look.opponents),
         "</g>",
         *_beside(page, layout, link),
+        *_spots_on_top(page, layout, opponents=look.opponents),
         *_seams(page, layout),
         *_legend(page, layout, opponents=look.opponents),
         "</svg>\n",
@@ -132,13 +133,40 @@ def _rect(kind: str, middle: float, y: float, width: float) -> str:
 
 def _bars(page: Page, layout: Layout, link: Link, *, opponents: bool) -> list[str]:
     parts = [
-        _bar(bar, page.player, x, layout, link, opponents=opponents)
+        _bar(bar, page.player, x, layout, link, with_spot=opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
     ]
     return parts if page.by == "game" else parts[::-1]  # of games that overlap the newest lies on top
 
 
-def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, opponents: bool) -> str:
+def _spots_on_top(page: Page, layout: Layout, *, opponents: bool) -> list[str]:
+    """By date the opponents' ratings lie above all bars: within its own bar one would be hidden by the next."""
+    if not opponents or page.by == "game":
+        return []
+    spots = [
+        f'<g data-spot="{wording.anchor(page.player, bar)}">{_spot(bar, x, layout, wording.short(bar))}</g>'
+        for bar, x in zip(page.player.bars[::-1], layout.places[::-1], strict=True)
+        if _has_spot(bar)
+    ]
+    return ['<g aria-hidden="true">', *spots, "</g>"] if spots else []
+
+
+def _has_spot(bar: Bar) -> bool:
+    return bar.opponent_rating is not None and isfinite(bar.opponent_rating)
+
+
+def _spot(bar: Bar, x: float, layout: Layout, *further: str) -> str:
+    """The small square that is the opponent's rating, with it and *further* lines in its title."""
+    y = layout.scale.y(bar.opponent_rating or 0.0) - _SPOT / 2
+    lines = (f"Opponent's rating: {wording.points(bar.opponent_rating)}", *further)
+    title = "\n".join(map(in_markup, lines))
+    return (
+        f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5">'
+        f"<title>{title}</title></rect>"
+    )
+
+
+def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, with_spot: bool) -> str:
     y, kind = _BASE - 6.0, "bar none"
     if bar.rating is not None and isfinite(bar.rating):
         y, kind = layout.scale.y(bar.rating), f"bar fill-{wording.kind(bar)}"
@@ -151,13 +179,8 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: Layout, link: Link, *, 
         drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')
     if bar.published_list is not None:
         drawn.append(f'<path class="open" d="M{_n(x)} {_n(TOP - 9)}l3.5 4-3.5 4-3.5-4z"/>')
-    if opponents and bar.opponent_rating is not None and isfinite(bar.opponent_rating):
-        spot = layout.scale.y(bar.opponent_rating) - _SPOT / 2
-        words = f"Opponent's rating: {wording.points(bar.opponent_rating)}"
-        drawn.append(
-            f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(spot)}" width="5" height="5">'
-            f"<title>{in_markup(words)}</title></rect>"
-        )
+    if with_spot and _has_spot(bar):
+        drawn.append(_spot(bar, x, layout))
     return _symbol(bar, player, "".join(drawn), link)
 
 

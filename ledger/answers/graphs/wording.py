@@ -36,18 +36,20 @@ def counted(number: int, thing: str) -> str:
 
 
 def games_shown(page: Page) -> str:
-    """Which games are on a page: ``games 57 to 106 of 106``."""
+    """Which games are on a page: ``games 57 to 106 of 106``, ``game 1 of 1``."""
     bars = page.player.bars
     if not bars:
         return "no rated game yet"
+    if len(bars) == 1:
+        return f"game {bars[0].n:,} of {page.player.games:,}"
     return f"games {bars[-1].n:,} to {bars[0].n:,} of {page.player.games:,}"
 
 
 def days_shown(page: Page) -> str:
-    """From which day to which day the games of a page were played; empty where there are none."""
+    """From which day to which day the games of a page were played, or on which; empty where there are none."""
     bars = page.player.bars
     days = sorted(bar.ended[:10] for bar in bars)
-    return f"{days[0]} to {days[-1]}" if days else ""
+    return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def heading(page: Page) -> str:

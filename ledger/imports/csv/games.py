@@ -50,7 +50,7 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.facts.source_games import KEPT_FAULTS, Fault, frame_schema
 from ledger.imports.csv import facts, values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
-from ledger.imports.csv.header import Layout, read_header
+from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
 from ledger.imports.csv.repeats import Tally
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.csv.said import NOTHING_SAID, Table
@@ -58,7 +58,7 @@ from ledger.imports.reading import Faults, Reading, name_identity
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame, Expr, Series
 
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 
@@ -90,10 +90,8 @@ def frames(
         if given is not None and PREFIX.fullmatch(given) is None:
             raise ValueError(f"a prefix must match {PREFIX.pattern}, got {given!r}")
     rows = RowReader(stream, size, reading)
-    try:
-        layout = read_header(rows.header(), headings=table.headings)
-    except ValueError as error:
-        reading.fault_of_file(max(1, rows.line - 1), str(error))
+    layout = _layout(rows, reading, table)
+    if layout is None:
         return
     converter = _Converter(layout, key_prefix, player_namespace, table)
     for cells, broken in rows.blocks(layout):
@@ -101,6 +99,28 @@ def frames(
         reading.take(broken, faults)
         if frame.height:
             yield frame
+
+
+def _layout(rows: RowReader, reading: Reading, table: Table) -> Layout | None:
+    """What the header says, below titles that people write above it; None where there is none, told to *reading*."""
+    first, line = "", 1
+    try:
+        for number in range(TITLES + 1):
+            found = rows.header()
+            if not number:
+                first, line = found, max(1, rows.line - 1)
+            if is_header(found, headings=table.headings):
+                if number:
+                    named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
+                    reading.note(line, named)
+                first, line = found, rows.line - 1
+                break
+            if not found:
+                break
+        return read_header(first, headings=table.headings)
+    except ValueError as error:
+        reading.fault_of_file(line if first else max(1, rows.line - 1), str(error))
+        return None
 
 
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
@@ -150,6 +170,23 @@ def _is(column: Column, word: str) -> Series:
     return (column.values == word).fill_null(value=False)
 
 
+def _sums(cells: DataFrame, results: Column) -> Series:
+    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there.
+
+    A number that could be one, such as 1, is a sum where both players are missing.
+    """
+    said = {column: pl.col(column).str.strip_chars().str.len_bytes().fill_null(0) > 0 for column in cells.columns[:-1]}
+
+    def nothing(*names: str) -> Expr:
+        return ~pl.any_horizontal(pl.lit(value=False), *(said[name] for name in names if name in said))
+
+    number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)?½?\s*$").fill_null(value=False)
+    white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
+    sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)
+    sums: Series = cells.select((nothing("ended_at", "started_at") & sides & number).alias("sums"))["sums"]
+    return sums
+
+
 def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Series, nobody: Series) -> None:
     """Count the rows that are left out. Below a table stand rows of nothing but dividers, and sums."""
     nameless = unfinished & (table["white_id"].is_null() | table["black_id"].is_null())
@@ -189,6 +226,8 @@ class _Converter:
         unfinished = results.text.is_null() | _is(results, values.UNFINISHED)
         if "termination" in columns:
             unfinished |= _is(columns["termination"], values.UNTERMINATED)
+        if table["ended_at"].null_count():
+            unfinished |= _sums(cells, results)
         nobody = _is(results, values.BOTH_FORFEITED) & ~unfinished
         left_out = unfinished | nobody
         if left_out.any():

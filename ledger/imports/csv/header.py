@@ -50,6 +50,8 @@ REQUIRED = (
 )
 DELIMITERS = ",;\t"
 MAX_COLUMNS = 1_000
+TITLES = 20  # lines of words above a header that are looked through
+_NAMED = 2  # of our columns: who names so many is a header, be it a wrong one
 _LABEL = 60  # characters of a column's name in messages
 _SAID = 5  # complaints about a header
 
@@ -112,6 +114,24 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"the heading {heading!r} is given to two columns")
         found[name] = heading
     return found
+
+
+def is_header(
+    line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, headings: Mapping[str, str] | None = None
+) -> bool:
+    """Whether a line names columns, rightly or not; a title above them, or a part of one, does not.
+
+    Args:
+        line: the row.
+        columns: as of ``read_header``.
+        headings: as of ``read_header``.
+    """
+    known = _Names(columns, headings or {})
+    try:
+        fields = (next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS)
+        return any(len({known(field) for field in row} - {None}) >= _NAMED for row in fields)
+    except csv.Error:
+        return False
 
 
 def read_header(

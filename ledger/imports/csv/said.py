@@ -26,7 +26,10 @@ class Table:
     def result(self, text: str) -> str | None:
         """What a cell of the column of results means, as of ``values.result``."""
         word = values.result_word(text)
-        return self.results[word] if word in self.results else values.result(text)
+        try:
+            return self.results[word] if word in self.results else values.result(text)
+        except ValueError as error:
+            raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
 NOTHING_SAID = Table()

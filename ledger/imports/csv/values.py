@@ -13,7 +13,7 @@ from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.days import either, possible_days, year_last
+from ledger.imports.days import either, possible_days, with_whole_year, year_last
 from ledger.imports.reading import speed_class
 
 MAX_RATING = 5000
@@ -67,7 +67,9 @@ _DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
 _MOMENT = re.compile(
     r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII
 )
-_TIMED_DAY = re.compile(r"(\S+)[T ]+(\d\d?):(\d\d)(?::(\d\d))?", re.ASCII)
+_TIMED_DAY = re.compile(r"(\S+)[T ]+(\d\d?):(\d\d)(?::(\d\d))?(?:\s?([AP])M)?", re.ASCII | re.IGNORECASE)
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))  # as programs set them for a hyphen
+_NOTHING = {"", "?", "-", "–", "—"}  # what people write where there is nothing to say
 _PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGNORECASE)
 
 
@@ -78,7 +80,7 @@ def clean(text: str) -> str:
 
 def _plain(text: str, limit: int) -> str | None:
     tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
-    if tidy in {"", "?", "-"}:
+    if tidy in _NOTHING:
         return None
     if len(tidy) > limit or not is_plain_text(tidy, limit):
         raise ValueError(
@@ -122,7 +124,7 @@ def fide_number(text: str) -> str | None:
 
 def result_word(text: str) -> str:
     """A result without blanks and capitals, and with one kind of dash."""
-    return re.sub(r"\s+", "", text).casefold().replace("–", "-").replace("−", "-").replace(":", "-")
+    return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")
 
 
 def result(text: str) -> str | None:
@@ -162,7 +164,7 @@ def flag(text: str) -> bool | None:
 
 def _whole(text: str, limit: int) -> int | None:
     tidy = text.strip()
-    if tidy in {"", "?", "-"}:
+    if tidy in _NOTHING:
         return None
     match = _WHOLE.fullmatch(tidy)
     if match is None or int(match[1]) > limit:
@@ -190,7 +192,7 @@ def instant(text: str, order: str | None = None) -> str | None:
     tidy = text.strip()
     if not tidy or tidy[0] == "?":
         return None
-    if (moment := _year_last(tidy, order)) is not None:
+    if (moment := _as_people_write(tidy, order)) is not None:
         return moment
     if match := _MOMENT.fullmatch(tidy):
         fraction = (match[6] or "")[:3].ljust(3, "0")
@@ -210,28 +212,33 @@ def instant(text: str, order: str | None = None) -> str | None:
     return moment
 
 
-def _year_last(tidy: str, order: str | None) -> str | None:
-    """A day that ends with its year, with a time of the day or without; None for any other text."""
+def _as_people_write(tidy: str, order: str | None) -> str | None:
+    """A day that ends with its year, or has its month by name, with a time of the day or without; None for others."""
     timed = _TIMED_DAY.fullmatch(tidy)
-    day = timed[1] if timed else tidy
+    day = with_whole_year(timed[1] if timed else tidy, order)
     numbers = year_last(day)
-    if numbers is None:
-        return None
     possible = possible_days(day, order)
+    if numbers is None and (not possible or (len(possible[0]) < 10 if timed else _DATE.fullmatch(day))):
+        return None
     if len(possible) > 1:
         raise ValueError(either(possible))
     if not possible:
-        first, second, _ = numbers
+        assert numbers is not None
         swapped = order is not None and possible_days(day)
-        month = second if order == "dmy" else first
+        month = numbers[1] if order == "dmy" else numbers[0]
         why = f"has the month {month} with --dates {order}" if swapped else "is no day that exists"
         raise ValueError(f"{why}; correct it, or write YYYY-MM-DD")
-    if timed is None:
-        return possible[0]
+    return possible[0] if timed is None else f"{possible[0]}T{_time_of(timed)}Z"
+
+
+def _time_of(timed: re.Match[str]) -> str:
+    """The time of a day, of 24 hours or of twice twelve."""
     hour, minute, second = int(timed[2]), int(timed[3]), int(timed[4] or 0)
+    if timed[5]:
+        hour = hour % 12 + (12 if timed[5] in "pP" else 0) if 1 <= hour <= 12 else 24
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError("is no time that exists; correct it, or write the day alone")
-    return f"{possible[0]}T{hour:02}:{minute:02}:{second:02}Z"
+    return f"{hour:02}:{minute:02}:{second:02}"
 
 
 def speed(text: str) -> str | None:

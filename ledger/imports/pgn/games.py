@@ -107,7 +107,8 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """
     for draft in drafts(lines):
         if not draft.head:
-            reading.fault_of_file(1, "no PGN tag in the whole file: give PGN, Lichess NDJSON, JSON lines or CSV")
+            what = "no PGN tag in the whole file" if reading.bytes_read else "the file is empty"
+            reading.fault_of_file(1, f"{what}: give PGN, Lichess NDJSON, JSON lines or CSV")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")

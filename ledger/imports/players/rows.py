@@ -16,6 +16,7 @@ from ledger.facts.source_players import player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_numbers, plain_whole
+from ledger.imports.days import SAY_ORDER
 from ledger.imports.reading import Faults, name_identity
 from ledger.runtime.lazy import pl
 
@@ -80,6 +81,14 @@ def _identity(text: str) -> str | None:
     return spelt(tidy) if ":" in tidy else f"id:{tidy}"
 
 
+def _day(text: str) -> str | None:
+    """A day or an instant; nobody can say here which number of 04/05/2024 comes first."""
+    try:
+        return values.instant(text)
+    except ValueError as error:
+        raise ValueError(str(error).removesuffix(SAY_ORDER)) from None
+
+
 def _kept(pattern: str) -> Callable[[Series], Series]:
     """The texts that match, and so are as they should be."""
 
@@ -106,7 +115,7 @@ def _plan() -> _Plan:
         "name": (Meaning(values.name), _plain_names),
         "standing": (Meaning(standing), None),
         "birth_year": (Meaning(birth_year, pl.Int32), plain_whole(1700, 2200)),
-        "since": (Meaning(values.instant), None),
+        "since": (Meaning(_day), None),
         "rating": (points, _plain_decimals),
         "games": (Meaning(whole_number(0, MAX_GAMES), pl.Int32), plain_whole(0, MAX_GAMES)),
         "deviation": (points, _plain_decimals),

@@ -173,12 +173,15 @@ def _day(days: Days, otherwise: str | None, number: int) -> str | None:
 
 
 def _speed(header: Header, reading: Reading) -> str | None:
-    try:
-        return header.speed()
-    except ValueError as error:
-        line, given = header.records["222"]
-        reading.note(line, f"222 {error}; got {given.strip()[:80]!r}: not used")
-        return None
+    """The speed class of the coded time control (222), or else of the one in words (122)."""
+    for record, speed in (("222", header.speed), ("122", header.speed_in_words)):
+        try:
+            if found := speed():
+                return found
+        except ValueError as error:
+            line, given = header.records[record]
+            reading.note(line, f"{record} {error}; got {given.strip()[:80]!r}: not used")
+    return None
 
 
 def _source_game(game: Pairing, name: str | None, began: str | None, day: str, speed: str | None) -> SourceGame:

@@ -12,15 +12,16 @@ from collections import Counter
 import attrs
 
 from ledger.imports.csv.values import time_control
-from ledger.imports.days import either, possible_days
+from ledger.imports.days import CENTURY, either, possible_days
 from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
 from ledger.imports.trf.player_lines import FIRST_ROUND, ROUND_WIDTH, decoded
+from ledger.imports.trf.time_controls import speed_in_words
 
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "162", "222"})
-_KNOWN = _READ | {*UNIQUE, "102", "112", "122", "142", "152", "172", "182", "192", "202", "212"}
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222"})
+_KNOWN = _READ | {*UNIQUE, "102", "112", "142", "152", "172", "182", "192", "202", "212"}
 _SAID = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
@@ -30,7 +31,6 @@ _FORMATS = (
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 _SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
-_CENTURY = 70  # a year of two digits from here on is one of 1900, where the tournament's days do not say
 
 
 @attrs.define
@@ -87,6 +87,14 @@ class Header:
         handicap = _HANDICAP.fullmatch(given)
         speeds = [time_control(part) for part in (handicap.groups() if handicap else (given,))]
         return max((speed for speed in speeds if speed), key=_SPEEDS.index, default=None)
+
+    def speed_in_words(self) -> str | None:
+        """The speed class of the time control in words (122); None where there is none.
+
+        Raises:
+            ValueError: it has no meaning that is plain.
+        """
+        return speed_in_words(self.text("122"))
 
     def words_passed_over(self) -> str:
         """Which lines were passed over, and how many of each."""
@@ -176,7 +184,7 @@ def _round_day(cell: str, near: str | None) -> str | None:
     match = _SHORT_YEAR.fullmatch(cell)
     if match:
         years = [f"{century}{match[1]}" for century in ("19", "20", "21")]
-        usual = years[0] if int(match[1]) >= _CENTURY else years[1]
+        usual = years[0] if int(match[1]) >= CENTURY else years[1]
         year = min(years, key=lambda year: abs(int(year) - int(near[:4]))) if near else usual
         cell = f"{year}/{match[3]}/{match[4]}"
     days = possible_days(cell)

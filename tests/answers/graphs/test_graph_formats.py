@@ -20,7 +20,7 @@ from ledger.answers.graphs import html, json_form, lichess, png, svg, vega_lite
 from ledger.answers.graphs.bars import Page
 from ledger.answers.graphs.layout import LEFT, TOP, lay_out, scale_of
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.graphs.wording import details, kind, summary
+from ledger.answers.graphs.wording import days_shown, details, games_shown, kind, short, summary
 from ledger.facts.class_schemas import class_schema
 from ledger.runtime.visible import visible
 from tests.kit import graph_pages
@@ -157,6 +157,24 @@ def test_by_date_a_months_tick_stands_in_its_middle_and_the_latest_at_the_left()
     assert layout.places[1] == layout.places[2]  # on one day they lie upon each other
     assert march < layout.places[0] < february < january < layout.places[1]
     assert (march + february) / 2 == pytest.approx(layout.places[0], abs=(february - march) / 15)
+
+
+def test_by_date_no_bar_hides_the_rating_of_an_opponent() -> None:
+    page = page_with(player_bars([bar(n) for n in (3, 2, 1)]), by="date")  # on one day
+    picture = ET.fromstring(svg.draw(page, Look(opponents=True)))
+    drawn = [element.get("class") for element in picture.iter(f"{SVG}rect")]
+    assert drawn.count("hit") == 3
+    assert drawn.index("spot") > len(drawn) - drawn[::-1].index("hit")
+    spots = [element for element in picture.iter() if element.get("data-spot")]
+    assert [spot.get("data-spot") for spot in spots] == [f"g{page.player.player}-{n}" for n in (1, 2, 3)]
+    assert spots[0][0].findtext(f"{SVG}title") == f"Opponent's rating: 1400\n{short(page.player.bars[-1])}"
+    assert "closest('[data-bar],[data-spot]')" in html.draw(page)
+
+
+def test_one_game_has_its_number_and_its_day() -> None:
+    page = page_with(player_bars([bar(1)]))
+    assert [label.text for label in lay_out(page, opponents=False).labels] == ["1"]
+    assert (games_shown(page), days_shown(page)) == ("game 1 of 1", page.player.bars[0].ended[:10])
 
 
 def test_the_scale_holds_every_rating_between_round_lines() -> None:
