@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from ledger.audit.reader import (
     verify_names,
     verify_texts,
 )
+from ledger.audit.reader.files import translated
 from ledger.errors import CorruptError, LedgerError, StorageError
 from tests.kit.raw_journals import (
     body_of,
@@ -123,6 +125,27 @@ def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.Mo
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StorageError, match="locked"):
             verify_journal(str(path))
+
+
+def test_a_full_disk_is_no_damage(six_hundred_games: Path) -> None:
+    """No log can be made beside the file, and files of logs may not grow: what is there is still proven."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    head = raw_head(six_hundred_games)
+    with closing(sqlite3.connect(six_hundred_games)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+        verdict = verify_journal(str(six_hundred_games))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (verdict.head, verdict.falsehoods) == (head, ())
+
+
+def test_what_the_disk_refuses_to_read_is_not_called_false(ten_games: Path) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_READ"
+    with pytest.raises(StorageError, match=r"cannot be read \(disk I/O error\): the disk"), translated(str(ten_games)):
+        raise error
 
 
 def test_a_missing_journal_table_is_corrupt(ten_games: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
@@ -45,7 +46,20 @@ def test_pools_are_listed_and_a_new_one_is_named(empty_club: Path, capsys: pytes
         "next_since": None, "players": 0, "rated_games": 0,
     }  # fmt: skip
     assert main(["ratings", str(empty_club)]) == 0
-    assert "there are players in: blitz" in capsys.readouterr().err
+    assert "nobody in this pool 'standard'; there are players in: blitz" in capsys.readouterr().err
+    assert main(["ratings", str(empty_club), "--pool", "blitz", "--at", "1999-01-01"]) == 0
+    assert "nobody in this ranking of 'blitz'; there are players in: blitz" in capsys.readouterr().err
+
+
+def test_a_pool_whose_scheme_gives_nobody_a_rating_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (games := tmp_path / "games.csv").write_text(CSV)
+    assert main(["init", db := str(tmp_path / "our club.db"), "--scheme", "fide"]) == 0
+    assert main(["import", db, str(games)]) == 0
+    assert main(["ratings", db]) == 0
+    said = capsys.readouterr().err
+    assert "of its 2 players nobody has enough games, or nobody has a rating by the rules of 'fide'" in said
+    adopt = next(part for part in said.split("'scheme adopt")[1:]).partition("from_shown=true'")[0]
+    assert main(["scheme", "adopt", *shlex.split(f"{adopt}from_shown=true")]) == 0
 
 
 def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(

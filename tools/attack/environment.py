@@ -95,7 +95,7 @@ def full_disks(history: History) -> Iterator[Attack]:
     for limit in sorted({0, 4_096, *(size + pages * 4_096 for size in sizes for pages in (0, 1, 3, 8))}):
         yield Attack(
             f"no file may grow over {limit} bytes", history.last, _nothing, (*READING, *WRITING),
-            circumstances=Circumstances(largest_file=limit), refusal=FULL, audit_codes=(3, REFUSED),
+            circumstances=Circumstances(largest_file=limit), refusal=FULL, audit_codes=(REFUSED,),
         )  # fmt: skip
 
 

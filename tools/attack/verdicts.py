@@ -240,7 +240,8 @@ class _Play:
 
     def _audit(self, done: Done) -> Iterator[str]:
         faults = self._judge.truth.faults(self._db)
-        if not faults and done.code != TRUE and not self._is_justified(done):
+        allowed = self._is_justified(done) and (done.code != FALSE or FALSE in self._attack.audit_codes)
+        if not faults and done.code != TRUE and not allowed:
             yield f"the audit cries, though everything follows: {_brief(done)}"
         elif faults and done.code == TRUE:
             yield f"says TRUE, though {'; '.join(faults)}"

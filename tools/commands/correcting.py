@@ -6,6 +6,7 @@ What a verb means, and whether it may be, is the library's business: the verbs a
 from __future__ import annotations
 
 from collections.abc import Callable
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -22,7 +23,7 @@ from ledger.runtime.ledger_files import beside
 from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
-from . import DB, REFUSED, confirmed, level
+from . import DB, REFUSED, bring_level, confirmed, level
 from .identifying import identifying, token_given
 from .previewing import check_seen, preview
 
@@ -103,7 +104,8 @@ def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> 
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
     if alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
-    output.answer(f"proposal {number} is open: 'correct {ledger.path} preview {number}' shows what it would move")
+    preview = f"correct {quote(str(ledger.path))} preview {number}"
+    output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
 
 
 @correct.command()
@@ -234,7 +236,7 @@ def _decision(name: str, decision: Decision, words: str) -> click.Command:
             if decision is Decision.APPROVED:
                 seen = check_seen(ledger, number, seen)
             receipts = ledger.decide(number, decision, by=by, token=token, reason=reason, seen=seen)
-            ledger.level()
+            bring_level(ledger)
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import floor
+from shlex import quote
 
 import click
 
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.ledger import Ledger
 
 from .. import limits, output
 from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
@@ -56,10 +58,24 @@ def ratings(
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         rows = ranking_in_full(ledger, wanted, details=details)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
-        filled = [] if rows else [row["pool"] for row in pools_of(ledger) if row["players"]]
-        if filled:
-            where = "ranking" if at or active_days else "pool"
-            output.remark(f"nobody in this {where}; there are players in: {', '.join(filled)}")
+        if not rows:
+            _say_why_empty(ledger, ledger.pool(pool).name, by_time=bool(at or active_days))
+
+
+def _say_why_empty(ledger: Ledger, name: str, *, by_time: bool) -> None:
+    """Say where there are players, or why none of this pool has a place."""
+    filled = {row["pool"]: row for row in pools_of(ledger) if row["players"]}
+    if filled and (by_time or name not in filled):
+        where = f"ranking of {name!r}" if name in filled else f"pool {name!r}"
+        output.remark(f"nobody in this {where}; there are players in: {', '.join(filled)}")
+    elif filled:
+        pool, scheme = filled[name], filled[name]["scheme"]
+        output.remark(
+            f"nobody in pool {name!r} has a place: of its {pool['players']:,} players nobody has enough games, or "
+            f"nobody has a rating by the rules of {scheme!r}. Ratings come in by 'players import' or 'player set "
+            f"--rating'; so that players begin with those that sources show: 'scheme adopt {quote(str(ledger.path))} "
+            f"--pool {quote(name)} --scheme {scheme} --from 1900-01-01 --set from_shown=true'"
+        )
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:

@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
-from . import DB, POOL, REFUSED, check_pool
+from . import DB, POOL, REFUSED, bring_level, check_pool
 from .identifying import recorder, recording_token
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
@@ -65,7 +65,7 @@ def record(
         chosen = pool or ledger.first_scheme().pool
         check_pool(ledger, chosen, is_new=False)
         who = recorder(ledger, actor)
-        ledger.level()
+        bring_level(ledger)
         words = _told(ledger, given)
         players = _players(ledger, given, is_new=new)
         game = game_by_hand(words, *players)

@@ -1,7 +1,8 @@
 """Holding a ledger file open to be verified: read-only, in one snapshot, with errors turned into ours. No hashing.
 
-A file that cannot be opened as it stands, because its folder may not be written, is read as a fixed file; where a log
-lies beside it that only a writer could fold in, file and log are copied to a temporary folder and read there.
+A file that cannot be opened as it stands, because its folder may not be written or its disk is full, is read as a
+fixed file; where a log lies beside it that only a writer could fold in, file and log are copied to a temporary folder
+and read there.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ RESTORE = "restore the file from a copy whose head is known"
 
 # SQLite's own words may quote damaged bytes, which Python then cannot decode.
 READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-_NO_LOG_CAN_BE_MADE = {"SQLITE_CANTOPEN", "SQLITE_READONLY"}
+_DISK = "SQLITE_IOERR"
+_CUT_OFF = "SQLITE_IOERR_SHORT_READ"  # a file that ends before what it says it holds
+_NO_LOG_CAN_BE_MADE = {"SQLITE_CANTOPEN", "SQLITE_READONLY", _DISK}
 _OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_NOMEM"}
 
 
@@ -122,7 +125,7 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
     """Turn what SQLite raises about *path* into ours, with what to do.
 
     Raises:
-        StorageError: the system refused: locked, no rights, no memory.
+        StorageError: the system refused: locked, no rights, no memory, a disk that is full or failing.
         CorruptError: anything else, for our statements are right.
     """
     try:
@@ -136,6 +139,9 @@ def _translated(path: str, error: Exception, remedy: str) -> LedgerError:
         return CorruptError(path, 0, f"is not an SQLite database, or its first page was overwritten; {remedy}")
     if primary_code(error) in _OF_THE_SYSTEM:
         return StorageError(path, f"cannot be read ({one_line(error)}); check its rights and what locks it")
+    if primary_code(error) == _DISK and getattr(error, "sqlite_errorname", "") != _CUT_OFF:
+        way_out = "the disk refused (full, over quota, or failing), which says nothing of what it holds; make room"
+        return StorageError(path, f"cannot be read ({one_line(error)}): {way_out}")
     return CorruptError(path, 0, f"cannot be read ({one_line(error)}): it is damaged; {remedy}")
 
 
