@@ -192,10 +192,8 @@ class Registry:
         actor = self.recorder(token, actor)
         self.level()
         since = since or instant_text(self.now_ms(), Precision.DAY)
-        problems: list[str] = []
-        events: list[Event] = []
-        acting: list[pasts.Beginning] = []
-        until: str | None = None
+        problems, events = list[str](), list[Event]()
+        acting, until = list[pasts.Beginning](), None
         with _named(problems):
             if birth_year is not None and not self._is_born_in(player, birth_year):
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
