@@ -32,12 +32,14 @@ class Fact(NamedTuple):
         cls: its class.
         facts: its fields as plain values; those that say nothing are left out.
         annulled_by: the proposal that annulled it; None while it stands.
+        told: its fields before all corrections, with what supplements told.
     """
 
     entry: int
     cls: type[Event]
     facts: Mapping[str, Any]
     annulled_by: int | None
+    told: Mapping[str, Any]
 
 
 class HypotheticalFacts:
@@ -80,11 +82,11 @@ class HypotheticalFacts:
         if isinstance(event, GameRecorded):
             rows = rows_at(self._connection, [stored.position])
             if not rows:  # recorded in a transaction that the views cannot know yet
-                return Fact(stored.position, type(event), {}, None)
+                return Fact(stored.position, type(event), {}, None, {})
             facts = recorded_facts(self._connection, rows, self._names)[0]
             if not self._further and stands.annulled is None:
                 annulled_by = rows[0]["voided_by"]  # all games of a player or tournament may be annulled
-        return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by)
+        return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
         """The event that a fact would be.
