@@ -207,7 +207,7 @@ def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, game_book.rated_games()) == [
+        assert plan(ledger.views.connection, game_book.rated_games(ledger.pool("standard"))) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
