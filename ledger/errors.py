@@ -68,17 +68,16 @@ class ConflictError(RejectedError):
         given: its value in the refused entry; None where that has none.
     """
 
-    def __init__(self, key: str, field: str, stored: object, given: object) -> None:
+    def __init__(self, key: str, field: str, stored: object, given: object, message: str | None = None) -> None:
         self.field = field
         self.stored = stored
         self.given = given
-        super().__init__(
-            f"exists-with-different-{field.replace('_', '-')}",
-            key,
+        usual = (
             f"{key!r} was recorded {_compared(field, stored, given)}; "
             "what is recorded stays: find out which of the two is right, and where the recorded one is wrong, propose "
-            "to correct it by 'correct'",
+            "to correct it by 'correct'"
         )
+        super().__init__(f"exists-with-different-{field.replace('_', '-')}", key, message or usual)
 
 
 class PublicationError(RejectedError):

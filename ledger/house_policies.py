@@ -121,11 +121,6 @@ class HousePolicies:
         """
         return settings_in(policy, self.row_at(policy, instant))
 
-    def four_eyes_are_on(self) -> bool:
-        """Whether what is recorded next needs four eyes."""
-        self.level()
-        return in_force(self._policies(), self.journal.size() + 1).on
-
     def _policies(self) -> Policies:
         with reading(self.views().path):
             return stored_policies(self.views().connection)

@@ -208,6 +208,7 @@ class Ledger(RawReads):
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""
         pasts.judge(lambda: self.views.connection, self.pools, event)
+        self._standing.refuse_meeting(event)
 
     def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
         return self._noted(self._recorder.append_judged(gate, actor))
@@ -220,7 +221,7 @@ class Ledger(RawReads):
 
     def register(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, actor: str = DEFAULT_ACTOR,
+        birth_year: int | None = None, actor: str = DEFAULT_ACTOR, token: str | None = None,
     ) -> int:  # fmt: skip
         """Register a player and return the player number; one who is registered already keeps it.
 
@@ -230,7 +231,8 @@ class Ledger(RawReads):
             StorageError: the people file and the journal do not belong together.
         """
         return self.registry.add(
-            identity, name, standing=standing, declared_rating=declared_rating, birth_year=birth_year, actor=actor
+            identity, name, standing=standing, declared_rating=declared_rating, birth_year=birth_year, actor=actor,
+            token=token,
         ).player
 
     @property
@@ -239,6 +241,7 @@ class Ledger(RawReads):
         return Registry(
             self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
             lambda: self.first_scheme().pool, self.now_ms,
+            lambda token, actor: self.tokens.recorder(token, actor, DEFAULT_ACTOR),
         )  # fmt: skip
 
     @property
@@ -259,18 +262,18 @@ class Ledger(RawReads):
         """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
         return HousePolicies(self.journal, self._append_judged, self.level, lambda: self.views, lambda: self.tokens)
 
-    def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR) -> bool:
+    def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
         """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
-        return self.registry.rename(player, name, actor=actor).recorded
+        return self.registry.rename(player, name, actor=actor, token=token).recorded
 
     def erase(self, player: int, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
         """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
-        return self.registry.erase(player, actor=self.tokens.recorder(token, actor, DEFAULT_ACTOR))
+        return self.registry.erase(player, actor=actor, token=token)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
-        record_alike: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
-        advance: Callable[[int], None] = lambda _: None,
+        record_alike: bool = False, actor: str = "import", token: str | None = None,
+        faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:  # fmt: skip
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -280,6 +283,7 @@ class Ledger(RawReads):
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: what looks like a game that is known under another key is another game.
             actor: who imports.
+            token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
 
@@ -287,6 +291,7 @@ class Ledger(RawReads):
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        actor = self.tokens.recorder(token, actor, "import")
         if self._standing.any_corrected():
             self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt

@@ -68,6 +68,7 @@ class Registry:
         pools: the pools, where the views are level.
         first_pool: name of the ledger's first pool.
         now_ms: milliseconds since 1970.
+        recorder: who records, by a token and the name that was given; refuses for want of a right.
     """
 
     journal: Journal
@@ -78,10 +79,11 @@ class Registry:
     pools: Callable[[], list[Pool]]
     first_pool: Callable[[], str]
     now_ms: Callable[[], int]
+    recorder: Callable[[str | None, str], str]
 
     def add(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, past: Past | None = None, actor: str,
+        birth_year: int | None = None, past: Past | None = None, actor: str, token: str | None = None,
     ) -> Learnt:  # fmt: skip
         """Register a player, with a past where there is one; who is registered already keeps number and name.
 
@@ -93,6 +95,7 @@ class Registry:
             RejectedError: the identity was registered with something else, or the past comes after the first game.
             StorageError: the people file and the journal do not belong together.
         """
+        actor = self.recorder(token, actor)
         problems = person_faults(identity, name)
         with _named(problems):
             PlayerRegistered(
@@ -125,7 +128,7 @@ class Registry:
         called = person.name if numbered.renamed else None
         return Learnt(person.player, sum(not receipt.duplicate for receipt in receipts), name=called)
 
-    def rename(self, player: int, name: str, *, actor: str) -> Renamed:
+    def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
         """Give a player another name: spelt right, or a first one where only a number was known.
 
         The identity stays, and so do games and ratings. The earlier name is forgotten. A player who bears the name
@@ -136,6 +139,7 @@ class Registry:
             RejectedError: nobody is registered under the number, or who it was is erased.
             StorageError: the people file and the journal do not belong together.
         """
+        actor = self.recorder(token, actor)
         if problems := name_faults(name):
             raise MalformedError(problems)
         return renaming.rename(self.journal, self.names.file, player, name, actor=actor, clock_ms=self.now_ms)
@@ -147,7 +151,7 @@ class Registry:
         self.level()
         return stored_merges.numbers_of(self.views().connection, player)
 
-    def erase(self, player: int, *, actor: str) -> bool:
+    def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
         """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
 
         Games and ratings stay under the numbers; the journal says that somebody was erased, never who.
@@ -159,12 +163,14 @@ class Registry:
             RejectedError: this machine's clock is behind the journal; nobody was forgotten.
             StorageError: a file refuses, another process reads the people file, or it still tells who it is.
         """
+        actor = self.recorder(token, actor)
         players = self.same_person(player)
         return erasing.erase_all(self.journal, self.names.file, players, actor=actor, clock_ms=self.now_ms)
 
     def learn(
         self, player: int, *, standing: Standing | None = None, declared_rating: int | None = None,
         birth_year: int | None = None, past: Past | None = None, since: str | None = None, actor: str,
+        token: str | None = None,
     ) -> Learnt:  # fmt: skip
         """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
 
@@ -176,18 +182,18 @@ class Registry:
             past: what a list says; it has an instant of its own.
             since: an instant; today where none is given.
             actor: who tells.
+            token: what proves it, where somebody holds the role of a recorder.
 
         Raises:
             MalformedError: a value is none that the journal may hold.
             RejectedError: nobody is registered under the number, something else is known already, or the rating to
                 begin with holds from a day after the first game, so that it could not act.
         """
+        actor = self.recorder(token, actor)
         self.level()
         since = since or instant_text(self.now_ms(), Precision.DAY)
-        problems: list[str] = []
-        events: list[Event] = []
-        acting: list[pasts.Beginning] = []
-        until: str | None = None
+        problems, events = list[str](), list[Event]()
+        acting, until = list[pasts.Beginning](), None
         with _named(problems):
             if birth_year is not None and not self._is_born_in(player, birth_year):
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
@@ -257,8 +263,8 @@ class Registry:
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,
-        source: str | None = None, actor: str, faults_so_far: Callable[[], int] = lambda: 0,
-        advance: Callable[[int], None] = lambda _: None,
+        source: str | None = None, actor: str, token: str | None = None,
+        faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
     ) -> PlayersReport:  # fmt: skip
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
@@ -268,6 +274,7 @@ class Registry:
             since: from when these hold, where a row does not tell; None: from the beginning.
             source: name of the list.
             actor: who imports.
+            token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found.
             advance: called with the number of players of each frame that was read.
 
@@ -277,6 +284,7 @@ class Registry:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        actor = self.recorder(token, actor)
         self.level()
         wanted = pool or self.first_pool()
         found = {known.name: known for known in self.pools()}

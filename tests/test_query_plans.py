@@ -47,6 +47,9 @@ HOT_PLANS = {
     "row at an instant": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
+    "numbers of games": [
+        "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n<?)", BY_GAME_NUMBER.format("theirs"),
+    ],
     "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
     "waiting games": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
     "latest end": [
@@ -204,7 +207,7 @@ def test_the_first_and_the_last_place_are_read_from_an_end_of_the_index_however_
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, game_book.rated_games()) == [
+        assert plan(ledger.views.connection, game_book.rated_games(ledger.pool("standard"))) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
@@ -336,7 +339,7 @@ def ask(ledger: Ledger) -> None:
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
         "corrected games": (f'["game:{corrected}"]',), "corrected sides": (1, 1), "any proposal": (),
         "placed sides": (1, 1), "page of a graph": (1, 1, 1, 50), "opponents of a page": (1, 1, 1, 50),
-        "games between": (1, 1, -(2**62), 2**62),
+        "games between": (1, 1, -(2**62), 2**62), "numbers of games": (1, 1, 50),
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.runtime.lazy import tabulate
+from ledger.runtime.own_files import refuse_own_files
 from ledger.runtime.visible import in_cell, in_json, json_escape, visible
 
 Row = dict[str, Any]
@@ -371,8 +372,11 @@ def save(path: Path, content: bytes) -> None:
     """Write a file that the user asked for.
 
     Raises:
+        StorageError: it is a file of a ledger, of the command's own one or of another.
         OSError: it cannot be written; ``filename`` says which, also where a device is full.
     """
+    context = click.get_current_context(silent=True)
+    refuse_own_files(path, None if context is None else context.params.get("db_path"))
     try:
         path.write_bytes(content)
     except OSError as reason:

@@ -14,7 +14,7 @@ from ledger.journal import listing
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 
-_RESULT = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
+RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
 
 
 class FinalBoard(NamedTuple):
@@ -84,4 +84,4 @@ def _title(ledger: Ledger, position: int) -> str:
     row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
     assert row is not None
     called = names(ledger, {row["white"], row["black"]})
-    return f"{called[row['white']]} - {called[row['black']]} {_RESULT[row['outcome']]}, {row['ended_at'][:10]}"
+    return f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"

@@ -18,6 +18,7 @@ from ledger.book.table_docs import TableDoc
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import sqlite_utils
 
 OURS = "rating-ledger"
 
@@ -146,8 +147,7 @@ def _exported(ledger: Ledger, path: Path) -> dict[str, TableDoc]:
     if not path.is_file():
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
-        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        stored = {name: [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')] for name in names}
+        stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
     known = {*PREPARED, *tables_described(ledger)}
     found = {}
     for name in sorted(known.intersection(stored)):

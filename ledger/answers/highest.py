@@ -25,7 +25,10 @@ _ERAS = """
 SELECT era, max(n) AS n, highest, highest_n, lowest, lowest_n FROM highest_lowest
 WHERE pool = ?1 AND player = ?2 AND n <= ?3 GROUP BY era ORDER BY era DESC
 """
-_BESTS = "SELECT n FROM bests WHERE pool = ?1 AND player = ?2 AND n <= ?3 AND half_points = ?4 ORDER BY {} LIMIT ?5"
+_BESTS = """
+SELECT n, opponent_rating_before FROM bests
+WHERE pool = ?1 AND player = ?2 AND n <= ?3 AND half_points = ?4 ORDER BY {} LIMIT ?5
+"""
 _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order in ("DESC", "ASC"))
 
 
@@ -44,9 +47,10 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     Returns:
         ``what`` is ``highest``, ``lowest``, ``best win`` or ``worst loss``; ``place`` counts from 1, the present scheme
         first, then the ones before; ``scheme`` gave the rating, and ``other_system`` is true where another scheme holds
-        for the player now. The rest tells of the game. Highest and lowest count from 50 rated games on and are in force
-        from ``in_force`` on; a highest rating that a player came with has no game, and ``scheme`` is the list that it
-        stood on.
+        for the player now. The rest tells of the game; ``opponent_rating_before`` of a newcomer is the rating with
+        which the formula reckoned, and who was unrated is among neither wins nor losses. Highest and lowest count from
+        50 rated games on and are in force from ``in_force`` on; a highest rating that a player came with has no game,
+        and ``scheme`` is the list that it stood on.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without these read models.
@@ -59,7 +63,7 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     present = rated_by.eras[sides.era(n) if n else 0].scheme.name
     found = [*_extremes(ledger, rated_by, person, n), *_best_games(ledger, rated_by, person, n)]
     rows = []
-    for what, place, game, rating, scheme in found:
+    for what, place, game, rating, scheme, opponents in found:
         name = scheme or rated_by.eras[sides.era(game)].scheme.name
         shown = sides.shown(game)
         rows.append(
@@ -70,13 +74,20 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
                 "other_system": name != present,
                 **shown,
                 "rating": shown["rating"] if rating is None else rating,
+                "opponent_rating_before": _or(shown["opponent_rating_before"], opponents),
                 "in_force": shown["in_force"] if game else _seeded_on(ledger, rated_by, person),
             }
         )
     return rows
 
 
-_Found = tuple[str, int, int, float | None, str | None]  # what, place, game, rating, list that it comes from
+# What, place, game, rating, list that it comes from, the rating by which the opponent's place among the best is.
+_Found = tuple[str, int, int, float | None, str | None, float | None]
+
+
+def _or(rating: float | None, reckoned: float | None) -> float | None:
+    """The rating in force or, of a newcomer who had none, that with which the formula reckoned."""
+    return reckoned if rating is None else rating
 
 
 def _extremes(ledger: Ledger, pool: Pool, person: Person, n: int) -> Iterator[_Found]:
@@ -84,19 +95,19 @@ def _extremes(ledger: Ledger, pool: Pool, person: Person, n: int) -> Iterator[_F
     for what in ("highest", "lowest"):
         reached = [row for row in eras if row[f"{what}_n"]]
         for place, row in enumerate(reached, 1):
-            yield what, place, row[f"{what}_n"], row[what], None
+            yield what, place, row[f"{what}_n"], row[what], None, None
         if what == "highest":
             listed = _list_of(ledger, pool, person)
             highest = None if listed is None else highest_of(listed.seed)
             if listed is not None and highest is not None:
-                yield what, len(reached) + 1, 0, highest, listed.source or "seed"
+                yield what, len(reached) + 1, 0, highest, listed.source or "seed", None
 
 
 def _best_games(ledger: Ledger, pool: Pool, person: Person, n: int) -> Iterator[_Found]:
     for what, query, half_points in (("best win", _WINS, 2), ("worst loss", _LOSSES, 0)):
         arguments = (pool.pool, person.player, n, half_points, bests.PLACES)
         for place, row in enumerate(queries.dictionaries(ledger.views.connection, query, arguments), 1):
-            yield what, place, row["n"], None, None
+            yield what, place, row["n"], None, None, row["opponent_rating_before"]
 
 
 def _list_of(ledger: Ledger, pool: Pool, person: Person) -> Any:

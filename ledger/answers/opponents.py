@@ -9,28 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor, fsum, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from ledger.answers.classes import class_of
-from ledger.answers.graphs import pages
-from ledger.answers.graphs.bars import PAGE, Bar
+from ledger.answers.graphs.bars import PAGE
+from ledger.answers.player_games import last_row
 from ledger.answers.read_models import games_until
-from ledger.answers.wording import shown
+from ledger.answers.wording import RESULT, names, shown
 from ledger.book.policies import CLASSES
 from ledger.book.stored_policies import stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerStates
 
 Row = dict[str, Any]
-RESULTS = ("win", "draw", "loss")
+COLOURS = ("white", "black")  # by the code of the history
 # By how many points the opponent's rating was higher than the player's: the lower ends of the bands, and their names.
 _BANDS = (
     (200.0, "200 or more above"), (100.0, "100 to 199 above"), (0.0, "0 to 99 above"), (-100.0, "1 to 100 below"),
     (-200.0, "101 to 200 below"), (float("-inf"), "more than 200 below"),
 )  # fmt: skip
 UNKNOWN = "unknown"
+
+
+class Played(NamedTuple):
+    """A rated game of a player: its number and position, the result in half-points, both ratings after it, points."""
+
+    n: int
+    game: int
+    colour: int
+    half_points: int
+    opponent: int
+    rating: float | None
+    opponent_rating: float | None
 
 
 def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
@@ -49,16 +63,16 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
     """
-    bars = _bars(ledger, person, pool, at)
+    played = _played(ledger, person, pool, at)
     rows = []
-    for start in range(0, len(bars), PAGE):
-        batch = bars[start : start + PAGE]
+    for start in range(0, len(played), PAGE):
+        batch = played[start : start + PAGE]
         rows.append({
             "page": None if at is not None else start // PAGE + 1,
             "first_n": batch[-1].n,
             "last_n": batch[0].n,
-            "first_date": batch[-1].ended,
-            "last_date": batch[0].ended,
+            "first_date": _recorded(ledger, batch[-1])["ended_at"],
+            "last_date": _recorded(ledger, batch[0])["ended_at"],
             **_numbers(batch),
         })  # fmt: skip
     return rows
@@ -66,10 +80,9 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
 
 def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
     """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
-    bars = _bars(ledger, person, pool, at)
-    groups = (("white", [bar for bar in bars if bar.colour == "white"]),
-              ("black", [bar for bar in bars if bar.colour == "black"]), ("both", bars))  # fmt: skip
-    return [{"colour": colour, **_numbers(group)} for colour, group in groups]
+    played = _played(ledger, person, pool, at)
+    groups = {colour: [game for game in played if game.colour == place] for place, colour in enumerate(COLOURS)}
+    return [{"colour": colour, **_numbers(group)} for colour, group in {**groups, "both": played}.items()]
 
 
 def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
@@ -81,12 +94,12 @@ def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: 
         today or at *at* (``class``). Games in which a rating is missing stand under ``unknown``. Empty bands are left
         out.
     """
-    bars = _bars(ledger, person, pool, at)
+    played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
-    names = [name for _, name in _BANDS]
-    bands = _grouped("difference", bars, _band, names)
-    return bands + _grouped("class", bars, lambda bar: _class(bar, settings), [f"class {letter}" for letter in "ABCD"])
+    bands = _grouped("difference", played, _band, [name for _, name in _BANDS])
+    classes = [f"class {letter}" for letter in "ABCD"]
+    return bands + _grouped("class", played, lambda game: _class(game, settings), classes)
 
 
 def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> Row:
@@ -105,62 +118,96 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
     Raises:
         UnknownNameError: the player has no rated game in the pool, or none against that opponent.
     """
-    met = [bar for bar in _bars(ledger, person, pool, None) if bar.opponent_player == opponent.player]
+    met = [game for game in _played(ledger, person, pool, None) if game.opponent == opponent.player]
     if not met:
         hint = f"'games' shows whom {shown(person)} has met"
         raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
-    colours = {colour: [bar for bar in met if bar.colour == colour] for colour in ("white", "black")}
-    columns = ("n", "game", "ended", "colour", "result", "time_loss", "rating", "opponent_rating", "tournament")
+    colours = [[game for game in met if game.colour == place] for place, _ in enumerate(COLOURS)]
     return {
         "opponent": opponent.player,
-        "opponent_name": met[0].opponent,
+        "opponent_name": names(ledger, {opponent.player})[opponent.player],
         **_results(met),
-        "with_white": _results(colours["white"]),
-        "with_black": _results(colours["black"]),
-        "games": [{name: getattr(bar, name) for name in columns} for bar in met],
+        "with_white": _results(colours[0]),
+        "with_black": _results(colours[1]),
+        "games": [_shown(ledger, game) for game in met],
     }
 
 
-def _bars(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[Bar]:
-    """A player's rated games, newest first."""
-    bars = pages.page(ledger, person, pool, last=pages.EVERY_GAME).player.bars
-    if at is None:
-        return bars
-    return bars[len(bars) - games_until(ledger, ledger.pool(pool), person, at) :]
+def _shown(ledger: Ledger, game: Played) -> Row:
+    recorded = _recorded(ledger, game)
+    return {
+        "n": game.n,
+        "game": recorded["key"],
+        "ended": recorded["ended_at"],
+        "colour": COLOURS[game.colour],
+        "result": RESULT[game.half_points],
+        "time_loss": recorded["time_loss"] == 1 + game.colour,
+        "rating": game.rating,
+        "opponent_rating": game.opponent_rating,
+        "tournament": recorded["tournament"],
+    }
 
 
-def _grouped(group: str, bars: Sequence[Bar], name_of: Callable[[Bar], str], names: Iterable[str]) -> list[Row]:
+def _recorded(ledger: Ledger, game: Played) -> Row:
+    """A game as it now stands."""
+    row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
+    assert row is not None
+    return row
+
+
+def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[Played]:
+    """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
+    rated_by, connection = ledger.pool(pool), ledger.views.connection
+    newest = last_row(ledger, person, rated_by)
+    until = games_until(ledger, rated_by, person, at) if at is not None else newest["n"] if newest else 0
+    arguments = (rated_by.pool, person.player, until)
+    played = [Played(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
+    if rated_by.lists_everybody:
+        return played
+    states = PlayerStates(connection, rated_by)
+    own = list(queries.dictionaries(connection, queries.GRAPH, arguments[:2]))[: len(played)][::-1]
+    opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
+    return [
+        game._replace(
+            rating=states.after_game(row).rating,
+            opponent_rating=states.after_game({**other, "rated_ms": row["rated_ms"]}).rating,
+        )
+        for game, row, other in zip(played, own, opposite, strict=True)
+    ]
+
+
+def _grouped(group: str, played: Sequence[Played], name_of: Callable[[Played], str], names: Iterable[str]) -> list[Row]:
     """The numbers of each group of games that has a game, in the order of *names*."""
-    found: dict[str, list[Bar]] = {name: [] for name in (*names, UNKNOWN)}
-    for bar in bars:
-        found[name_of(bar)].append(bar)
+    found: dict[str, list[Played]] = {name: [] for name in (*names, UNKNOWN)}
+    for game in played:
+        found[name_of(game)].append(game)
     return [{"group": group, "opponents": name, **_numbers(games)} for name, games in found.items() if games]
 
 
-def _band(bar: Bar) -> str:
-    if bar.rating is None or bar.opponent_rating is None:
+def _band(game: Played) -> str:
+    if game.rating is None or game.opponent_rating is None:
         return UNKNOWN
-    above = floor(bar.opponent_rating - bar.rating + 0.5)
+    above = floor(game.opponent_rating - game.rating + 0.5)
     return next(name for least, name in _BANDS if above >= least)
 
 
-def _class(bar: Bar, settings: Mapping[str, Any]) -> str:
-    return UNKNOWN if bar.opponent_rating is None else f"class {class_of(bar.opponent_rating, settings)}"
+def _class(game: Played, settings: Mapping[str, Any]) -> str:
+    return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
 
 
-def _numbers(bars: Sequence[Bar]) -> Row:
+def _numbers(played: Sequence[Played]) -> Row:
     """Results, and both blocks of numbers, of some games."""
-    own = _block([bar.rating for bar in bars if bar.rating is not None])
-    opposite = _block([bar.opponent_rating for bar in bars if bar.opponent_rating is not None])
-    return {**_results(bars), **own, **{f"opponent_{name}": value for name, value in opposite.items()}}
+    own = _block([game.rating for game in played if game.rating is not None])
+    opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
+    return {**_results(played), **own, **{f"opponent_{name}": value for name, value in opposite.items()}}
 
 
-def _results(bars: Sequence[Bar]) -> Row:
+def _results(played: Sequence[Played]) -> Row:
     """How some games ended for the player; ``percent`` is the share of points, None without a game."""
-    wins, draws, losses = (sum(bar.result == word for bar in bars) for word in RESULTS)
+    wins, draws, losses = (sum(game.half_points == half for game in played) for half in (2, 1, 0))
     points = wins + draws / 2
-    share = 100 * points / len(bars) if bars else None
-    return {"played": len(bars), "wins": wins, "draws": draws, "losses": losses, "points": points, "percent": share}
+    share = 100 * points / len(played) if played else None
+    return {"played": len(played), "wins": wins, "draws": draws, "losses": losses, "points": points, "percent": share}
 
 
 def _block(ratings: Sequence[float]) -> Row:

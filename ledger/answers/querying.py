@@ -188,10 +188,10 @@ def tables(ledger: Ledger) -> list[dict[str, Any]]:
 
 def columns(ledger: Ledger) -> list[dict[str, Any]]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
-    connection = ledger.views.connection
+    database = ledger.database()
     found = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
-        types = {row[1]: row[2] for row in connection.execute(f'PRAGMA table_info("{name}")')}
+        types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():
             found.append(
                 {
@@ -203,4 +203,5 @@ def columns(ledger: Ledger) -> list[dict[str, Any]]:
                     "says": meaning.doc,
                 }
             )
+    database.close()
     return found

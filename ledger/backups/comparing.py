@@ -44,12 +44,14 @@ class Loss:
         backup: entries of the backup's journal.
         common: how many entries, from the first on, are the same in both.
         beyond: by kind, the entries after those in the journal that stands there.
+        alarm: why the backup is not the ledger of the last checkpoint that is kept; None where it is, or none is kept.
     """
 
     entries: int | None
     backup: int
     common: int = 0
     beyond: Mapping[str, int] = attrs.field(factory=dict)
+    alarm: str | None = None
 
     @property
     def is_earlier_state(self) -> bool:

@@ -16,7 +16,9 @@ from ledger.backups.comparing import Erased, Loss
 from ledger.backups.making import SET, places
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
+from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.people import People
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
 from ledger.ratings.projectors import available
 from ledger.runtime import sqlite
@@ -42,6 +44,8 @@ class Restored:
         replaced: the folder that holds the files that stood there before; None where none stood there.
         reasons_erased: how many reasons of corrections had been erased since, and were erased in it again.
         undone: True where an earlier restore had been stopped on its way, and was undone first.
+        alarm: why it is not the ledger of the last checkpoint that is kept for this place, so that it takes nothing
+            until the right file is back; None where it is, or where none is kept.
     """
 
     path: Path
@@ -54,6 +58,7 @@ class Restored:
     reasons_erased: int = 0
     replaced: Path | None = None
     undone: bool = False
+    alarm: str | None = None
 
 
 def restore(
@@ -89,13 +94,14 @@ def restore(
         copy = _stage(source, kept, staged / target.name, with_views=with_views, progress=progress)
         left_out = _leave_out_views(copy["views"])
         head, names = _prove(source, kept, copy["journal"], since, progress)
-        found = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone)
+        alarm = _alarm(copy["journal"], target)
+        found = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
         if not replace or not replacing.standing(target):
             _finish(copy)
             replacing.put_in_place(place, target)
             return found
         with replacing.held(target) as present:
-            approve(comparing.loss(present, copy["journal"]))
+            approve(attrs.evolve(comparing.loss(present, copy["journal"]), alarm=alarm))
             gone = comparing.erased(present, copy["journal"])
             _erase(copy, gone)
             _finish(copy)
@@ -104,6 +110,12 @@ def restore(
             found, names=names - len(gone.players), erased=gone.players, erased_unknown=gone.unknown,
             reasons_erased=len(gone.reasons), replaced=replaced,
         )  # fmt: skip
+
+
+def _alarm(copy: Path, target: Path) -> str | None:
+    """Whether a ledger that has this journal would be taken for another one by the checkpoint kept for its place."""
+    with closing(SqliteJournal(copy, read_only=True)) as journal:
+        return Checkpoints(target, journal).fault()
 
 
 def _refuse_folder(target: Path) -> None:

@@ -102,8 +102,12 @@ class Correcting:
         self._unsettled.update(positions)
 
     def supplemented(self, known: Mapping[int, Mapping[str, Any]]) -> None:
-        """Note what supplements told of games, by position: of corrected ones it changes what was told."""
-        self._unsettled.update(self._games.supplemented(known))
+        """Note what supplements told of games, by position: of corrected ones it changes what was told.
+
+        Any game may be one by now of those that a change of many games means: by the tournament or the day now known.
+        """
+        corrected = self._games.supplemented(known)
+        self._unsettled.update(known if self._decided.spans else corrected)
 
     def settle(self, fresh: Fresh) -> None:
         """Make all that decisions concern, since this was last called, what the corrections in force say."""

@@ -48,13 +48,22 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-RATED_COLUMNS = ("position", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch")
+# Each number that SQLite hands over becomes an object, which costs more than to find it: two share one.
+POINTS_BITS, PLAYER_BITS = 2, 31
+PACKED = (
+    f"(position << {2 * POINTS_BITS}) | (half_points << {POINTS_BITS}) | time_loss",
+    f"(white << {PLAYER_BITS}) | black",
+    "rated_ms",
+)
+BATCH = ("batch", "ended_ms")  # of a pool that rates games by themselves none, and the place in rating order
+PACKED_COLUMNS = ("position", "white", "black", "half_points", "time_loss", "rated_ms", *BATCH)  # what is asked for
 
 
-def rated_games(facts: Sequence[str] = ()) -> str:
+def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
     """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
+    columns = [*PACKED, *(() if pool.by_game else BATCH), *facts]
     return (
-        f"SELECT {', '.join([*RATED_COLUMNS, *facts])} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
+        f"SELECT {', '.join(columns)} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
         f"ORDER BY {tables.IN_RATING_ORDER}"
     )
 
@@ -152,16 +161,18 @@ class GameBook:
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
 
-        Each is ``(position, white, black, half points of White, who lost on time: 0 nobody 1 White 2 Black, end, place
-        in rating order, batch)``, and the further columns of the game book that *facts* names.
+        Each is ``(game, players, place in rating order)``, where the pool does not rate games by themselves ``batch``
+        and ``end``, and the further columns of the game book that *facts* names. A game is its position and, in four
+        lower bits, the half points of White and who lost on time (0 nobody, 1 White, 2 Black); players are White and,
+        in ``PLAYER_BITS`` lower bits, Black.
         """
-        cursor = self.connection.execute(self._rated_games(facts), (pool.pool, start_ms))
+        cursor = self.connection.execute(self._rated_games(pool, facts), (pool.pool, start_ms))
         kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
         while rows := cursor.fetchmany(judging.BLOCK):
             rows = [*kept, *rows]
             cut = len(rows)
             if not pool.by_game:
-                while cut and rows[cut - 1][6:8] == rows[-1][6:8]:
+                while cut and rows[cut - 1][2:4] == rows[-1][2:4]:
                     cut -= 1
             if cut:
                 yield rows[:cut]
@@ -169,8 +180,8 @@ class GameBook:
         if kept:
             yield kept
 
-    def _rated_games(self, facts: Sequence[str]) -> str:
-        return rated_games(facts)
+    def _rated_games(self, pool: Pool, facts: Sequence[str]) -> str:
+        return rated_games(pool, facts)
 
     def pool_named(self, name: str, position: int) -> Pool:
         """The pool of an entry.

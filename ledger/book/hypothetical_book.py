@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ledger.book import tables
 from ledger.book.decided import Decided
-from ledger.book.game_book import RATED_COLUMNS, GameBook
+from ledger.book.game_book import BATCH, PACKED, PACKED_COLUMNS, GameBook
+from ledger.book.timeline import Pool
 from ledger.facts.changes import Change, Verb
 from ledger.runtime import overlay
 
@@ -60,10 +61,10 @@ def lay_over(connection: sqlite3.Connection, only: Collection[str] = tables.NAME
 class HypotheticalBook(GameBook):
     """The games of a connection that ``lay_over`` has prepared, to which entries are added that nobody has recorded."""
 
-    def _rated_games(self, facts: Sequence[str]) -> str:
+    def _rated_games(self, pool: Pool, facts: Sequence[str]) -> str:
         """The same question, put so that both parts are read in order, each by its index."""
-        columns = ", ".join([*RATED_COLUMNS, *facts])
-        order = [*dict.fromkeys((*RATED_COLUMNS, *facts, *tables.RATING_ORDER))]
+        columns = ", ".join([*PACKED, *(() if pool.by_game else BATCH), *facts])
+        order = [*dict.fromkeys((*PACKED_COLUMNS, *facts, *tables.RATING_ORDER))]
         where = "pool = ?1 AND reason IS NULL AND rated_ms >= ?2"
         inner = f"SELECT {', '.join(order)} FROM games WHERE {where} ORDER BY {tables.IN_RATING_ORDER} LIMIT -1"
         return f"SELECT {columns} FROM ({inner})"

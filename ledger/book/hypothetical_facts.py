@@ -32,20 +32,23 @@ class Fact(NamedTuple):
         cls: its class.
         facts: its fields as plain values; those that say nothing are left out.
         annulled_by: the proposal that annulled it; None while it stands.
+        told: its fields before all corrections, with what supplements told.
     """
 
     entry: int
     cls: type[Event]
     facts: Mapping[str, Any]
     annulled_by: int | None
+    told: Mapping[str, Any]
 
 
 class HypotheticalFacts:
     """The facts of one ledger, with changes that are not approved yet."""
 
     def __init__(
-        self, connection: sqlite3.Connection, journal: Journal, changes: Sequence[Change] = (), proposal: int = NOT_YET
-    ) -> None:
+        self, connection: sqlite3.Connection, journal: Journal, changes: Sequence[Change] = (),
+        proposal: int = NOT_YET, decided: Decided | None = None,
+    ) -> None:  # fmt: skip
         """Take the views, the journal and what may be approved.
 
         Args:
@@ -53,8 +56,9 @@ class HypotheticalFacts:
             journal: where facts stand as they were recorded.
             changes: those that would act after all that were approved.
             proposal: the number of their proposal.
+            decided: what was decided, where that was read already.
         """
-        self.decided = Decided(connection)
+        self.decided = Decided(connection) if decided is None else decided
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
@@ -78,11 +82,11 @@ class HypotheticalFacts:
         if isinstance(event, GameRecorded):
             rows = rows_at(self._connection, [stored.position])
             if not rows:  # recorded in a transaction that the views cannot know yet
-                return Fact(stored.position, type(event), {}, None)
+                return Fact(stored.position, type(event), {}, None, {})
             facts = recorded_facts(self._connection, rows, self._names)[0]
             if not self._further and stands.annulled is None:
                 annulled_by = rows[0]["voided_by"]  # all games of a player or tournament may be annulled
-        return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by)
+        return Fact(stored.position, type(event), corrections.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
         """The event that a fact would be.

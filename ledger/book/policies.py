@@ -208,10 +208,6 @@ class Policies:
         """Every setting of a policy that holds by position, as it holds for the entry at *position*."""
         return settings_in(name, self.row_before(name, position))
 
-    def next_after(self, name: str, ms: int) -> PolicyRow | None:
-        """The first that takes over after an instant; None where nothing does."""
-        return next((row for row in self._timelines.get(name, ()) if row.since_ms > ms), None)
-
 
 def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
     """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ledger.book.hypothetical_facts import HypotheticalFacts
-from ledger.errors import MalformedError, Refusal
+from ledger.errors import ConflictError, MalformedError, Refusal
 from ledger.facts.events import (
+    Event,
     PlayerChanged,
     RatingRunClosed,
     RatingSeeded,
@@ -19,6 +20,7 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentOpened,
 )
+from ledger.journal import Journal
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,6 +47,30 @@ def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Map
                 message = f"{key!r} and {other!r} would both stand at {place.rpartition('@')[2]}; move one elsewhere"
                 yield Refusal(number, "conflicting", message)
                 break
+
+
+def may_meet(event: Event) -> bool:
+    """Whether facts of its kind stand at instants, so that a corrected one may stand where it would."""
+    return isinstance(event, _AT_INSTANTS)
+
+
+def refuse_meeting(connection: sqlite3.Connection, journal: Journal, event: Event) -> None:
+    """Refuse a new fact where a corrected one, whose key names another place, stands by now.
+
+    Args:
+        connection: the views, level with the journal.
+        journal: where facts stand as they were recorded.
+        event: a fact of which ``may_meet`` is true, with a key that the journal does not hold.
+
+    Raises:
+        ConflictError: ``exists-with-different-key``.
+    """
+    rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
+    facts = HypotheticalFacts(connection, journal) if rows else None
+    for (subject,) in rows:
+        if facts is not None and subject != event.key and _place(facts, subject) == event.key:
+            stands = f"{subject!r} stands there since it was corrected; correct that one, or take it back"
+            raise ConflictError(event.key, "key", subject, event.key, f"{event.key!r}: {stands}")
 
 
 def _family(key: str) -> str:

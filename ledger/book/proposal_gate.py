@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ledger.book import corrections
+from ledger.book.contradictory_games import RULE as IMPOSSIBLE
+from ledger.book.contradictory_games import contradictory, ending_faults
 from ledger.book.decided import Decided, Proposal
 from ledger.book.hypothetical_facts import NOT_YET, Fact, HypotheticalFacts
 from ledger.book.policies import check_settings
@@ -19,7 +21,7 @@ from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event, SchemeAdopted
+from ledger.facts.events import Event, GameRecorded, SchemeAdopted
 from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.journal import Journal, rules
 from ledger.journal.needed_keys import needed_keys
@@ -71,7 +73,7 @@ class ProposalGate:
         if not found:
             found = [*self._contradictions(changes)]
         if not found:
-            after = HypotheticalFacts(self._connection, self._journal, changes, proposal)
+            after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
             found = [*self._circles(changes, after), *self._impossible(changes, after)]
         return found
 
@@ -190,6 +192,8 @@ class ProposalGate:
             yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {_kinds(ADDABLE)}"
         elif event.key != change.fact:
             yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
+        elif isinstance(event, GameRecorded) and (faults := [fault for _, fault in ending_faults(change.facts or {})]):
+            yield IMPOSSIBLE, f"{event.key!r}: {'; '.join(faults)}; give another termination, or leave it out"
         else:
             yield from self._refused(event)
 
@@ -293,6 +297,7 @@ class ProposalGate:
     def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
         """Facts that would be what no fact may be, or stand where another one stands."""
         keys = self._keys(changes)
+        yield from contradictory(self._facts, after, keys, changes)
         yield from meetings(self._connection, after, keys)
         for key, number in keys.items():
             fact = after.fact(key)

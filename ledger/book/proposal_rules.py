@@ -36,6 +36,7 @@ RULES: Mapping[str, str] = {
     "circular": "a player would be merged into somebody who is the same person already",
     "already-merged": "the player is merged into somebody already: take the merge apart first",
     "bad-value": "a field may not hold this value: the message says what it may hold",
+    "impossible-ending": "no game of this result, or of so many half-moves, ends so: correct all of it in one proposal",
     "exists-already": "the journal holds a fact of this key: correct that one, or restore it",
     "already-decided": "a proposal is decided once: propose anew, or undo an approved one",
     "not-approved": "only an approved proposal that acts can be undone: see 'correct show'",

@@ -115,7 +115,8 @@ class SettledFacts:
             begins.append(era.since_ms)
         pool = self._reloaded(recorded.pool)
         if begins:
-            since = max(min(begins) - max(before.reach_ms, pool.reach_ms), _ALWAYS)
+            cut = min(begins) - 1  # where a period stands that the change of scheme cuts short
+            since = max(cut - max(before.reach_ms, pool.reach_ms), _ALWAYS)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
             self._judging.again(where, (pool.pool, since), fresh, everybody=True)
 
@@ -154,6 +155,7 @@ class SettledFacts:
             self._connection.execute(_SET_KNOWN, row)
             year = born.birth_year if isinstance(born, BirthYearLearnt) else joined.birth_year
             self._connection.execute(pasts.UPDATE_BIRTH_YEAR, (year, player))
+        self._roster.is_told_of_pasts = True  # perhaps by the correction alone
         self._roster.read_again(player)
         self._judging.again(_OF_PLAYER, (player, _ALWAYS), fresh, player=player)
         pasts.begin_anew(self._connection, player, None, fresh.note)

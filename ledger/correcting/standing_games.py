@@ -1,4 +1,4 @@
-"""Games as they stand after their corrections, for whoever records: a game may be told again as it stands.
+"""Facts as they stand after their corrections, for whoever records: a game may be told again as it stands.
 
 How a game stands is asked of the views as they are, for it may be asked within a transaction on the journal.
 """
@@ -12,6 +12,8 @@ import attrs
 
 from ledger.book import corrections, stored_merges
 from ledger.book.hypothetical_facts import HypotheticalFacts
+from ledger.book.proposal_conflicts import may_meet, refuse_meeting
+from ledger.facts.events import Event
 from ledger.journal import Journal
 from ledger.journal.told_again import Corrected
 from ledger.ratings.views import Views
@@ -48,6 +50,16 @@ class StandingGames:
         person = partial(corrections.root, facts.decided.merges)
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+
+    def refuse_meeting(self, event: Event) -> None:
+        """Refuse a new fact where another one was corrected to stand; the views are brought level for it.
+
+        Raises:
+            ConflictError: ``exists-with-different-key``.
+        """
+        if may_meet(event) and self.any_corrected():
+            self.level()
+            refuse_meeting(self.views().connection, self.journal, event)
 
     def person(self, player: int) -> int:
         """The number by which a player is known after all merges; the views are brought level for it."""

@@ -45,7 +45,8 @@ class VerbWords(NamedTuple):
 
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
-        "Another result of a game.", ("game",), ("to",), (), "result lichess:Mxzwh32Z --to 1/2-1/2"
+        "Another result of a game, and how it ended where that is another way, too.", ("game",), ("to",),
+        ("termination", "half_moves"), "result lichess:Mxzwh32Z --to 1/2-1/2 --termination agreement",
     ),
     "game": VerbWords(
         "Another value of any field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
@@ -138,7 +139,12 @@ class Verbs:
         return read(given)
 
     def _result(self, words: Words) -> Change:
-        return self.drafts.replace(self.drafts.game(words["game"]), {"outcome": _outcome(words["to"]).value})
+        fields: dict[str, Any] = {"outcome": _outcome(words["to"]).value}
+        if "termination" in words:
+            fields["termination"] = _termination(words["termination"]).value
+        if "half_moves" in words:
+            fields["half_moves"] = _whole(words, "half_moves")
+        return self.drafts.replace(self.drafts.game(words["game"]), fields)
 
     def _game(self, words: Words) -> Change:
         return self._field(self.drafts.game(words["game"]), words)

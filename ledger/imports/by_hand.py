@@ -16,6 +16,7 @@ import attrs
 
 from ledger.board.replaying import moves_of, replayed
 from ledger.errors import MalformedError
+from ledger.facts.endings import length_fault, result_fault
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.csv import values
@@ -91,8 +92,12 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         problems.append(f"--key {shown(words.key)}: a key matches {KEY_PATTERN}")
     if white[0] == black[0]:
         problems.append(f"--white and --black are both {shown(white[0])}: nobody plays himself")
-    if outcome == "draw" and termination in {"checkmate", "resignation"}:
-        problems.append(f"--termination {termination}: a draw does not end so; correct one of the two")
+    ending = termination or "unknown"
+    length = len(moves) if moves else half_moves
+    faults = [length_fault(ending, length)]
+    if outcome in {"white", "black", "draw"}:
+        faults.insert(0, result_fault(outcome, ending))
+    problems += [f"--termination {ending}: {fault}; correct one of the two" for fault in faults if fault]
     if termination == values.UNTERMINATED:
         problems.append("--termination unterminated: a game is recorded when it is over")
     if problems or ended is None:
@@ -100,7 +105,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     return SourceGame(
         line=1, key=words.key or made_key(ended, white[0], black[0]), white_id=white[0], white_name=white[1],
         black_id=black[0], black_name=black[1], outcome=outcome, termination=str(termination),
-        half_moves=len(moves) if moves else half_moves, started_at=None, ended_at=ended, tournament=tournament,
+        half_moves=length, started_at=None, ended_at=ended, tournament=tournament,
         round=round_, rated=words.rated, white_rating=None, black_rating=None, speed=None, variant="standard",
         text=with_clocks(moves, []),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from ledger.imports.json_games import RawGame, raw_games
 from ledger.imports.json_lines import read_object
 from ledger.imports.lichess import MAX_EVENT
 from ledger.imports.pgn import games as pgn
+from ledger.imports.pgn.times import clock_of
 from ledger.imports.reading import VARIANT, Reading
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
@@ -45,7 +46,7 @@ class _BadGameError(ValueError):
     """What is wrong with one game; never leaves this module."""
 
 
-def games(chunks: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
     """Read the games of an archive, holding one in memory. Fields that are not named in the API are ignored.
 
     A game that cannot be read is a fault with its line and its place in the list. Never raises for bad input.
@@ -53,10 +54,11 @@ def games(chunks: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     Args:
         chunks: the bytes of the file, in pieces of any size.
         reading: receives faults.
+        by_clock: whether the speed class goes by Lichess's rule, as that of a PGN, and not by chess.com's own word.
     """
     for raw in raw_games(chunks, reading):
         try:
-            yield _game(raw, reading)
+            yield _game(raw, reading, by_clock=by_clock)
         except _BadGameError as error:
             reading.fault(raw.line, f"{error} @ $.games[{raw.number}]")
 
@@ -86,7 +88,7 @@ def _needed(given: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _game(raw: RawGame, reading: Reading) -> SourceGame:
+def _game(raw: RawGame, reading: Reading, *, by_clock: bool) -> SourceGame:
     given = _given(raw)
     key = _key(given)
     sides = [_needed(given, colour, dict) for colour in ("white", "black")]
@@ -105,8 +107,8 @@ def _game(raw: RawGame, reading: Reading) -> SourceGame:
         started_at=None if started is None or is_before(ended, started) else started, ended_at=ended,
         tournament=_tournament(given, played), round=played.round if played else None,
         rated=_field(given, "rated", bool) is not False, white_rating=_rating(sides[0], "white"),
-        black_rating=_rating(sides[1], "black"), speed=_speed(given), variant=_variant(given, played),
-        text=played.text if played else None,
+        black_rating=_rating(sides[1], "black"), speed=_speed(given, by_clock=by_clock),
+        variant=_variant(given, played), text=played.text if played else None,
     )  # fmt: skip
 
 
@@ -159,7 +161,10 @@ def _rating(side: Mapping[str, Any], colour: str) -> int | None:
     return rating or None
 
 
-def _speed(given: Mapping[str, Any]) -> str | None:
+def _speed(given: Mapping[str, Any], *, by_clock: bool) -> str | None:
+    """The speed class in chess.com's word, or by the clock as that of its PGN is."""
+    if by_clock:
+        return clock_of((_field(given, "time_control", str) or "").strip()[:128], "chesscom")[2]
     word = _field(given, "time_class", str)
     if word is not None and word not in _SPEEDS:
         raise _BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")

@@ -39,12 +39,14 @@ class SaidOfFile:
         source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
         day: when the games of a tournament report were played that names no day.
         dates: which number of ``04/05/2024`` comes first, one of ``days.ORDERS``.
+        speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
         headings, results: of CSV files, as of ``csv.said.Table``.
     """
 
     source: str | None = None
     day: str | None = None
     dates: str | None = None
+    speeds_by_clock: bool = False
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
 
@@ -63,7 +65,8 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
             table=Table(headings=said.headings, results=said.results, dates=said.dates),
         )  # fmt: skip
     if fmt == "chess-com":  # a whole document may stand on one line
-        return frames(chess_com.games(source.chunks(), source.reading))
+        games = chess_com.games(source.chunks(), source.reading, by_clock=said.speeds_by_clock)
+        return frames(games)
     if fmt == "trf":
         options = trf.Options(day=said.day, dates=said.dates, namespace=said.source)
         return frames(trf.games(source.lines(), source.reading, options))

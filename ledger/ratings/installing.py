@@ -18,6 +18,7 @@ from ledger.ratings.rated_games import codes
 from ledger.ratings.side_rows import fold
 from ledger.ratings.side_tables import SideTable, facts_wanted
 from ledger.runtime.columns import FEW, MANY, Column, Columns
+from ledger.runtime.progress import Progress, silent
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,13 +39,16 @@ _STATE = "state "  # before the name of a field of the scheme's state
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
-def fit(connection: sqlite3.Connection, projectors: Sequence[Projector], pools: Iterable[Pool]) -> None:
+def fit(
+    connection: sqlite3.Connection, projectors: Sequence[Projector], pools: Iterable[Pool], progress: Progress = silent
+) -> None:
     """Give these projectors their tables, and no others; in the caller's transaction.
 
     Args:
         connection: the views, rated as this program rates.
         projectors: the read models.
         pools: every pool of the views.
+        progress: told how many rows of the history are folded into each table.
     """
     wanted = {projector.name: projector.identity for projector in projectors}
     stored = views_file.stored_projectors(connection)
@@ -55,13 +59,30 @@ def fit(connection: sqlite3.Connection, projectors: Sequence[Projector], pools: 
         if stored.get(projector.name) != projector.identity:
             table = SideTable(projector)
             views_file.add_table(connection, table)
+            count = _RowCount(f"table {projector.name}", connection, progress)
             for pool in pools:
-                _fold_pool(connection, pool, table)
+                _fold_pool(connection, pool, table, count)
+            count.finish()
             for statement in table.indexes:
                 connection.execute(statement)
 
 
-def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable) -> None:
+class _RowCount:
+    """How far the folding of one table is, in rows of the history; of a table by tournament not all of them count."""
+
+    def __init__(self, what: str, connection: sqlite3.Connection, progress: Progress) -> None:
+        self._what, self._progress, self._done = what, progress, 0
+        (self._total,) = connection.execute("SELECT coalesce(sum(n), 0) FROM current").fetchone()
+
+    def add(self, rows: int) -> None:
+        self._done += rows
+        self._progress(self._what, self._done, max(self._done, self._total))
+
+    def finish(self) -> None:
+        self._progress(self._what, self._total, self._total)
+
+
+def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, count: _RowCount) -> None:
     """Fold the rows of one pool, in the order of players and their games."""
     start = [kept.start for kept in table.fold.state]
     width = len(start)
@@ -83,6 +104,7 @@ def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable) -> 
         flat, last = cols.lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
         carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
+        count.add(len(rows))
 
 
 def _blocks(

@@ -7,6 +7,7 @@ in ``projection``, ``live_games`` and ``side_rows``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -28,6 +29,7 @@ N_BITS = 31  # of a whole number that holds a player and, in its lower bits, whi
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _PLACE = "SELECT rated_ms FROM games WHERE position = ?"
+_PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
 WRITE_CURRENT = (
@@ -46,6 +48,10 @@ _COUNTS = (
 _BEFORE = _COUNTS.format(rows=f"{HISTORY.name} AS h JOIN games ON games.position = h.game", place="games.rated_ms")
 # Where games are rated by themselves that is where they ended, which the rows say: what moves does so after that place.
 _ENDED_BEFORE = _COUNTS.format(rows=f"{HISTORY.name} AS h", place="h.ended_ms")
+_SHOWN = (
+    f"SELECT h.player, h.game, h.rating FROM json_each(?2) AS asked CROSS JOIN {HISTORY.name} AS h "
+    f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = asked.value & {(1 << N_BITS) - 1}"
+)
 _RESTORE_CURRENT = (
     "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms, ? "
     f"FROM {HISTORY.name} AS h JOIN games ON games.position = h.game WHERE h.pool = ? AND player = ? AND n = ?"
@@ -97,7 +103,7 @@ class PlayerRows:
         self.state_fields = pool.state_fields
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select_kept(table)) for table in tables]
-        self._many = [self._select_many(table) for table in tables]
+        self._many = [self._select_many(table) for table in tables]  # of one by tournament never asked
         self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
@@ -158,52 +164,37 @@ class PlayerRows:
             found.append(start if row is None else as_read(table.fold, row))
         return found
 
-    def many_carried(self, counts: Mapping[int, int]) -> dict[int, Carried]:
-        """By player, what each brings to the game after so many.
+    def at_games(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+        """Of a table, by player, what the row of the given game keeps: in the history the game and the state first.
 
-        Raises:
-            ProjectionError: there is no such row.
-        """
-        played = {player: n for player, n in counts.items() if n}
-        width = 1 + len(self._pool.state_fields)
-        found = {player: self.begun(None) for player in counts.keys() - played.keys()}
-        history, *others = self.stored(played)
-        for player, n in played.items():
-            game, *fields = history[player][:width]
-            kept = [history[player][width:], *(of_table[player] for of_table in others)]
-            found[player] = Carried(
-                self._held(game, fields, n),
-                [as_read(table.fold, values) for table, values in zip(self.tables, kept, strict=True)],
-            )
-        return found
-
-    def stored(self, counts: Mapping[int, int], *, whole: bool = False) -> list[dict[int, tuple[Any, ...]]]:
-        """Of each table, by player, what the row of the given game keeps: in the history the game and the state first.
-
-        Of a table with rows of changes it is the last row up to that game, of a table by tournament nothing.
+        Of a table with rows of changes it is the last row up to that game; who has none is left out.
 
         Args:
+            number: place of the table among all; not one by tournament.
             counts: by player, which of the player's rated games.
-            whole: only of tables with a row for each of them.
 
         Raises:
             ProjectionError: there is no such row.
         """
-        asked = (self._number, _json([int(player) << N_BITS | int(n) for player, n in counts.items()]))
-        found = []
-        for table, query in zip(self.tables, self._many, strict=True):
-            if not table.is_whole and (whole or table.by_tournament):
-                found.append(dict.fromkeys(counts, ()))
-                continue
-            rows = {row[0]: row[1:] for row in self._connection.execute(query, asked)}
-            if table.is_sparse:
-                start = tuple(begun(table.fold, None))
-                rows = {player: rows.get(player, start) for player in counts}
-            if len(rows) < len(counts):
-                missing = min(counts.keys() - rows.keys())
-                raise _without_row(table.name, missing, counts[missing])
-            found.append(rows)
+        table = self.tables[number]
+        rows = self._connection.execute(self._many[number], (self._number, _json(_keys(counts))))
+        found = {row[0]: row[1:] for row in rows}
+        if len(found) < len(counts) and not table.is_sparse:
+            missing = min(counts.keys() - found.keys())
+            raise _without_row(table.name, missing, counts[missing])
         return found
+
+    def shown_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
+        """By player, the game of the given number and the rating after it, as the history has them."""
+        rows = self._connection.execute(_SHOWN, (self._number, _json(_keys(counts))))
+        return {player: (game, rating) for player, game, rating in rows}
+
+    def eras_of(self, games: Sequence[int]) -> list[int]:
+        """The places of the eras that rated the games at these positions."""
+        if len(self._pool.eras) == 1:
+            return [0] * len(games)
+        places = dict(self._connection.execute(_PLACES, (_json(games),)))
+        return [self._pool.era_at(places[game]) for game in games]
 
     def _held(self, game: int, fields: Sequence[float], n: int) -> Held:
         """The scheme's state after the *n*-th game, which stands at a position, by all fields of the pool."""
@@ -249,21 +240,28 @@ class PlayerRows:
         """
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
-    def clear(self, table: SideTable, spans: Iterable[tuple[int, int, int]]) -> None:
-        """Delete the rows of players, each from the first to the last of two numbers."""
-        query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n BETWEEN ? AND ?'
-        self._connection.executemany(query, [(self._number, *span) for span in spans])
+    def is_filled(self, table: SideTable) -> bool:
+        """Whether a table has rows of the pool."""
+        query = f'SELECT EXISTS(SELECT 1 FROM "{table.name}" WHERE pool = ?)'
+        return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
+
+    def delete(self, table: SideTable, keys: Iterable[tuple[int, int]]) -> None:
+        """Delete the rows of players' games: player and number of the game each."""
+        query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n = ?'
+        self._connection.executemany(query, [(self._number, *key) for key in keys])
 
     def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
-        """The rows of players, each between two numbers, in their order: player, tournament or None, running state."""
-        names = ["h.player", "h.tournament" if table.by_tournament else "NULL"]
-        names += [f'h."{kept.name}"' for kept in table.fold.state]
+        """The rows of ascending players, each between two numbers, in their order: all columns but the pool."""
+        names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
+        between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
         query = (
-            f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h ON h.pool = ?1 "
-            "AND h.player = asked.value ->> 0 AND h.n BETWEEN asked.value ->> 1 AND asked.value ->> 2 ORDER BY 1, h.n"
+            f"SELECT {names} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
+            f"ON h.pool = ?1 AND h.player = asked.key + 0 AND h.n BETWEEN {between}"
         )
-        asked = _json([[int(value) for value in span] for span in spans])
-        return self._connection.execute(query, (self._number, asked)).fetchall()
+        asked = orjson.dumps({str(player): first << N_BITS | last for player, first, last in spans}).decode()
+        rows = self._connection.execute(query, (self._number, asked)).fetchall()
+        rows.sort(key=itemgetter(0, 1))  # as SQLite gives them; no promise of SQL's
+        return rows
 
     def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
@@ -292,6 +290,11 @@ class PlayerRows:
 
 def _without_row(table: str, player: int, n: int) -> ProjectionError:
     return ProjectionError(table, f"has no row for player {player}, game {n}; run 'rebuild'")
+
+
+def _keys(counts: Mapping[int, int]) -> list[int]:
+    """Players, each with the number of a game in the lower bits."""
+    return [int(player) << N_BITS | int(n) for player, n in counts.items()]
 
 
 def _json(values: Sequence[Any]) -> str:

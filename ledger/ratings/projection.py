@@ -10,19 +10,20 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import nan
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from ledger.book.fresh import Fresh, Played
 from ledger.book.game_book import GameBook
 from ledger.book.roster import Roster
 from ledger.book.timeline import Held, Pool
 from ledger.ratings import engine, side_rows
+from ledger.ratings.history import begun
 from ledger.ratings.live_games import LiveGames
-from ledger.ratings.player_rows import Carried, PlayerRows, as_read
+from ledger.ratings.partial_rows import stood
+from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projector import Projector
 from ledger.ratings.rated_games import (
     BEGAN,
@@ -36,7 +37,8 @@ from ledger.ratings.rated_games import (
     touch,
 )
 from ledger.ratings.side_tables import SideTable, side_tables
-from ledger.ratings.walks import Walk, parts, standing_again
+from ledger.ratings.walk_states import NOBODY, Met, WalkStates
+from ledger.ratings.walks import Part, Walk, parts, standing_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
@@ -46,25 +48,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
-
-
-@attrs.define
-class Before:
-    """What each concerned player brings to the first re-rated game, by dense index.
-
-    Attributes:
-        players: player numbers.
-        base: games rated before it.
-        held: the scheme's state; None for newcomers.
-        newcomers: what is known of who has no state; None for the others.
-        running: by table, the flat running state of its fold.
-    """
-
-    players: list[int]
-    base: list[int] | Column
-    held: list[Held | None]
-    newcomers: list[Newcomer | None]
-    running: list[Any]
 
 
 class PoolProjection:
@@ -100,7 +83,8 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
-        walk = Walk.begun(start_ms, checkpoint, concerned)
+        width = max(len(era.scheme.state) for era in self.pool.eras)
+        walk = Walk.begun(start_ms, checkpoint, concerned, WalkStates(FEW, width, self._rows.tables))
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
@@ -114,7 +98,8 @@ class PoolProjection:
 
     def _update(self, block: list[tuple[Any, ...]], walk: Walk, *, more: bool) -> int:
         """Re-rate what is touched of one block; returns how many games."""
-        cols = FEW if len(block) < engine.COMPILE_FROM else MANY
+        cols = FEW if len(block) < engine.COMPILE_FROM and walk.states.cols is FEW else MANY
+        walk.states.hold_as(cols)
         games = as_games(cols, block, walk.checkpoint, self.pool, self.facts)
         return sum(self._update_part(cols, part, walk, more=more or follows) for part, follows in parts(games))
 
@@ -124,15 +109,22 @@ class PoolProjection:
         if not len(affected):
             return 0
         games = games.at(cols, affected)
-        players, white, black = cols.dense(games.white, games.black)
-        numbers = cols.lists([players])[0]
-        before = self._before(cols, numbers, walk, games)
-        rated = self._rate(cols, games, players, white, black, before, more=more)
-        folded = side_rows.fold_all(cols, self.pool, self._rows, rated, before.running)
-        standing = standing_again(cols, self._rows, walk, rated, folded) if more else {}
-        walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, replacing=True))
+        walk.note_fresh(cols, games)
+        dense = cols.dense(games.white, games.black)
+        numbers = cols.lists([dense[0]])[0]
+        places = self._meet(cols, numbers, walk, games)
+        own = [int(player in walk.own) for player in numbers]
+        rated = self._rate(cols, games, dense, places, walk, more=more)
+        running = [walk.states.kept(number, places) for number in range(len(self._rows.tables))]
+        only = None if all(own) else cols.small(own)
+        folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
+        spans = side_rows.spans(cols, rated)
+        part = Part(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
+        standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
+        walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands))
         if more:
-            self._carry(cols, before, folded.running, walk)
+            for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
+                walk.states.keep(number, places, cols.known(reached, [kept.start for kept in table.fold.state]))
             self._rows.stand_again(standing)
             walk.leave(standing)
         return len(affected)
@@ -154,43 +146,56 @@ class PoolProjection:
         walk.note_passed(numbers, passed)
         return cols.where(affected)
 
-    def _before(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Before:
-        """What each player carries, or the last row before the first re-rated game; who has none is a newcomer."""
-        first_ms: dict[int, int] = {}
-        for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
-            first_ms.setdefault(white, ms)
-            first_ms.setdefault(black, ms)
-        met = self._carried_from_rows([player for player in players if player not in walk.carried], walk)
-        brought = []
-        newcomers: list[Newcomer | None] = []
-        for player in players:
-            carried = walk.carried.get(player) or met[player]
-            newcomer = None
-            if carried.held is None:
-                newcomer = self._roster.newcomer(self.pool, player, first_ms[player])
-                carried = self._rows.begun(newcomer.seed)
-            brought.append(carried)
-            newcomers.append(newcomer)
-        return Before(
-            players,
-            cols.small([carried.n for carried in brought]),
-            [carried.held for carried in brought],
-            newcomers,
-            [
-                cols.floats([value for carried in brought for value in carried.kept[place]])
-                for place in range(len(self._rows.tables))
-            ],
-        )
+    def _meet(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Column:
+        """The places of players in the states of the walk; who is met for the first time, or again, is given one."""
+        states = walk.states
+        strangers = states.strangers(players)
+        if strangers:
+            counts = self._counts(strangers, walk)
+            states.meet(self._met(cols, counts, games))
+        unknown = [player for player in players if player in walk.own and player not in states.facts_known]
+        if unknown:
+            places = states.places(unknown)
+            counts = dict(zip(unknown, cols.lists([cols.take(states.n, places)])[0], strict=True))
+            for number, table in enumerate(self._rows.tables):
+                if table.is_of_facts and not table.by_tournament:
+                    states.keep(number, places, self._kept(cols, number, counts, states.newcomers))
+            states.facts_known.update(unknown)
+        return states.places(players)
 
-    def _carried_from_rows(self, players: Sequence[int], walk: Walk) -> dict[int, Carried]:
-        """By player who is met for the first time, or again, the last row before the first re-rated game."""
+    def _counts(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
+        """By player who is met, how many rated games stand before the first re-rated one."""
         last = self._rows.last_places(players)
         counts = {player: last[player][0] if player in last else 0 for player in players}
         walk.stored.update(counts)
         later = [player for player, (_, place) in last.items() if place >= walk.start_ms]
         if later:
             counts.update(self._bases(later, walk))
-        return self._rows.many_carried(counts)
+        return counts
+
+    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
+        """What players bring along who have so many rated games; who has none is a newcomer."""
+        newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
+        rows = self._rows.at_games(0, {player: n for player, n in counts.items() if n})
+        eras = dict(zip(rows, self._rows.eras_of([row[0] for row in rows.values()]), strict=True))
+        width = max(len(era.scheme.state) for era in self.pool.eras)
+        blank, fields = (nan,) * width, self._rows.state_fields
+        takes = [[1 + fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
+        scheme: list[float] = []
+        of_history = {player: row[1 + len(fields) :] for player, row in rows.items()}
+        for player in counts:
+            state = [rows[player][field] for field in takes[eras[player]]] if player in rows else ()
+            scheme += (*state, *blank[len(state) :])
+        kept = [
+            ()
+            if table.by_tournament or table.is_of_facts
+            else self._kept(cols, number, counts, newcomers, of_history if number == 0 else None)
+            for number, table in enumerate(self._rows.tables)
+        ]
+        return Met(
+            list(counts), list(counts.values()), [eras.get(player, NOBODY) for player in counts], cols.floats(scheme),
+            kept, newcomers,
+        )  # fmt: skip
 
     def _bases(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
         """By player, how many rated games stand as they are: those before the start, and those passed over since."""
@@ -198,60 +203,104 @@ class PoolProjection:
         before = {**walk.stood, **self._rows.rated_before(unknown, walk.start_ms)}
         return {player: before[player] + walk.skipped.get(player, 0) for player in players}
 
-    def _carry(self, cols: Columns, before: Before, running: list[Column], walk: Walk) -> None:
-        """Note what the players of a block bring to the next one."""
-        folds = [table.fold for table in self._rows.tables]
-        flats = cols.lists(running)
-        for place, (player, held) in enumerate(zip(before.players, before.held, strict=True)):
-            kept = [
-                as_read(fold, flat[place * len(fold.state) : (place + 1) * len(fold.state)])
-                for fold, flat in zip(folds, flats, strict=True)
-            ]
-            walk.carried[player] = Carried(held, kept)
+    def _newcomers(self, cols: Columns, players: Sequence[int], games: Games) -> dict[int, Newcomer]:
+        """What is known of players before their first games, which are among these."""
+        first_ms: dict[int, int] = {}
+        if players:
+            for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
+                first_ms.setdefault(white, ms)
+                first_ms.setdefault(black, ms)
+        return {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in players}
+
+    def _kept(
+        self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer],
+        found: Mapping[int, Sequence[Any]] | None = None,
+    ) -> Column:  # fmt: skip
+        """The running state of a table's fold after so many games of each player, flat.
+
+        Args:
+            cols: how the columns are held.
+            number: place of the table.
+            counts: by player, how many games.
+            newcomers: who has none.
+            found: by player, the running state that the rows keep; read where it is not given.
+        """
+        table = self._rows.tables[number]
+        if found is None:
+            found = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
+        start = begun(table.fold, None)
+        flat: list[float | None] = []
+        for player in counts:
+            if player in found:
+                flat += found[player]
+            else:
+                flat += start if player not in newcomers else begun(table.fold, newcomers[player].seed)
+        return cols.known(flat, [kept.start for kept in table.fold.state])
 
     def _rate(
-        self, cols: Columns, games: Games, players: Column, white: Column, black: Column, before: Before, *,
-        more: bool = False,
+        self, cols: Columns, games: Games, dense: tuple[Column, Column, Column], places: Column, walk: Walk, *,
+        more: bool,
     ) -> Rated:  # fmt: skip
-        counts = before.base[:] if cols is FEW else before.base.copy()
+        """Rate games; what their players hold then is noted in *walk* where another game may follow."""
+        players, white, black = dense
+        base = cols.take(walk.states.n, places)
+        counts = base[:] if cols is FEW else base.copy()
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
-            sides = white[first:last], black[first:last]
-            return self._rate_era(cols, era, games.part(first, last), sides, before, counts, more=more)
+            stretch, sides = games.part(first, last), (white[first:last], black[first:last])
+            return self._rate_era(cols, era, stretch, sides, (players, places, counts), walk.states, more=more)
 
-        return rated_by_era(cols, self.pool, games, (players, white, black), before.base, rate_era)
+        return rated_by_era(cols, self.pool, games, dense, base, rate_era)
 
     def _rate_era(
-        self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column], before: Before, counts: Column, *,
-        more: bool,
+        self, cols: Columns, era: int, games: Games, sides: tuple[Column, Column],
+        who: tuple[Column, Column, Column], states: WalkStates, *, more: bool,
     ) -> engine.SideRatings:  # fmt: skip
-        """Rate the games of one era; what its players hold then is noted in *before* where another game may follow."""
-        rated_by, white, black = self.pool.eras[era], *sides
-        scheme, follows = rated_by.scheme, more or era + 1 < len(self.pool.eras)
-        here = range(len(counts)) if not follows and era == 0 else cols.lists([cols.dense(white, black)[0]])[0]
-        blank = (0.0,) * len(scheme.state)
-        states = [blank] * len(counts)
-        for player in here:
-            held, newcomer = before.held[player], before.newcomers[player]
-            if held is not None:
-                who = partial(self._roster.anew, self.pool, before.players[player])
-                states[player] = self.pool.carried(held, era, who)
-            elif newcomer is not None:
-                states[player] = scheme.begin(newcomer, rated_by.numbers)
-        state = cols.floats([value for fields in states for value in fields])
+        """Rate the games of one era of players, given with their places and their numbers of games."""
+        rated_by, (white, black), (players, places, counts) = self.pool.eras[era], sides, who
+        scheme, width, are_all = rated_by.scheme, len(rated_by.scheme.state), len(self.pool.eras) == 1
+        here = cols.small(range(len(counts))) if are_all else cols.dense(white, black)[0]
+        at = cols.take(places, here)
+        state = brought = self._brought(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
+        if not are_all:
+            state = cols.unknown(len(counts) * width)
+            cols.put_rows(state, here, width, brought)
         score = cols.over(games.half_points, 2)
         games_in = rateable(
             self.pool, cols, era, white, black, score, games.ended_ms, games.rated_ms, games.begins,
             games.facts.get(BEGAN, ()), games.facts.get(TOURNAMENT, ()),
         )  # fmt: skip
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
-        if follows:
-            after, played = cols.lists([state, counts])
-            width = len(scheme.state)
-            for player in here:
-                fields = tuple(after[player * width : (player + 1) * width])
-                before.held[player] = Held(era, fields, played[player])
+        if more or era + 1 < len(self.pool.eras):
+            cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)
+            cols.put_rows(states.era, at, 1, cols.small([era] * len(at)))
+            cols.put_rows(states.n, at, 1, cols.take(counts, here))
         return kept
+
+    def _brought(self, cols: Columns, era: int, players: list[int], at: Column, states: WalkStates) -> Column:
+        """The scheme's states with which players at places go into an era, flat."""
+        rated_by = self.pool.eras[era]
+        width = len(rated_by.scheme.state)
+        brought = cols.rows(states.scheme, at, states.width, width)
+        eras = cols.take(states.era, at)
+        others = cols.where(cols.minus(1, cols.equal(eras, era)))
+        if len(others):
+            held_in, counts, fields = cols.lists([
+                cols.take(eras, others), cols.take(cols.take(states.n, at), others),
+                cols.rows(states.scheme, cols.take(at, others), states.width),
+            ])  # fmt: skip
+            rows: list[float] = []
+            for place, other in enumerate(cols.lists([others])[0]):
+                player, held = players[other], held_in[place]
+                if held == NOBODY:
+                    rows += rated_by.scheme.begin(states.newcomers[player], rated_by.numbers)
+                    continue
+                length = len(self.pool.eras[held].scheme.state)
+                first = place * states.width
+                before = Held(held, tuple(fields[first : first + length]), counts[place])
+                rows += self.pool.carried(before, era, partial(self._roster.anew, self.pool, player))
+            cols.put_rows(brought, others, width, cols.floats(rows))
+        return brought
 
     def _drop_rows(self, players: list[int], walk: Walk) -> None:
         """Players who have no rated game left from the start on: their later rows go, their earlier ones stand."""

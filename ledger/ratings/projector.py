@@ -66,6 +66,11 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
     "round_order": SideColumn("INTEGER", "a number that sorts rounds (``facts.words.round_order``)", "round_order"),
 }
 
+# What may be otherwise after other people's games are, though the player's own are as before.
+FOLLOW_RATINGS = frozenset({
+    "opponent_n", "rating", "opponent_rating", "rating_before", "opponent_rating_before", "expected_score", "listed",
+})  # fmt: skip
+
 
 class Kept(NamedTuple):
     """A column of the running state: its name, SQL type, start value (NaN is stored as NULL) and meaning."""
@@ -134,6 +139,11 @@ class Projector:
     def wants(self) -> set[str]:
         """The columns of a side that it takes, stores, or is ordered by."""
         return {*self.takes, *self.stores, *self.key[3:]}
+
+    @property
+    def follows_ratings(self) -> bool:
+        """Whether a player's rows may be others after a correction that changes none of the player's own games."""
+        return not self.wants.isdisjoint(FOLLOW_RATINGS)
 
     @property
     def identity(self) -> str:

@@ -81,6 +81,13 @@ SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
 """
+# What opponent statistics need of the games up to the ?3-th: place in the journal, result, and both ratings after it.
+NUMBERS_OF = """
+SELECT mine.n, mine.game, mine.colour, mine.half_points, mine.opponent, mine.rating, theirs.rating AS opponent_rating
+FROM history AS mine
+JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n <= ?3 ORDER BY mine.n DESC
+"""
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
 NOT_COUNTED = f"""
 SELECT * FROM (
@@ -155,6 +162,7 @@ HOT = {
     "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
     "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
     "page of a graph": PAGE_OF, "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
+    "numbers of games": NUMBERS_OF,
 }  # fmt: skip
 
 

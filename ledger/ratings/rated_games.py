@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.game_book import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import TERMINATION_CODE, tournament_code
@@ -123,17 +124,19 @@ def as_games(
     cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool, facts: Sequence[str] = ()
 ) -> Games:
     """Rows of ``GameBook.in_order`` as columns; games at journal positions above *checkpoint* are fresh."""
-    position, white, black, half_points, time_loss, ended_ms, rated_ms, batch, *further = (
-        zip(*rows, strict=True) if rows else ([],) * (8 + len(facts))
-    )
+    columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
+    game, players, place = (cols.ints(column) for column in columns[:3])
+    batch = columns[3:4] if not pool.by_game else ()
+    position, points = cols.halves(game, 2 * POINTS_BITS)
+    (white, black), (half_points, loser) = cols.halves(players, PLAYER_BITS), cols.halves(points, POINTS_BITS)
     return Games(
-        cols.ints(position), cols.small(white), cols.small(black), cols.small(half_points), cols.small(time_loss),
-        cols.ints(ended_ms), cols.ints(rated_ms), cols.small(_begins(pool, rated_ms, batch)),
-        cols.small([int(place > checkpoint) for place in position]), as_facts(cols, facts, further),
+        position, cols.small(white), cols.small(black), cols.small(half_points), cols.small(loser),
+        cols.ints(columns[4]) if batch else place, place, cols.small(_begins(pool, columns[2], *batch)),
+        cols.minus(1, cols.up_to(position, checkpoint)), as_facts(cols, facts, columns[len(columns) - len(facts) :]),
     )  # fmt: skip
 
 
-def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str]) -> list[int]:
+def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> Sequence[int]:
     """1 for the first game of each batch."""
     if pool.by_game:
         return [1] * len(rated_ms)

@@ -5,8 +5,8 @@ The one builder of rows: for a single live game, for what a late result touches,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import pairwise
+from collections.abc import Mapping, Sequence, Set
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from ledger.book.timeline import Pool
@@ -14,6 +14,7 @@ from ledger.errors import ProjectionError, one_line
 from ledger.ratings.folding import folding_loop
 from ledger.ratings.history import GAMES_BEFORE, HISTORY
 from ledger.ratings.listing import listed_flags
+from ledger.ratings.partial_rows import Stood, to_write
 from ledger.ratings.player_rows import CURRENT, PlayerRows
 from ledger.ratings.projector import CHANGES, Projector
 from ledger.ratings.rated_games import Rated, sides_of
@@ -74,7 +75,9 @@ class Folded(NamedTuple):
     tournaments: dict[str, InTournaments]
 
 
-def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column]) -> Folded:
+def fold_all(
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column], own: Column | None = None
+) -> Folded:
     """Fold all sides of rated games.
 
     Args:
@@ -84,10 +87,12 @@ def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running:
         rated: what is folded.
         running: by table, the running state of its fold, flat, by player; left as it is. Folds by tournament go on from
             the rows that stand.
+        own: by player, 1 where the player's own games are others now: nobody else's are folded for tables that follow
+            no ratings; None for all.
     """
     sides = sides_of(cols, pool, rated, rows.wanted)
-    lengths = [last - first for first, last in pairwise(rated.starts)]
-    sides["player"] = [player for player, length in zip(rated.players, lengths, strict=True) for _ in range(length)]
+    sides["player"] = cols.take(rated.player_column, sides["owner"])
+    chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
     if "listed" in rows.wanted:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
     found = Folded(sides, rated.players, list(running), [], [], {})
@@ -98,7 +103,7 @@ def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running:
             found.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
             found.running.append(cols.floats(()))
             continue
-        folded = fold(cols, table.fold, sides["owner"], sides, state)
+        folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
         if table.fold is HISTORY:
             sides |= of_history(cols, folded, rows.wanted)
         found.kept.append(folded)
@@ -106,9 +111,21 @@ def fold_all(cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running:
     return found
 
 
+def _folded(
+    cols: Columns, table: SideTable, sides: Mapping[str, Column], state: Column, chosen: Column | None
+) -> TableFold:
+    """Fold the sides at the *chosen* places, or all, by player."""
+    if chosen is None:
+        return fold(cols, table.fold, sides["owner"], sides, state)
+    there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.takes}}
+    folded = fold(cols, table.fold, there["owner"], there, state)
+    return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
+
+
 def write(
-    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, folded: Folded, *, replacing: bool = False
-) -> list[tuple[Any, ...]]:
+    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, folded: Folded,
+    stands: Mapping[int, Stood] | None = None,
+) -> list[tuple[Any, ...]]:  # fmt: skip
     """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
 
     Args:
@@ -117,14 +134,18 @@ def write(
         rows: where they are written.
         rated: what is written.
         folded: what ``fold_all`` gives for it.
-        replacing: rows with these numbers may be there, and are replaced.
+        stands: where rows with these numbers may be there, by number of a table that has no row for some games, what
+            stands there; the other tables' rows are replaced.
     """
-    for table, kept in zip(rows.tables, folded.kept, strict=True):
-        if replacing and not table.is_whole:
-            rows.clear(table, spans(cols, rated))
+    for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
         further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
-        rows.write(table, _rows(cols, pool, table, sides, kept, further), replacing=replacing and table.is_whole)
+        columns = _columns(cols, table, sides, kept, further)
+        if stands is not None and not table.is_whole:
+            columns = to_write(cols, rows, stands[number], columns)
+        if len(columns[0]):
+            filled = zip(repeat(pool.pool), *cols.lists(columns))  # as many as there are players
+            rows.write(table, filled, replacing=stands is not None)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
     last = [*(cols.take(folded.sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
     return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
@@ -150,25 +171,22 @@ def _in_tournaments(
     places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
     at = cols.small(places)
     there = {name: cols.take(sides[name], at) for name in {"n", *table.fold.wants}}
-    there["player"] = [sides["player"][place] for place in places]
+    there["player"] = cols.take(sides["player"], at)
     runs: dict[tuple[int, str], int] = {}
-    run = [runs.setdefault(pair, len(runs)) for pair in zip(there["player"], there["tournament"], strict=True)]
+    pairs = zip(*cols.lists([there["player"], there["tournament"]]), strict=True)
+    run = [runs.setdefault(pair, len(runs)) for pair in pairs]
     first = {player: n for player, n, _ in spans(cols, rated)}
     begun = rows.in_tournaments(table, [(player, name, first[player]) for player, name in runs])
     return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
 
 
-def _rows(
-    cols: Columns, pool: Pool, table: SideTable, sides: Mapping[str, Column], folded: TableFold,
-    further: Sequence[Column],
-) -> Iterable[Sequence[Any]]:  # fmt: skip
-    """The rows of a table from the columns of sides, the running state, and further columns that the table has."""
-    players = sides["player"]
-    if folded.places is not None:
-        players = [players[place] for place in cols.lists([folded.places])[0]]
-    names = [*table.fold.key[2:], *table.fold.stores]
+def _columns(
+    cols: Columns, table: SideTable, sides: Mapping[str, Column], folded: TableFold, further: Sequence[Column]
+) -> list[Column]:
+    """The columns of a table but the pool: from those of sides, further ones that it has, and the running state."""
+    names = [*table.fold.key[1:], *table.fold.stores]
     stored = [folded.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
-    return zip([pool.pool] * len(players), players, *cols.lists([*stored, *folded.columns]), strict=True)
+    return [*stored, *folded.columns]
 
 
 def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:

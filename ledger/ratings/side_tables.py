@@ -21,10 +21,16 @@ class SideTable:
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
         scheme_state: names of the scheme's state fields that it carries besides the rating; the history alone does.
+        is_of_facts: whether its rows of a player stand as long as the player's own games do, whatever others are rated.
     """
 
     fold: Projector
     scheme_state: tuple[str, ...] = ()
+    is_of_facts: bool = attrs.field(init=False, eq=False)
+
+    @is_of_facts.default
+    def _(self) -> bool:
+        return not self.fold.follows_ratings
 
     @property
     def name(self) -> str:
@@ -47,10 +53,21 @@ class SideTable:
         return not self.is_sparse and not self.by_tournament
 
     @property
+    def is_asked_by_state(self) -> bool:
+        """Whether only its last row up to a game tells a player's state, which other people's games may change."""
+        return self.is_sparse and not self.by_tournament and not self.is_of_facts
+
+    @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and SQL types of its columns, in the order of its rows."""
         return [
-            ("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"),
+            ("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"), *self.values,
+        ]  # fmt: skip
+
+    @property
+    def values(self) -> list[tuple[str, str]]:
+        """The same without pool, player and number of the game."""
+        return [
             *([("tournament", "TEXT NOT NULL")] if self.by_tournament else []),
             *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
             *((name, "REAL") for name in self.scheme_state),

@@ -145,7 +145,7 @@ class Views:
         """
         while True:
             if self._is_there():
-                reached = self._fold_in()
+                reached = self._fold_in(progress)
                 if reached is not None:
                     return reached
             with self._alone():
@@ -201,7 +201,7 @@ class Views:
     def _usable(self) -> bool:
         return self._is_there() and views_file.are_rated_alike(self.connection)
 
-    def _fold_in(self) -> int | None:
+    def _fold_in(self, progress: Progress) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
         Returns the position reached, or None, and does nothing, where building aside is cheaper or must be.
@@ -209,7 +209,7 @@ class Views:
         connection = self.connection
         try:
             with sqlite.immediate(connection, self.path, views_file.REBUILD):
-                done = self._done(connection)
+                done = self._done(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if done is None or _is_far_behind(done, size):
                     return None
@@ -227,7 +227,7 @@ class Views:
             raise
         return size
 
-    def _done(self, connection: sqlite3.Connection) -> int | None:
+    def _done(self, connection: sqlite3.Connection, progress: Progress) -> int | None:
         """How far the views are, with the book made ready to go on; None where they are to be rated anew."""
         version = views_file.data_version(connection)
         if self._book is None or version != self._version:  # another process has written since
@@ -241,7 +241,7 @@ class Views:
             if not _is_far_behind(done, self.journal.size()):
                 for name in views_file.stored_projectors(connection).keys() & self.broken.keys():
                     raise self.broken[name]  # its table is not to be lost
-                installing.fit(connection, self.projectors, self._book.pools.values())
+                installing.fit(connection, self.projectors, self._book.pools.values(), progress)
             self._book_at, self._version = done, version
         return self._book_at
 

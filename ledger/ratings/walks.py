@@ -8,19 +8,36 @@ everybody whom only that player would have touched. What the games give is decid
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from math import nan
+from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.ratings.player_rows import Carried, PlayerRows
+from ledger.ratings.partial_rows import Span, Stood
+from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.rated_games import Games, Rated
-from ledger.ratings.side_rows import Folded, spans
-from ledger.runtime.columns import Columns
+from ledger.ratings.side_rows import Folded
+from ledger.ratings.walk_states import WalkStates
+from ledger.runtime.columns import Column, Columns
 
 # Games after which everybody is asked: seldom enough to cost little, often enough that a change has not gone far.
 STRIDE = 8_000
 State = tuple[float | None, ...]  # of a fold, as the tables have it: None for NaN
 CurrentRow = tuple[Any, ...]  # as ``PlayerRows.write_current`` takes it; the number of games stands third
+
+
+class Part(NamedTuple):
+    """The players of a part of a walk, in ascending order.
+
+    Attributes:
+        places: where what they bring along stands in the states of the walk.
+        spans: of each the number of the first and of the last game in the part.
+        stands: by number of a table that has no row for some games, what stood there.
+    """
+
+    places: Column
+    spans: Sequence[Span]
+    stands: Mapping[int, Stood]
 
 
 @attrs.define
@@ -30,12 +47,13 @@ class Walk:
     Attributes:
         start_ms: its first place in rating order; nothing before it changes.
         checkpoint: games at later journal positions are fresh.
-        concerned: players whose games are re-rated to the end, whatever comes of them: more than their rows changed.
-        touched: players whose games from here on are re-rated; those who are concerned among them.
+        states: what each player brings along who was re-rated, as long as another part follows.
+        own: players whose own games are others than before, so that their n-th game may be another one: those whom a
+            correction concerns, and those of new games that were met. Their games are re-rated to the end.
+        touched: players whose games from here on are re-rated; those of *own* among them.
         skipped: by player, games that stood as they are, since the start or since the player stands again.
         stood: by player who stands again as before, the number of rated games by then.
         stored: by player who was met, how many rows there are.
-        carried: what each player brings along who was re-rated, as long as another part follows.
         met: the players who were re-rated.
         current: by player who was re-rated and does not stand again, the row of the last game.
         apart: by player, of each table that has no row for some games, the states that the rows said before and that
@@ -44,20 +62,27 @@ class Walk:
 
     start_ms: int
     checkpoint: int
-    concerned: frozenset[int]
+    states: WalkStates
+    own: set[int]
     touched: set[int]
     skipped: dict[int, int] = attrs.Factory(dict)
     stood: dict[int, int] = attrs.Factory(dict)
     stored: dict[int, int] = attrs.Factory(dict)
-    carried: dict[int, Carried] = attrs.Factory(dict)
     met: set[int] = attrs.Factory(set)
     current: dict[int, CurrentRow] = attrs.Factory(dict)
     apart: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
     @classmethod
-    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int]) -> Walk:
+    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int], states: WalkStates) -> Walk:
         """A walk that has met nobody yet."""
-        return cls(start_ms, checkpoint, frozenset(concerned), set(concerned))
+        return cls(start_ms, checkpoint, states, set(concerned), set(concerned))
+
+    def note_fresh(self, cols: Columns, games: Games) -> None:
+        """Note whose games are new."""
+        fresh = cols.where(games.fresh)
+        if len(fresh):
+            for side in cols.lists([cols.take(games.white, fresh), cols.take(games.black, fresh)]):
+                self.own.update(side)
 
     def note_passed(self, players: Sequence[int], counts: Sequence[int]) -> None:
         """Note how many games of each player were passed over."""
@@ -74,11 +99,11 @@ class Walk:
         """Re-rate the games of some players no longer: by player, how many rated games there are by now."""
         for player, n in standing.items():
             self.touched.discard(player)
-            self.carried.pop(player, None)
             self.current.pop(player, None)
             self.skipped.pop(player, None)
             self.apart.pop(player, None)
             self.stood[player] = n
+        self.states.leave(standing)
 
     @property
     def surplus(self) -> list[tuple[int, int]]:
@@ -100,8 +125,12 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
         first = last
 
 
-def standing_again(cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: Folded) -> dict[int, int]:
+def standing_again(
+    cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: Folded, part: Part
+) -> dict[int, int]:
     """Who stands after the rated games as the rows say, by player the number of games: the rows are those of before.
+
+    Rows that follow no ratings are not asked: who stands again has the same games.
 
     Args:
         cols: how the columns are held.
@@ -109,71 +138,101 @@ def standing_again(cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, fo
         walk: who is not asked about.
         rated: the games.
         folded: what the folds of the tables make of them.
+        part: whose games they are, and what stood there.
     """
-    ends = cols.small([last - 1 for last in rated.starts[1:]])
-    sides = cols.take(rated.order, ends)
-    counts = cols.lists([cols.take(rated.n, sides)])[0]
-    asked = {
-        player: (place, n)
-        for place, (player, n) in enumerate(zip(rated.players, counts, strict=True))
-        if n <= walk.stored.get(player, 0) and player not in walk.concerned
-    }
-    if not asked:
-        return {}
-    game = cols.take(rated.games.position, cols.sides(sides)[0])
-    state = [game, *(cols.take(rated.scheme_state[name], sides) for name in rows.state_fields)]
-    reached = []
-    for number, (table, flat) in enumerate(zip(rows.tables, folded.running, strict=True)):
-        if not table.is_whole:
-            reached.append([()] * len(counts))
-            continue
-        width = len(table.fold.state)
-        kept = [cols.field(flat, field, width) for field in range(width)]
-        columns = [_with_nulls(column) for column in cols.lists([*(state if number == 0 else ()), *kept])]
-        reached.append(list(zip(*columns, strict=True)) if columns else [()] * len(counts))
     for number, table in enumerate(rows.tables):
-        if not table.is_whole:
-            _set_apart(cols, rows, walk, number, [span for span in spans(cols, rated) if span[0] in asked], folded)
-    asked = {player: asked[player] for player in asked if not walk.apart.get(player)}
-    stored = rows.stored({player: n for player, (_, n) in asked.items()}, whole=True)
-    return {
-        player: n
-        for player, (place, n) in asked.items()
-        if all(old[player] == new[place] for old, new in zip(stored, reached, strict=True))
+        if table.is_asked_by_state:
+            _note_stood(cols, walk, number, part.stands[number])
+    asked = {
+        player: (place, last)
+        for place, (player, _, last) in enumerate(part.spans)
+        if last <= walk.stored.get(player, 0) and player not in walk.own
     }
+    for number, table in enumerate(rows.tables):
+        if table.by_tournament:
+            _set_apart(cols, rows, walk, number, folded, part.stands[number])
+    asked = {player: asked[player] for player in asked if not walk.apart.get(player)}
+    for number, table in enumerate(rows.tables):
+        if asked and table.is_asked_by_state and table.fold.state:
+            places = cols.small([place for place, _ in asked.values()])
+            reached = cols.rows(folded.running[number], places, len(table.fold.state))
+            before = walk.states.stood(number, cols.take(part.places, places))
+            (flags,) = cols.lists([cols.alike(before, reached, len(table.fold.state))])
+            asked = {player: asked[player] for player, flag in zip(asked, flags, strict=True) if flag}
+    return _with_the_same_rows(cols, rows, rated, folded, asked)
 
 
-def _set_apart(
-    cols: Columns, rows: PlayerRows, walk: Walk, number: int, asked: Sequence[tuple[int, int, int]], folded: Folded
-) -> None:
-    """Note in *walk* which states of a table that has no row for some games are others than the rows said.
+def _note_stood(cols: Columns, walk: Walk, number: int, stands: Stood) -> None:
+    """Note what the last rows of a table said that stood in the part."""
+    last = stands.last_states()
+    if last:
+        flat = [value for state in last.values() for value in state]
+        walk.states.note_stood(number, walk.states.places(last), cols.known(flat, [nan]))
+
+
+def _with_the_same_rows(
+    cols: Columns, rows: PlayerRows, rated: Rated, folded: Folded, asked: Mapping[int, tuple[int, int]]
+) -> dict[int, int]:
+    """Whose last rows of games are those that stand, in the tables that have one for each game and follow ratings.
+
+    Args:
+        cols: how the columns are held.
+        rows: with the rows as they were.
+        rated: the games.
+        folded: what the folds of the tables make of them.
+        asked: by player, the place among the players and the number of the last game.
+    """
+    # Nearly nobody stands again: the game and the rating say so at the least cost.
+    counts = {player: n for player, (_, n) in asked.items()}
+    before: Mapping[int, tuple[Any, ...]] = rows.shown_at(counts)
+    shown = _of_history(cols, rated, [place for place, _ in asked.values()], ["rating"])
+    left = [player for player, now in zip(asked, zip(*shown, strict=True), strict=True) if before.get(player) == now]
+    for number, table in enumerate(rows.tables):
+        if not left or not table.is_whole or table.is_of_facts:
+            continue
+        before = rows.at_games(number, {player: counts[player] for player in left})
+        places = [asked[player][0] for player in left]
+        width = len(table.fold.state)
+        flat = cols.rows(folded.running[number], cols.small(places), width) if width else cols.floats(())
+        columns = cols.lists([cols.field(flat, field, width) for field in range(width)])
+        if number == 0:
+            columns = [*_of_history(cols, rated, places, rows.state_fields), *columns]
+        reached = zip(*map(_with_nulls, columns), strict=True) if columns else [()] * len(left)
+        left = [player for player, now in zip(left, reached, strict=True) if before[player] == now]
+    return {player: counts[player] for player in left}
+
+
+def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequence[str]) -> list[list[Any]]:
+    """The position of the last game of the players at places, and fields of the scheme's state after it."""
+    sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
+    game = cols.take(rated.games.position, cols.sides(sides)[0])
+    return cols.lists([game, *(cols.take(rated.scheme_state[name], sides) for name in fields)])
+
+
+def _set_apart(cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded: Folded, stands: Stood) -> None:
+    """Note in *walk* which states of a table by tournament are others than the rows said.
 
     Args:
         cols: how the columns are held.
         rows: with the rows as they were, from these games on.
         walk: which states were others before these games.
         number: place of the table among all.
-        asked: the players, and the numbers of their first and last game.
         folded: what the folds make of the games.
+        stands: the rows as they were.
     """
     table, fold = rows.tables[number], folded.kept[number]
-    first = {player: n for player, n, _ in asked}
     width = len(table.fold.state)
     before_flat, after_flat = (_with_nulls(flat) for flat in cols.lists([folded.begun[number], fold.reached]))
-    runs: list[tuple[int, Any]] = [(player, None) for player in folded.players]
-    if table.by_tournament:
-        runs = list(folded.tournaments[table.name].pairs)
-    places = {run: slice(place * width, (place + 1) * width) for place, run in enumerate(runs) if run[0] in first}
-    stood = {(row[0], row[1]): row[2:] for row in rows.in_spans(table, asked)}
+    runs = folded.tournaments[table.name].pairs
+    places = {run: slice(place * width, (place + 1) * width) for place, run in enumerate(runs)}
+    stood = {(row[0], row[2]): row[len(row) - width :] for row in stands.rows}
     for run in {**places, **stood}:
         player, tournament = run
+        if player in walk.own:
+            continue
         states = walk.apart.setdefault(player, {})
         key = table.name, tournament
-        if run in places:
-            begun, after = (tuple(flat[places[run]]) for flat in (before_flat, after_flat))
-        else:  # none of these games is of the tournament any longer
-            (kept,) = rows.in_tournaments(table, [(player, tournament, first[player])])
-            begun = after = tuple(_with_nulls(kept))
+        begun, after = (tuple(flat[places[run]]) for flat in (before_flat, after_flat))
         before = stood[run] if run in stood else states.get(key, begun)
         if before == after:
             states.pop(key, None)

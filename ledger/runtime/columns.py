@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, cycle, pairwise
 from math import nan
 from typing import Any, Protocol
 
@@ -56,6 +56,12 @@ class Columns(Protocol):
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
 
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """Of whole numbers what stands above so many lower bits, and what stands in them."""
+
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
 
@@ -91,6 +97,18 @@ class Columns(Protocol):
 
     def longest(self, starts: Column) -> int:
         """The largest distance between neighbours of an ascending column."""
+
+    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
+        """The rows at these places of *flat*, which has *width* numbers a row: flat, the *first* numbers of each."""
+
+    def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
+        """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
+
+    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+        """Rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
+
+    def alike(self, first: Column, second: Column, width: int) -> Column:
+        """By row of both, 1 where all its numbers are equal, NaN as itself, else 0."""
 
 
 class Few:
@@ -143,6 +161,15 @@ class Few:
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
         return [int(value == number) for value in column]
+
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+        return [int(value <= number) for value in column]
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """What stands above so many lower bits, and what stands in them."""
+        mask = (1 << bits) - 1
+        return [value >> bits for value in column], [value & mask for value in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
@@ -197,6 +224,29 @@ class Few:
         """The largest distance between neighbours."""
         return max((b - a for a, b in pairwise(starts)), default=0)
 
+    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
+        """The rows at these places, flat."""
+        length = width if first is None else first
+        return [value for place in places for value in flat[place * width : place * width + length]]
+
+    def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
+        """Put rows at these places."""
+        length = width if first is None else first
+        for row, place in enumerate(places):
+            flat[place * width : place * width + length] = rows[row * length : (row + 1) * length]
+
+    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+        """Rows with the number of *instead* wherever one says None or NaN."""
+        return [
+            start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
+            for value, start in zip(flat, cycle(instead), strict=False)
+        ]
+
+    def alike(self, first: Column, second: Column, width: int) -> Column:
+        """By row, 1 where all its numbers are equal, NaN as itself, else 0."""
+        same = list(map(is_same, first, second))
+        return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
+
 
 class Many:
     """Columns as NumPy arrays."""
@@ -248,6 +298,14 @@ class Many:
     def equal(self, column: Column, number: int) -> Column:
         """1 where it is *number*, else 0."""
         return (column == number).astype(np.int32)
+
+    def up_to(self, column: Column, number: int) -> Column:
+        """1 where it is at most *number*, else 0."""
+        return (column <= number).astype(np.int32)
+
+    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
+        """What stands above so many lower bits, and what stands in them."""
+        return column >> bits, column & ((1 << bits) - 1)
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
@@ -303,6 +361,35 @@ class Many:
     def longest(self, starts: Column) -> int:
         """The largest distance between neighbours."""
         return int(np.diff(starts).max()) if len(starts) > 1 else 0
+
+    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
+        """The rows at these places, flat."""
+        return flat.reshape(-1, width or 1)[places, :first].reshape(-1)
+
+    def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
+        """Put rows at these places."""
+        length = width if first is None else first
+        if length:
+            flat.reshape(-1, width)[places, :length] = np.asarray(rows).reshape(-1, length)
+
+    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+        """Rows with the number of *instead* wherever one says None or NaN."""
+        rows = np.asarray(flat, np.float64).reshape(-1, len(instead) or 1)
+        return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
+
+    def alike(self, first: Column, second: Column, width: int) -> Column:
+        """By row, 1 where all its numbers are equal, NaN as itself, else 0."""
+        return alike_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
+
+
+def is_same(first: Any, second: Any) -> bool:
+    """Whether two values are equal, NaN as itself."""
+    return bool(first == second or (first != first and second != second))  # noqa: PLR0124  # NaN
+
+
+def alike_values(first: Any, second: Any) -> Any:
+    """The same of two arrays, value by value."""
+    return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
 
 FEW: Columns = Few()

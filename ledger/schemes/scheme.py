@@ -48,6 +48,8 @@ HALF_MOVES_UNKNOWN = -1
 
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
+UNRATED = 0.0  # what stands for the rating of a player who has none, points
+
 
 class Rhythm(StrEnum):
     """How many games a scheme rates together."""
@@ -206,7 +208,7 @@ class Scheme:
             games, or of ``enter`` with its rating declared where their number is unknown.
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
-            has rating 0.
+            has the rating ``UNRATED``.
         scale: what its ratings count in; a rating means the same in two schemes of one scale.
     """
 

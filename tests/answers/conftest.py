@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.facts.words import Termination
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON
 from tests.kit.games import game_recorded
@@ -18,7 +19,8 @@ def three_games(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOON) as ledger:
         for name in ("Ann", "Bob", "Cleo", "Dan"):
             ledger.register(f"name:{name.lower()}", name)
-        ledger.append(game_recorded("g1", half_moves=40, ended_at="2026-11-02"))
-        ledger.append(game_recorded("g2", black=3, half_moves=40, ended_at="2026-11-10"))
-        ledger.append(game_recorded("g3", white=3, black=1, half_moves=40, ended_at="2026-11-15", tournament="Cup"))
+        plain = {"half_moves": 40, "termination": Termination.UNKNOWN}
+        ledger.append(game_recorded("g1", ended_at="2026-11-02", **plain))
+        ledger.append(game_recorded("g2", black=3, ended_at="2026-11-10", **plain))
+        ledger.append(game_recorded("g3", white=3, black=1, ended_at="2026-11-15", tournament="Cup", **plain))
         yield ledger

@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ledger.answers import highest, players, streaks, time_losses, upsets
+from ledger.answers.crosstables.crosstable import crosstable
 from ledger.errors import UnknownNameError
 from ledger.facts.events import RatingSeeded, SchemeAdopted
 from ledger.facts.words import Carry, Outcome, Termination
@@ -200,6 +202,42 @@ def test_a_later_margin_leaves_the_games_before_it(tmp_path: Path) -> None:
         assert [(row["game"], row["margin"]) for row in upsets.upsets(ledger)] == [("g1", 10)]
 
 
+def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "federation.db", scheme="fide") as ledger:
+        for name, rating in (("Ann", 2000), ("Bob", 1900), ("New", None)):
+            ledger.register(f"name:{name.lower()}", name, declared_rating=rating)
+        new = 3
+        for day, white, black in ((1, new, ANN), (2, ANN, new), (3, BOB, ANN), (4, ANN, BOB)):
+            game = game_recorded(f"g{day}", white=white, black=black, ended_at=f"2024-05-0{day}", half_moves=40)
+            ledger.append(attrs.evolve(game, tournament="Open"))
+        ledger.append(game_recorded("later", white=ANN, black=BOB, ended_at="2024-08-01", half_moves=40))
+        ledger.catch_up()
+        ann = {row["what"]: row["game"] for row in highest.achievements(ledger, ledger.player("Ann"))}
+        assert ann == {"best win": "g4", "worst loss": "g3"}
+        of_newcomer = highest.achievements(ledger, ledger.player("New"))
+        assert [(row["what"], row["game"], row["opponent_rating_before"]) for row in of_newcomer] == [
+            ("best win", "g1", 2000.0), ("worst loss", "g2", 2000.0),
+        ]  # fmt: skip
+        assert [row["game"] for row in upsets.upsets(ledger, margin=1)] == ["g3"]
+        surpluses = {
+            (standing.name, result.game): result.surplus
+            for standing in crosstable(ledger, "Open").standings
+            for result in standing.results
+        }
+        assert {surpluses["New", "g1"], surpluses["Ann", "g1"], surpluses["New", "g2"]} == {None}
+        assert surpluses["Bob", "g3"] == 100.0
+
+
+def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db") as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.register("name:bob", "Bob")
+        ledger.append(game_recorded("g1", ended_at="2024-05-01", half_moves=40))
+        ledger.catch_up()
+        (won,) = highest.achievements(ledger, ledger.player("Ann"))
+        assert (won["rating_before"], won["opponent_rating_before"]) == (None, 1400.0)
+
+
 def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
     """The first game is voided: what is asked afterwards is as if it had never been rated."""
 
@@ -263,6 +301,10 @@ def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> 
         assert run(*words, "--at", "May").code == USAGE
     assert json.loads(run("time-losses", achievers_path, "Ann", "--mark").out)["evidence"] == ["g3", "g4", "g6"]
     assert [row["look"] for row in json.loads(run("time-losses", achievers_path, "--all").out)] == [False]
+    few = run("time-losses", achievers_path, "--all", "--limit", "1", "--nl")
+    assert (few.code, len(few.out.splitlines())) == (0, 1)
+    alone = run("time-losses", achievers_path, "Ann", "--limit", "1")
+    assert (alone.code, "--limit goes with --all" in alone.err) == (USAGE, True)
     assert [row["game"] for row in json.loads(run("upsets", achievers_path).out)] == ["g1"]
     table = run("upsets", achievers_path, "--margin", "0", "--limit", "1", "-t")
     assert "there are more" in table.err

@@ -31,7 +31,7 @@ GAMES = f"""[Event "?"]
 [Black "Cleo"]
 [Result "1-0"]
 
-1. e4 e5 2. Ke3 1-0
+1. e4 {{[%clk 0:01:00]}} 1... e5 {{[%clk 0:00:59]}} 2. Ke3 {{[%clk 0:00:58]}} 1-0
 
 [Event "?"]
 [Site "?"]
@@ -76,6 +76,30 @@ def test_the_final_position_in_every_format(run: Run, mated_club: Path, tmp_path
     assert json.loads((tmp_path / "final.json").read_text()) == row
     assert (tmp_path / "final.fen").read_text() == f"{MATE}\n"
     assert (tmp_path / "final.txt").read_text() == text
+
+
+def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: Path, tmp_path: Path) -> None:
+    key = key_of(run, mated_club, 7)
+    file = tmp_path / "game.pgn"
+    assert run("board", mated_club, key, "-o", file).code == 0
+    assert file.read_text() == run("board", mated_club, key, "--format", "pgn").out == (
+        '[Event "?"]\n[Site "?"]\n[Date "2024.05.01"]\n[Round "?"]\n[White "<Ann> & \\\\u202eEve"]\n[Black "Bob"]\n'
+        '[Result "1-0"]\n[Termination "normal"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Bc5 4. Qxf7# 1-0\n'
+    )
+    without = key_of(run, mated_club, 0)
+    assert run("board", mated_club, without, "--format", "pgn").out.endswith('[Result "1-0"]\n\n1-0\n')
+    file.write_text(run("board", mated_club, key_of(run, mated_club, 3), "--format", "pgn").out)
+    clocks = "1. e4 {[%clk 0:01:00]} 1... e5 {[%clk 0:00:59]} 2. Ke3 {[%clk 0:00:58]} 1-0"
+    assert " ".join(file.read_text().splitlines()[-2:]).strip() == clocks
+    again = run("import", mated_club, file, "--dry-run")
+    assert (again.code, "0 games recorded, 1 known already" in again.err) == (0, True)
+
+
+def test_pgn_begins_where_the_game_began(run: Run, mated_club: Path) -> None:
+    start = "4k3/8/8/8/8/8/4p3/4K3 b - - 0 31"
+    lines = run("board", mated_club, key_of(run, mated_club, 7), "--format", "pgn", "--start", start).out.splitlines()
+    assert [lines[-3], lines[-1]] == [f'[FEN "{start}"]', "31... e4 32. e5 Bc4 33. Nc6 Qh5 34. Bc5 Qxf7# 1-0"]
+    assert run("board", mated_club, key_of(run, mated_club, 7), "--format", "pgn", "--start", "x").code == 1
 
 
 def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import player_games, players, predictions, publications, rankings, rating_lists
+from ledger.answers import opponents, player_games, players, predictions, publications, rankings, rating_lists
+from ledger.answers.graphs import pages
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
 from ledger.facts.correction_events import Decision
@@ -91,6 +92,23 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             assert {**now, **among} == {**before[player], **among}
         assert predictions.predict(ledger, ledger.player("1"), ledger.player("2")) == told
         assert len(player_games.graph(ledger, ledger.player("1"))) == 9
+
+
+@pytest.mark.parametrize("scheme", ["elo", "ecf-monthly"])  # a scheme that lists everybody, and one that does not
+def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str, tmp_path: Path) -> None:
+    with made(tmp_path, scheme) as ledger:
+        for player in map(ledger.player, NAMES):
+            bars = pages.page(ledger, player, last=0).player.bars
+            games = opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob"))["games"]
+            shown = {bar.n: (bar.game, bar.ended, bar.rating, bar.opponent_rating) for bar in bars}
+            assert len(games) == 3
+            for game in games:
+                assert (game["game"], game["ended"], game["rating"], game["opponent_rating"]) == shown[game["n"]]
+            (batch,) = opponents.batches(ledger, player)
+            ratings = [bar.opponent_rating for bar in bars if bar.opponent_rating is not None]
+            assert (batch["played"], batch["opponent_max"]) == (9, max(ratings, default=None))
+            (then,) = opponents.batches(ledger, player, at="2021-02")
+            assert (then["page"], then["last_n"]) == (None, 6)
 
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:

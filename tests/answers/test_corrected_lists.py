@@ -81,7 +81,8 @@ def test_an_undone_correction_leaves_the_list_as_it_was_published(corrected_club
 
 def test_two_corrections_and_a_late_result_are_told_apart(corrected_club: Ledger) -> None:
     ledger = corrected_club
-    first = approve(ledger, [ledger.corrections.drafts.replace("game:g2", {"outcome": "draw"})])
+    drawn = {"outcome": "draw", "termination": "agreement"}
+    first = approve(ledger, [ledger.corrections.drafts.replace("game:g2", drawn)])
     record_game(ledger, "late", "2021-01-05", 3, 1)
     second = approve(ledger, [ledger.corrections.drafts.annul("game:g1")])
     found = steps(ledger, JANUARY, "standard@2021-02/now")

@@ -13,6 +13,9 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
+from ledger.answers.crosstables.crosstable import Wanted as CrosstableWanted
+from ledger.answers.crosstables.crosstable import crosstable
+from ledger.answers.crosstables.listing import tournaments
 from ledger.answers.exports import exporting, schemas
 from ledger.answers.exports.columns import with_iso_instants
 from ledger.answers.exports.datasets import PREPARED, Asked
@@ -161,6 +164,24 @@ def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
         row["key"] for row in games if row["tournament"] == name and 1 in {row["white"], row["black"]}
     ]
     assert taken(exported_from, tmp_path, "games", asked=Asked(tournament="it's none")) == []
+
+
+def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
+    rows = taken(exported_from, tmp_path, "crosstables")
+    listed = [row for pool in exported_from.pools() for row in tournaments(exported_from, pool.name)]
+    tables = {(row["pool"], row["tournament"], row["edition"]) for row in rows}
+    assert len(tables) == len(listed) > 0
+    for pool, tournament, edition in tables:
+        page = crosstable(exported_from, tournament, pool, CrosstableWanted(edition=edition))
+        own = [row for row in rows if (row["pool"], row["tournament"], row["edition"]) == (pool, tournament, edition)]
+        assert [(row["number"], row["points"], row["performance"], row["upsets"]) for row in own] == [
+            (standing.number, standing.points, standing.performance, standing.upsets) for standing in page.standings
+        ]
+        marks = [cell.partition(":") for cell in own[0]["results"].split()]
+        met = {meeting.opponent_number: meeting.marks for meeting in page.standings[0].meetings}
+        assert {int(number): mark for number, _, mark in marks} == met
+    chosen = Asked(names=True, tournament=rows[0]["tournament"])
+    assert taken(exported_from, tmp_path, "crosstables", asked=chosen)[0] == rows[0]
 
 
 # --- names ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ledger.answers.game_logs import game_log
 from ledger.correcting import entries
 from ledger.facts.changes import Which
 from ledger.facts.correction_events import Decision
-from ledger.facts.words import Outcome
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import approve
@@ -28,7 +28,8 @@ def proposals(ledger: Ledger, game: str) -> list[int]:
 
 
 def test_a_correction_of_the_game_stands_below_its_recording(three_games: Ledger) -> None:
-    three_games.append(game_recorded("g1", half_moves=40, ended_at="2026-11-02", round="3"))
+    g1 = {"half_moves": 40, "termination": Termination.UNKNOWN, "ended_at": "2026-11-02"}
+    three_games.append(game_recorded("g1", round="3", **g1))
     drafts = three_games.corrections.drafts
     approve(three_games, drafts.replace("game:g1", {"outcome": "draw"}), reason="the scoresheet")
     recorded, added, proposed, decided = three_games.log("g1")
@@ -36,7 +37,7 @@ def test_a_correction_of_the_game_stands_below_its_recording(three_games: Ledger
     assert (proposed["actor"], proposed["facts"]["proven"], proposed["why"]) == ("eve", False, "the scoresheet")
     assert (decided["actor"], decided["facts"]["decision"]) == ("adam", "approved")
     assert [row["what"] for row in game_log(three_games, "g1")] == [
-        "recorded: Ann - Bob 1-0 (resignation), ended 2026-11-02",
+        "recorded: Ann - Bob 1-0 (unknown), ended 2026-11-02",
         "supplemented: round 3",
         "proposal 1: game:g1: outcome white -> draw",
         "proposal 1 approved",
@@ -94,7 +95,8 @@ def test_a_game_that_moved_is_meant_where_it_was_and_where_it_is(three_games: Le
 
 
 def test_a_late_game_begins_with_the_proposal_that_told_of_it(three_games: Ledger) -> None:
-    late = game_recorded("late", white=4, outcome=Outcome.DRAW, half_moves=40, ended_at="2026-11-03")
+    drawn = {"outcome": Outcome.DRAW, "termination": Termination.AGREEMENT}
+    late = game_recorded("late", white=4, half_moves=40, ended_at="2026-11-03", **drawn)
     approve(three_games, three_games.corrections.drafts.add(late))
     assert [kind for kind, _ in positions(three_games, "late")] == [
         "correction-proposed", "correction-decided", "game-recorded"

@@ -11,7 +11,7 @@ from ledger.answers.explanations import explain
 from ledger.answers.player_games import games, graph
 from ledger.errors import UnknownNameError
 from ledger.facts.changes import Which
-from ledger.facts.words import Outcome
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import approve
@@ -39,7 +39,8 @@ def test_a_corrected_game_bears_the_proposals_that_act(three_games: Ledger) -> N
 
 def test_a_game_that_somebody_reported_late_is_marked_and_one_of_many_is_not(three_games: Ledger) -> None:
     drafts = three_games.corrections.drafts
-    late = game_recorded("late", white=4, outcome=Outcome.DRAW, half_moves=40, ended_at="2026-11-03")
+    drawn = {"outcome": Outcome.DRAW, "termination": Termination.AGREEMENT}
+    late = game_recorded("late", white=4, half_moves=40, ended_at="2026-11-03", **drawn)
     approve(three_games, drafts.add(late))
     approve(three_games, drafts.merge(2, 4))
     rows = played(three_games, "Dan", everything=True)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ledger.answers import rating_changes
 from ledger.answers.rating_changes import changes
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.words import Outcome
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from tests.kit.clubs import NOON
@@ -70,6 +70,7 @@ class History:
             case ("game", (white, black), day, outcome):
                 key = f"g{len(self.games)}"
                 facts = {"white": white, "black": black, "outcome": outcome, "ended_at": day, "half_moves": 40}
+                facts["termination"] = Termination.UNKNOWN
                 self.ledger.append(game_recorded(key, **facts))
                 self.games.append(key)
             case ("run", day):
@@ -154,7 +155,8 @@ def test_games_that_came_later_need_no_views_aside(three_games: Ledger, monkeypa
 
 def test_corrections_of_others_count_through_opponents(three_games: Ledger) -> None:
     known = three_games.journal.size()
-    three_games.append(game_recorded("late", white=2, black=4, half_moves=40, ended_at="2026-11-01"))
+    late = {"ended_at": "2026-11-01", "half_moves": 40, "termination": Termination.UNKNOWN}
+    three_games.append(game_recorded("late", white=2, black=4, **late))
     approve(three_games, three_games.corrections.drafts.replace("game:late", {"outcome": "black"}))
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
     three_games.level()

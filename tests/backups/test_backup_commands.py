@@ -10,8 +10,13 @@ import pytest
 
 from ledger import backups
 from ledger.backups import Loss, manifest
+from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
 from tests.kit.backups import contents_of, head_of_ledger, record
+from tests.kit.checkpoints import signed
+from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
+from tests.kit.games import game_recorded
 from tools.commands import REFUSED, USAGE
 
 
@@ -44,6 +49,25 @@ def test_nothing_is_replaced_unasked(
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "y")
     done = run("restore", kept_backup, club_of_120_games, "--replace")
     assert (done.code, "club.replaced-1" in done.err) == (0, True)
+
+
+def test_a_backup_from_before_the_last_checkpoint_is_told_by_it_before_it_is_put_in_place(
+    club_of_two: ClubOfTwo, tmp_path: Path, run: Run
+) -> None:
+    signed(club_of_two)
+    assert run("backup", club_of_two.path, tmp_path / "b").code == 0
+    assert "ALARM" not in run("restore", tmp_path / "b", club_of_two.path, "--replace", "--yes").err
+    club_of_two.ledger.close()
+    with Ledger.open(club_of_two.path, clock=club_of_two.clock) as ledger:
+        ledger.append(game_recorded("g2"))
+        ledger.checkpoints.make()
+    alarm = "restored, it would answer and take nothing: the journal holds 4 entries, but the last checkpoint in"
+    done = run("restore", tmp_path / "b", club_of_two.path, "--replace")
+    assert (done.code, alarm in done.err) == (USAGE, True)
+    for file in (club_of_two.path, *(beside(club_of_two.path, what) for what in ("people", "views"))):
+        file.unlink(missing_ok=True)
+    done = run("restore", tmp_path / "b", club_of_two.path)
+    assert (done.code, alarm in done.err) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ledger.errors import ConflictError
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
-from tests.kit.corrections import ANN, CLEO, approve, ask, by_key, played, rebuilt, tables
+from tests.kit.corrections import ANN, CLEO, approve, ask, by_key, made, played, rebuilt, tables
 
 G1 = played()[0]
 DRAWN = attrs.evolve(G1, outcome=Outcome.DRAW)
@@ -60,6 +60,26 @@ def test_what_a_supplement_tells_of_a_corrected_field_changes_nothing(four: Ledg
     approve(four, ask(four, "undo", proposal="1"))
     assert by_key(four, ("round",))["g1"] == ("1",)
     assert tables(four) == rebuilt(four)
+
+
+def test_a_game_of_which_a_voided_tournament_is_told_later_does_not_count(four: Ledger) -> None:
+    approve(four, ask(four, "void-tournament", tournament="Open"))
+    assert by_key(four, ("voided_by",))["g1"] == (None,)
+    four.append(attrs.evolve(G1, tournament="Open"))
+    assert by_key(four, ("reason", "voided_by"))["g1"] == ("voided", 1)
+    assert tables(four) == rebuilt(four)
+
+
+def test_a_game_whose_day_is_told_later_is_annulled_if_it_falls_between_the_two(tmp_path: Path) -> None:
+    of_month = attrs.evolve(G1, ended_at="2026-10")
+    with made(tmp_path / "months.db", [of_month]) as four:
+        four.append(attrs.evolve(G1, game="other", ended_at="2026-10-05"))
+        words = {"player": "Ann", "which": "all", "from_": "2026-10-03"}
+        approve(four, ask(four, "annul", **words))
+        assert by_key(four, ("voided_by",)) == {"g1": (None,), "other": (1,)}
+        four.append(attrs.evolve(G1, ended_at="2026-10-04"))
+        assert by_key(four, ("voided_by",))["g1"] == (1,)
+        assert tables(four) == rebuilt(four)
 
 
 def test_a_voided_game_told_again_stays_voided(four: Ledger) -> None:

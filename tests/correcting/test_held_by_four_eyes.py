@@ -143,12 +143,12 @@ def test_four_eyes_are_switched_off_by_two(club_of_two: ClubOfTwo) -> None:
     number = proposed(ledger, ledger.corrections.drafts.add(ledger.policies.proposed("four-eyes", {"on": False})))
     with pytest.raises(ProposalError, match="four-eyes"):
         ledger.decide(number.proposal, Decision.APPROVED, by="eve")
-    assert ledger.policies.four_eyes_are_on()
+    assert ledger.policies.at("four-eyes", "2026")["on"]
     ledger.decide(number.proposal, Decision.APPROVED, by="adam")
-    assert not ledger.policies.four_eyes_are_on()
+    assert not ledger.policies.at("four-eyes", "2026")["on"]
     ledger.decide(voiding(ledger), Decision.APPROVED, by="eve")
     ledger.rebuild()
-    assert not ledger.policies.four_eyes_are_on()
+    assert not ledger.policies.at("four-eyes", "2026")["on"]
 
 
 def test_four_eyes_are_never_taken_back(club_of_two: ClubOfTwo) -> None:

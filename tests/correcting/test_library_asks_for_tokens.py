@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import polars as pl
 import pytest
 
 from ledger.errors import RejectedError
+from ledger.facts.source_players import player_schema
+from ledger.imports.reading import frames
 from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.games import game_recorded
+from tests.kit.games import game_recorded, source_game
 
+LISTED = pl.DataFrame([{"line": 1, "identity": "id:9", "name": "Zoe"}], schema=dict(player_schema()))
 Act = Callable[[Ledger, str | None], object]
 ACTS: dict[str, tuple[Role, Act]] = {
     "append": (Role.RECORDER, lambda ledger, token: ledger.append(game_recorded("g1"), token=token)),
     "append many": (Role.RECORDER, lambda ledger, token: ledger.append_many([game_recorded("g1")], token=token)),
+    "register": (Role.RECORDER, lambda ledger, token: ledger.register("id:9", "Zoe", token=token)),
+    "rename": (Role.RECORDER, lambda ledger, token: ledger.rename(1, "Anna", token=token)),
+    "learn": (
+        Role.RECORDER, lambda ledger, token: ledger.registry.learn(1, birth_year=1990, actor="ledger", token=token)
+    ),
+    "players": (
+        Role.RECORDER, lambda ledger, token: ledger.registry.take_list([LISTED], actor="ledger", token=token)
+    ),
+    "import": (
+        Role.RECORDER,
+        lambda ledger, token: ledger.import_games(frames([source_game("g1", ended_at="2026-11-01")]), token=token),
+    ),
     "erase": (Role.RECORDER, lambda ledger, token: ledger.erase(2, token=token)),
     "policy": (Role.APPROVER, lambda ledger, token: ledger.policies.set("upsets", {"margin": 100}, token=token)),
     "publish": (Role.APPROVER, lambda ledger, token: ledger.publications.publish("2026-11", token=token)),

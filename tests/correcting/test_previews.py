@@ -59,7 +59,7 @@ def approve_as_seen(ledger: Ledger, changes: list[Change]) -> None:
 
 
 VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
-    "result": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"outcome": "draw"})],
+    "result": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"outcome": "draw", "termination": "agreement"})],
     "day": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"ended_at": "2009-05"})],
     "void": lambda ledger: [ledger.corrections.drafts.annul(KEY), ledger.corrections.drafts.annul("game:made:1-7")],
     "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, Which.ALL, since="2012")],

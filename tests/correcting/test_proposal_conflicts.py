@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ledger.errors import ProposalError
+from ledger.errors import ConflictError, ProposalError
 from ledger.facts.changes import Change
 from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Standing
@@ -45,6 +45,24 @@ def refused(ledger: Ledger, changes: Sequence[Change]) -> str:
         ledger.propose(changes, reason="because", by="eve")
     assert [refusal.rule for refusal in caught.value.refusals] == ["conflicting"]
     return caught.value.refusals[0].message
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_fact_is_not_recorded_where_another_one_was_moved(name: str, club_of_two: ClubOfTwo) -> None:
+    ledger, (first, second, move) = club_of_two.ledger, PAIRS[name]
+    ledger.append(first)
+    drafts = ledger.corrections.drafts
+    approve(ledger, drafts.replace(first.key, move))
+    size = ledger.journal.size()
+    message = f"exists-with-different-key: {second.key!r}: {first.key!r} stands there since it was corrected; correct"
+    with pytest.raises(ConflictError) as caught:
+        ledger.append(second)
+    assert str(caught.value).startswith(message)
+    with pytest.raises(ProposalError, match="exists-with-different-key"):
+        ledger.propose([drafts.add(second)], reason="because", by="eve")
+    assert ledger.journal.size() == size
+    approve(ledger, drafts.annul(first.key))
+    assert not ledger.append(second).duplicate
 
 
 @pytest.mark.parametrize("name", PAIRS)

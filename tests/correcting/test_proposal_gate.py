@@ -11,8 +11,9 @@ from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import SchemeAdopted
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, ratings
+from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, ratings
 from tests.kit.games import game_recorded
 
 Provoke = Callable[[Ledger], object]
@@ -126,6 +127,28 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
          "'game:x' may not be recorded so: required field missing"),
         (propose(Change(do=Verb.ADD, fact="game:x", kind="born-anew/1", facts={"a": 1})), "'game:x' may not be recor"),
     ],
+    "impossible-ending": [
+        (verb("game", game="g1", field="termination", to="agreement"),
+         "'game:g1': a win of White does not end by agreement; correct both in one proposal: 'result GAME --to"),
+        (verb("result", game="g4", to="1-0", termination="stalemate"), "'game:g4': a win of White does not end by sta"),
+        (first(lambda four: approve(four, ask(four, "game", game="g1", field="termination", to="resignation")),
+               propose(Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "white"},
+                              facts={"outcome": "draw"}))), "'game:g1': a draw does not end by resignation"),
+        (verb("result", game="g1", to="*", termination="time"), "'game:g1': a game without a result does not end by"),
+        (first(lambda four: approve(four, ask(four, "game", game="g1", field="termination", to="time")),
+               verb("result", game="g1", to="1/2-1/2")), "'game:g1' was not drawn, and would be a draw by time; say"),
+        (first(propose(DRAWN), verb("game", game="g1", field="termination", to="checkmate"), decide("approve"),
+               decide("approve", number=2)), "'game:g1': a draw does not end by checkmate; correct both in one"),
+        (first(lambda four: approve(four, ask(four, "game", game="g1", field="half_moves", to="3")),
+               verb("game", game="g1", field="termination", to="checkmate")), "'game:g1': checkmate takes 4 "),
+        (first(lambda four: approve(four, ask(four, "game", game="g1", field="termination", to="checkmate")),
+               verb("game", game="g1", field="half_moves", to="0")), "'game:g1': checkmate takes 4 half-moves or more"),
+        (verb("game", game="g1", field="termination", to="unplayed"), "'game:g1': a game that was never played has"),
+        (verb("late", white="Ann", black="Bob", to="1/2-1/2", ended="2026-11-09", termination="resignation"),
+         "'game:late:"),
+        (first(lambda four: approve(four, ask(four, "void", game="g1")),
+               verb("game", game="g1", field="termination", to="agreement")), "'game:g1': a win of White does not"),
+    ],
     "exists-already": [
         (propose(Change(do=Verb.ADD, fact="game:g1", kind="game-recorded/1", facts={"game": "g1"})),
          "'game:g1' was recorded at entry 6; correct that one"),
@@ -231,6 +254,31 @@ def test_an_undo_that_would_leave_what_may_not_be_is_refused(four: Ledger) -> No
     with pytest.raises(ProposalError, match="ended-before-start"):
         approve(four, ask(four, "undo", proposal="1"))
     approve(four, ask(four, "undo", proposal="1"), ask(four, "undo", proposal="2"))
+
+
+def test_result_and_ending_are_corrected_in_one_proposal_and_undone_together(four: Ledger) -> None:
+    lost = ask(four, "result", game="g1", to="0-1", termination="time", half_moves="61")
+    approve(four, lost)
+    assert by_key(four, ("outcome", "termination", "half_moves", "time_loss"))["g1"] == ("black", "time", 61, 1)
+    approve(four, ask(four, "result", game="g1", to="1/2-1/2", termination="time"))  # nobody could mate
+    assert by_key(four, ("outcome", "time_loss"))["g1"] == ("draw", 0)
+    approve(four, ask(four, "result", game="g1", to="1/2-1/2", termination="agreement"))
+    approve(four, ask(four, "game", game="g1", field="termination", to="stalemate"))
+    with pytest.raises(ProposalError, match="impossible-ending: 'game:g1': a win of Black does not end by stalemate"):
+        approve(four, ask(four, "undo", proposal="2"), ask(four, "undo", proposal="3"))
+    approve(four, *(ask(four, "undo", proposal=number) for number in "234"))
+    assert by_key(four, ("outcome", "termination"))["g1"] == ("black", "time")
+
+
+def test_what_a_source_told_against_itself_may_stay_and_be_come_back_to(four: Ledger) -> None:
+    odd = {"ended_at": "2026-11-09", "half_moves": 40, "outcome": Outcome.DRAW, "termination": Termination.CHECKMATE}
+    four.append(game_recorded("odd", **odd))
+    approve(four, ask(four, "game", game="odd", field="round", to="3"))
+    approve(four, ask(four, "void", game="odd"))
+    approve(four, ask(four, "reinstate", game="odd"))
+    approve(four, ask(four, "result", game="odd", to="1-0"))
+    approve(four, ask(four, "undo", proposal="4"))
+    assert by_key(four, ("outcome", "termination", "reason"))["odd"] == ("draw", "checkmate", None)
 
 
 def test_an_undo_that_would_close_a_ring_of_merges_is_refused(four: Ledger) -> None:

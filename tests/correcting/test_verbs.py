@@ -190,6 +190,33 @@ def test_a_fact_beside_games_is_corrected_taken_back_and_put_back(four: Ledger) 
     assert tables(four) == rebuilt(four)
 
 
+def test_games_of_a_period_that_a_change_of_scheme_cut_short_are_rated_at_its_end_once_that_is_taken_back(
+    tmp_path: Path,
+) -> None:
+    with made(tmp_path / "club.db") as ledger:
+        adopted = SchemeAdopted(pool="fide", scheme="fide", settings={"by_event": False})
+        ledger.append_many([adopted, *(attrs.evolve(game, game=f"f{game.game}", pool="fide") for game in played())])
+        before = by_key(ledger, ("rated_ms",))
+        ledger.append(SchemeAdopted(pool="fide", scheme="elo", settings={}, effective_from="2026-11-04"))
+        cut = by_key(ledger, ("rated_ms",))
+        assert cut["fg3"] != before["fg3"]
+        approve(ledger, ask(ledger, "take-back", fact="scheme:fide@2026-11-04"))
+        assert by_key(ledger, ("rated_ms",)) == before
+        approve(ledger, ask(ledger, "put-back", fact="scheme:fide@2026-11-04"))
+        assert by_key(ledger, ("rated_ms",)) == cut
+        assert tables(ledger) == rebuilt(ledger)
+
+
+@pytest.mark.parametrize("field", ["declared_rating", "birth_year"])
+def test_views_that_are_built_know_a_past_of_which_only_a_correction_tells(field: str, tmp_path: Path) -> None:
+    with made(tmp_path / "club.db") as ledger:
+        adopted = SchemeAdopted(pool="fide", scheme="fide", settings={"by_event": False})
+        ledger.append_many([adopted, *(attrs.evolve(game, game=f"f{game.game}", pool="fide") for game in played())])
+        ratings(ledger)
+        approve(ledger, ask(ledger, "fact", fact=f"player:{BOB}", field=field, to="2009"))
+        assert tables(ledger) == rebuilt(ledger)
+
+
 def test_what_registration_told_can_be_corrected(four: Ledger) -> None:
     approve(four, ask(four, "fact", fact=f"player:{BOB}", field="standing", to="guest"))
     assert {key for key, (reason,) in by_key(four, ("reason",)).items() if reason == "guest"} == {"g1", "g4", "g6"}

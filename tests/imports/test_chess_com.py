@@ -254,3 +254,27 @@ def test_an_archive_into_a_ledger_and_its_pgn_after_it(empty_club: Path, tmp_pat
     assert (done.code, "(chess-com): 1 game recorded" in done.err) == (0, True)
     done = run("import", empty_club, written(tmp_path, "10.pgn", PGN.encode()))
     assert (done.code, "0 games recorded, 1 known already" in done.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("control", "word", "own", "by_clock"),
+    [("1800", "rapid", "rapid", "classical"), ("500", "blitz", "blitz", "rapid"), ("180+2", "blitz", "blitz", "blitz"),
+     ("1/86400", "daily", "correspondence", "correspondence")],
+)  # fmt: skip
+def test_speed_classes_are_its_own_or_those_of_its_pgn(control: str, word: str, own: str, by_clock: str) -> None:
+    told = PGN.replace("180+2", control)
+    content = archive(time_control=control, time_class=word, pgn=told)
+    assert [game.speed for game in read(content)[0]] == [own]
+    assert [game.speed for game in chess_com.games([content], Reading("a.json"), by_clock=True)] == [by_clock]
+    assert [game.speed for game in pgn.games(told.encode().splitlines(keepends=True), Reading("a.pgn"))] == [by_clock]
+
+
+def test_one_archive_told_twice_is_one_pool_where_the_command_names_the_rule(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    told = PGN.replace("180+2", "1800")
+    first = written(tmp_path, "a.json", archive(time_control="1800", time_class="rapid", pgn=told))
+    second = written(tmp_path, "a.pgn", told.encode())
+    assert "new pools: classical" in run("import", empty_club, first, "--pools", "by-speed", "--speeds", "lichess").err
+    done = run("import", empty_club, second, "--pools", "by-speed")
+    assert (done.code, "1 known already" in done.err) == (0, True)

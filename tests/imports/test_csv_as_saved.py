@@ -164,4 +164,4 @@ def test_an_empty_file_is_called_so(content: bytes, tmp_path: Path) -> None:
         assert list(game_frames(source, detect(source.first))) == []
     words = [fault.message for fault in source.reading.faults]
     said = "no PGN tag in the whole file" if content else "the file is empty"
-    assert words == [f"{said}: give PGN, Lichess NDJSON, JSON lines or CSV"]
+    assert words == [f"{said}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines"]

@@ -74,7 +74,7 @@ def record_game(
 
 def takes_late_pasts(ledger: Ledger) -> Ledger:
     """The ledger records ratings to begin with that come too late to act, too, as journals of old have them."""
-    ledger._recorder = Recorder(ledger.journal, ledger.now_ms)
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, ledger._standing.refuse_meeting)
     return ledger
 
 

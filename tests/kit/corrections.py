@@ -10,7 +10,7 @@ from typing import Any
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
 from ledger.facts.events import GameRecorded
-from ledger.facts.words import Outcome, Receipt
+from ledger.facts.words import Outcome, Receipt, Termination
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 
@@ -24,7 +24,7 @@ def played() -> list[GameRecorded]:
     return [
         game_recorded(
             f"g{number}", white=white, black=black, ended_at=f"2026-11-{number:02}", half_moves=40,
-            outcome=Outcome.DRAW if number == 4 else Outcome.WHITE,
+            outcome=Outcome.DRAW if number == 4 else Outcome.WHITE, termination=Termination.UNKNOWN,
             tournament="Open" if number in {2, 3} else None, round=str(number) if number in {2, 3} else None,
         )
         for number, (white, black) in enumerate(sides, 1)

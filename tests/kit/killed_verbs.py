@@ -56,7 +56,7 @@ VERBS: Mapping[str, Steps] = {
         ("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve"),
     ),
     "checkpoint": (("checkpoint", "{club}"), _IMPORT, ("checkpoint", "{club}")),
-    "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2"),
+    "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2", "--termination", "agreement"),
     "correct game": _correction("game", "made:1-3", "--field", "ended_at", "--to", "2012-05-06"),
     "correct void": _correction("void", "made:1-3"),
     "correct reinstate": _second("reinstate", "made:1-3"),

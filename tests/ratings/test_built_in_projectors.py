@@ -23,6 +23,7 @@ from ledger.ratings.projectors import (
     tournament_performance,
     upsets,
 )
+from ledger.schemes.scheme import UNRATED
 from ledger.testing.rows import table_rows
 from tests.kit.places import ROOT
 
@@ -63,6 +64,14 @@ def test_the_five_best_wins_and_worst_losses_are_in_order_and_of_equals_the_earl
     assert [rows[-1][f"loss_{place}"] for place in range(1, 5)] == [1300, 1400, 1500, None]
     five = after(bests.PROJECTOR, [WIN] * 6, [1500.0] * 6)
     assert five[4] == five[5]  # no row: it is the sixth that is as good
+
+
+def test_who_is_unrated_is_neither_a_win_nor_a_loss_nor_an_upset() -> None:
+    rows = after(bests.PROJECTOR, [WIN, LOSS, WIN, LOSS], [UNRATED, UNRATED, 1500.0, 1400.0])
+    assert set(rows[1].values()) == {None}
+    assert (rows[3]["win_1"], rows[3]["win_2"], rows[3]["loss_1"], rows[3]["loss_2"]) == (1500, None, 1400, None)
+    won = after(upsets.PROJECTOR, [WIN, WIN, WIN], [UNRATED, -100.0, -100.0], [1900.0, UNRATED, 50.0])
+    assert [row["surplus"] for row in won] == [None, None, 150]
 
 
 def test_streaks_begin_and_end_where_their_results_do() -> None:

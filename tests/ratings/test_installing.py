@@ -13,7 +13,7 @@ from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import engine, projectors
+from ledger.ratings import engine, installing, projectors
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Kept, Projector
 from ledger.runtime import plugins
@@ -62,6 +62,18 @@ def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkey
     with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
         ledger.rebuild()
         assert table_rows(ledger.views.connection, "surpluses") == late
+
+
+def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installing, "BLOCK", 100)
+    told: list[tuple[str, int, int]] = []
+    with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
+        ledger.level(lambda *words: told.append(words))
+    rows = len(rows_of(plain_club, "history"))
+    for what in ("table surpluses", "table win_streaks"):
+        done = [done for name, done, total in told if name == what and total == rows]
+        assert done == sorted(done)
+        assert (len(done) > rows // 100, done[-1]) == (True, rows)
 
 
 def test_a_new_version_is_folded_anew_and_one_that_is_gone_loses_its_table(plain_club: Path) -> None:

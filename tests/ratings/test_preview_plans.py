@@ -93,7 +93,8 @@ def test_a_preview_finds_what_it_asks_as_pinned(name: str, laid_over: tuple[Ledg
 
 def test_the_games_of_a_preview_are_read_in_order_each_part_by_its_index(laid_over: tuple[Ledger, Any]) -> None:
     ledger, connection = laid_over
-    steps = plan(connection, HypotheticalBook(connection, ledger.journal)._rated_games(()))
+    book = HypotheticalBook(connection, ledger.journal)
+    steps = plan(connection, book._rated_games(next(iter(book.pools.values())), ()))
     assert [step for step in steps if "INDEX" in step] == [
         "SEARCH main.games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SEARCH temp.written_games USING INDEX written_games_in_rating_order (pool=? AND rated_ms>?)",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -10,6 +13,8 @@ import pytest
 from ledger.facts.changes import Change
 from ledger.ledger import Ledger
 from ledger.ratings import engine, walks
+from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.side_tables import SideTable
 from tests.kit.clubs import NAME, NOW, take_made_up_games
 from tests.kit.corrections import approve, ask, rebuilt, tables
 from tests.kit.impacts import counting_games
@@ -53,3 +58,54 @@ def test_a_change_that_dies_out_is_not_followed_further(
     for name in ("history", "current"):
         assert tables(club)[name] == before[name]
     assert 0 < followed < 0.75 * everybody_met
+
+
+@contextmanager
+def counting_rows() -> Iterator[dict[str, Counter[int]]]:
+    """By table, how many rows each player has written or deleted."""
+    found: dict[str, Counter[int]] = {}
+    write, delete = PlayerRows.write, PlayerRows.delete
+
+    def writing(self: PlayerRows, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
+        kept = list(rows)
+        found.setdefault(table.name, Counter()).update(row[1] for row in kept)
+        write(self, table, kept, replacing=replacing)
+
+    def deleting(self: PlayerRows, table: SideTable, keys: Iterable[tuple[int, int]]) -> None:
+        kept = list(keys)
+        found.setdefault(table.name, Counter()).update(player for player, _ in kept)
+        delete(self, table, kept)
+
+    with patch.object(PlayerRows, "write", writing), patch.object(PlayerRows, "delete", deleting):
+        yield found
+
+
+@pytest.mark.parametrize("compile_from", FEW_OR_MANY)
+def test_of_tables_that_lack_rows_only_those_that_differ_are_written(
+    rounded_club: Ledger, compile_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "COMPILE_FROM", compile_from)
+    club = rounded_club
+    game = next(club.rows("games", "reason IS NULL ORDER BY rated_ms LIMIT 1"))
+    before = tables(club)
+    approve(club, ask(club, "void", game=game["key"]))
+    with counting_rows() as rows:
+        club.catch_up()
+    after = tables(club)
+    assert after == rebuilt(club)
+    for name in ("streaks", "time_losses"):  # they follow no ratings: of nobody else a row is touched
+        assert rows.get(name, Counter()).keys() <= {game["white"], game["black"]}
+    games = {row["player"]: row["n"] for row in after["current"]}  # rows beyond them are dropped at the end
+    for name in ("highest_lowest", "bests", "streaks", "time_losses", "upsets"):
+        others = [key for key in differing(before[name], after[name]) if key[2] <= games.get(key[1], 0)]
+        assert rows.get(name, Counter()).total() == len(others), name
+    assert len(rows["history"]) > 2
+    approve(club, club.corrections.drafts.undo(max(row["proposal"] for row in club.rows("proposals"))))
+    club.catch_up()
+    assert all(tables(club)[name] == before[name] for name in ("history", "current", "streaks", "upsets"))
+
+
+def differing(before: Iterable[Any], after: Iterable[Any]) -> set[tuple[int, ...]]:
+    """The keys of rows that are gone, new, or others."""
+    stood, stands = ({(row["pool"], row["player"], row["n"]): row for row in rows} for rows in (before, after))
+    return {key for key in stood.keys() | stands.keys() if stood.get(key) != stands.get(key)}

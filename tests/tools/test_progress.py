@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 import sys
 from math import inf, nan
+from pathlib import Path
 
 import pytest
 
-from ledger.imports.reading import Reading
+from ledger.imports.reading import Reading, frames
+from ledger.ledger import Ledger
+from ledger.runtime.ledger_files import beside
+from tests.kit.games import source_games
+from tools.commands import bring_level
 from tools.progress import Bars, ReadingBar
 from tools.terminal_graph import CHANGE, EIGHTHS, draw
 
@@ -67,6 +72,20 @@ def test_an_error_under_a_bar_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(KeyboardInterrupt):
         interrupted_work()
     assert terminal.getvalue().endswith("\r")
+
+
+def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
+    empty_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger.open(empty_club) as ledger:
+        ledger.import_games(frames(source_games(20)))
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Ledger.open(empty_club) as ledger:
+        ledger.views.close()
+        beside(empty_club, "views").unlink()
+        bring_level(ledger)
+    assert "rating history" in terminal.getvalue()
 
 
 # --- graph --------------------------------------------------------------------------------------------------

@@ -138,8 +138,14 @@ def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
 
 def _leveled(path: str) -> Ledger:
     ledger = Ledger.open(path)
-    ledger.level()
+    bring_level(ledger)
     return ledger
+
+
+def bring_level(ledger: Ledger) -> None:
+    """Make sure that the views are level, with a bar where they are built or further tables are folded."""
+    with Bars() as bars:
+        ledger.level(bars)
 
 
 def confirmed(question: str, *, yes: bool) -> None:

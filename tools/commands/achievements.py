@@ -30,7 +30,8 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
 
     Highest and lowest count from 50 rated games on. Each scheme of the pool has its own: what was reached under
     another scheme than the present one is marked as "other_system", for the two cannot be compared. The best wins are
-    those against the highest ratings before the game, the worst losses those against the lowest.
+    those against the highest ratings before the game, the worst losses those against the lowest; games against unrated
+    players are neither.
 
     \b
     Example:
@@ -70,11 +71,12 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
 @click.option("--mark", "marked", is_flag=True, help="Whether the policy suggests to look at PLAYER, and the games.")
 @POOL
 @AT
+@limits.option(PLAYERS_IN_A_TABLE, "players of --all")
 @VERIFY
 @output.format_options
 def time_losses_(
     db_path: str, player: str | None, everybody: bool, marked: bool, pool: str | None, at: str | None,
-    fmt: str | None, verify: bool,
+    limit: int | None, fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """Losses on time: their share and longest run in the last 50, 100 and all games, and the last 90 and 365 days.
 
@@ -91,11 +93,13 @@ def time_losses_(
     """
     if everybody == (player is not None) or (everybody and marked):
         raise click.UsageError("give a PLAYER, with --mark or without, or --all")
+    if limit is not None and not everybody:
+        raise click.UsageError("--limit goes with --all")
     then = instant(at, "--at")
     with level(db_path, verify=verify) as ledger:
         if player is None:
             rows = time_losses.everybody(ledger, pool, then)
-            shown = limits.shown(None, fmt, PLAYERS_IN_A_TABLE)
+            shown = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
             limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ledger.answers.boards import FinalBoard, final_board
+from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import mini_boards
 from ledger.board.position import START
 from ledger.runtime.visible import visible
@@ -14,42 +15,47 @@ from ledger.runtime.visible import visible
 from .. import output
 from . import DB, level
 
-_KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt"}
+_KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": "pgn"}
 
 
 @click.command()
 @DB
 @click.argument("game")
 @click.option(
-    "--format", "kind", type=click.Choice(["txt", "svg", "fen", "json"]),
-    help="As letters, a picture, one line of FEN, or all of it; by the name of FILE, otherwise txt.",
+    "--format", "kind", type=click.Choice(["txt", "svg", "fen", "json", "pgn"]),
+    help="As letters, a picture, one line of FEN, all of it, or the whole game; by the name of FILE, otherwise txt.",
 )  # fmt: skip
 @click.option("--flip", is_flag=True, help="Black below.")
 @click.option("--start", metavar="FEN", default=START, help="Where the game began, if not as usual.")
 @click.option("-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Write it there.")  # fmt: skip
 def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, path: Path | None) -> None:
-    """The position in which a game ended, from the moves that are kept of it.
+    """The position in which a game ended, from the moves that are kept of it; or the game itself as PGN.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. The picture needs no font
     and no other file. Only moves are kept, without the position that they began from: a game of Chess960, or one that
-    was adjourned, needs --start.
+    was adjourned, needs --start. PGN has the facts as they stand now, corrections included, the ratings that the source
+    shows, the clocks, and no other comments or variations; a game without moves has its result alone.
 
     \b
     Example:
       rating-ledger board club.db lichess:Mxzwh32Z
       rating-ledger board club.db lichess:Mxzwh32Z -o final.svg
       rating-ledger board club.db lichess:Mxzwh32Z --format fen
+      rating-ledger board club.db lichess:Mxzwh32Z -o game.pgn
     """
     kind = kind or (_KINDS.get(path.suffix.lower(), "txt") if path else "txt")
     if flip and kind not in {"svg", "txt"}:
         raise click.UsageError("--flip goes with --format svg or txt: only these show a board from one side")
     with level(db_path) as ledger:
-        found = final_board(ledger, game, start)
-    if path is None and kind == "json":
-        output.write_one(found.as_row, None)
-        return
-    text = _text(found, kind, flipped=flip)
+        if kind == "pgn":
+            text = game_pgn(ledger, game, start)
+        else:
+            found = final_board(ledger, game, start)
+            if path is None and kind == "json":
+                output.write_one(found.as_row, None)
+                return
+            text = _text(found, kind, flipped=flip)
     if path is None:
         output.answer_lines(text.rstrip("\n"))
     else:

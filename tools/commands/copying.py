@@ -63,6 +63,7 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
     def approve(loss: Loss) -> None:
         bars.close()
         output.remark(f"{db_path}: {words_of(loss)}")
+        _tell_alarm(db_path, loss.alarm)
         confirmed("Put the backup in its place?", yes=yes)
 
     with Bars() as bars:
@@ -94,7 +95,15 @@ def words_of(loss: Loss) -> str:
     )
 
 
+def _tell_alarm(db_path: str, alarm: str | None) -> None:
+    """That what is restored will take nothing, for a checkpoint knows another ledger."""
+    if alarm is not None:
+        output.error(f"{db_path}: restored, it would answer and take nothing: {alarm}", word="ALARM")
+
+
 def _tell(db_path: str, done: Restored) -> None:
+    if done.replaced is None:  # else it was said before anything was replaced
+        _tell_alarm(db_path, done.alarm)
     if done.undone:
         output.remark("an earlier restore had been stopped on its way; it was undone first")
     if done.left_out:

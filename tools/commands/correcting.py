@@ -23,7 +23,7 @@ from ledger.runtime.ledger_files import beside
 from .. import limits, output
 from ..groups import Suggesting
 from ..wording import counted
-from . import DB, REFUSED, confirmed, level
+from . import DB, REFUSED, bring_level, confirmed, level
 from .identifying import identifying, token_given
 from .previewing import check_seen, preview
 
@@ -236,7 +236,7 @@ def _decision(name: str, decision: Decision, words: str) -> click.Command:
             if decision is Decision.APPROVED:
                 seen = check_seen(ledger, number, seen)
             receipts = ledger.decide(number, decision, by=by, token=token, reason=reason, seen=seen)
-            ledger.level()
+            bring_level(ledger)
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"

@@ -49,7 +49,7 @@ def export(
     pool: str | None, player: str | None, since: str | None, until: str | None, tournament: str | None,
     published: str | None, at: str | None, known_at: str | None,
 ) -> None:  # fmt: skip
-    """Write players, games, history, ratings, published lists or any table of the views to a file.
+    """Write players, games, history, ratings, published lists, cross-tables or any table of the views to a file.
 
     The formats are CSV, newline-delimited JSON, Parquet and SQLite, which takes several tables. Every row is there, of
     one moment, numbers are unrounded, instants are ISO 8601 in UTC; what each column says is in the README and in

@@ -61,3 +61,8 @@ def recorder(ledger: Ledger, actor: str) -> str:
     if not ledger.tokens.is_held(Role.RECORDER):
         return actor
     return ledger.tokens.who(token_given(ledger, None), None, Role.RECORDER, "record facts").name
+
+
+def recorded_by(ledger: Ledger, actor: str) -> dict[str, Any]:
+    """The arguments that say who records facts: the name, and the token that proves it where one is asked for."""
+    return {"actor": recorder(ledger, actor), "token": recording_token(ledger)}

@@ -46,6 +46,10 @@ from .importing import Wish, check_files, import_file, show_preview
 )
 @click.option("--dates", type=click.Choice(ORDERS), help="What 04/05/2024 is: the day first (dmy), or the month (mdy).")
 @click.option(
+    "--speeds", type=click.Choice(["own", "lichess"]), default="own", show_default=True,
+    help="Speed classes of chess.com's archives: its own, or Lichess's, as those of its PGN.",
+)  # fmt: skip
+@click.option(
     "--column", "columns", multiple=True, metavar="COLUMN=HEADING",
     help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
 )
@@ -61,7 +65,7 @@ from .importing import Wish, check_files, import_file, show_preview
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
     strict: bool, record_alike: bool, open_tournaments: bool, dry_run: bool, first: int,
-    fmt: str | None, source: str | None, dates: str | None,
+    fmt: str | None, source: str | None, dates: str | None, speeds: str,
     columns: Sequence[str], results: Sequence[str], day: str | None, encoding: str | None, actor: str,
 ) -> None:  # fmt: skip
     """Record games from files and rate them; "-" is standard input.
@@ -81,7 +85,7 @@ def import_(
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
-    said = _said(source, dates, day, columns, results)
+    said = _said(source, dates, speeds, day, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -117,7 +121,7 @@ def _previewed(ledger: Ledger, files: Sequence[str], wish: Wish, first: int) -> 
 
 
 def _said(
-    source: str | None, dates: str | None, day: str | None, columns: Sequence[str], results: Sequence[str]
+    source: str | None, dates: str | None, speeds: str, day: str | None, columns: Sequence[str], results: Sequence[str]
 ) -> SaidOfFile:
     if source is not None and not PREFIX.fullmatch(source):
         raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
@@ -127,7 +131,8 @@ def _said(
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
     return SaidOfFile(
-        source=source, day=day, dates=dates, headings=_understood("--column", headings_given, columns),
+        source=source, day=day, dates=dates, speeds_by_clock=speeds == "lichess",
+        headings=_understood("--column", headings_given, columns),
         results=_understood("--result", results_given, results),
     )  # fmt: skip
 

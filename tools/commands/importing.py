@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -20,6 +21,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import ReadingBar
 from ..wording import counted
+from .identifying import recording_token
 from .reported_tournaments import open_reported
 
 FAULTS_SHOWN = 100
@@ -90,8 +92,9 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)
+        record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
         try:
-            report = (preview or ledger).import_games(
+            report = record(
                 outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
                 record_alike=wish.record_alike, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,

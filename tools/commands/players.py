@@ -27,7 +27,7 @@ from ..progress import Bars, ReadingBar
 from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
-from .identifying import recorder
+from .identifying import recorded_by
 from .importing import FAULTS_SHOWN, kept_names
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -110,7 +110,7 @@ def add(
         with _usage():
             learnt = ledger.registry.add(
                 identity, name, standing=Standing(standing), declared_rating=declared_rating, birth_year=birth_year,
-                past=past, actor=recorder(ledger, actor),
+                past=past, **recorded_by(ledger, actor),
             )  # fmt: skip
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
@@ -150,7 +150,7 @@ def set_(
         with _usage():
             learnt = ledger.registry.learn(
                 person.player, standing=None if standing is None else Standing(standing), birth_year=birth_year,
-                declared_rating=declared_rating, past=past, since=since, actor=recorder(ledger, actor),
+                declared_rating=declared_rating, past=past, since=since, **recorded_by(ledger, actor),
             )  # fmt: skip
         _rate(ledger)
         word = "recorded" if learnt.recorded else "was known already"
@@ -179,7 +179,7 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
     with Ledger.open(db_path) as ledger:
         row = ledger.people_row(int(player)) if player.isdecimal() else None
         with _usage():
-            renamed = ledger.registry.rename((row or ledger.player(player)).player, name, actor=recorder(ledger, actor))
+            renamed = ledger.registry.rename((row or ledger.player(player)).player, name, **recorded_by(ledger, actor))
         _rate(ledger)
         person = renamed.person
         word = "now" if renamed.recorded else "already"
@@ -251,7 +251,7 @@ def import_(
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
-                formats.frames(opened, chosen, kind, since), pool=pool, since=since, actor=recorder(ledger, actor),
+                formats.frames(opened, chosen, kind, since), pool=pool, since=since, **recorded_by(ledger, actor),
                 source=source or formats.list_name(chosen, kind),
                 faults_so_far=lambda: opened.reading.fault_count, advance=bar.advance,
             )  # fmt: skip

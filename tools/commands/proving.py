@@ -14,6 +14,7 @@ from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
 from ledger.facts.words import TreeHead
 from ledger.journal.kept_checkpoints import last_checkpoint
 from ledger.ledger import Ledger
+from ledger.runtime.own_files import refuse_own_files
 
 from .. import output
 from ..progress import Bars
@@ -55,6 +56,8 @@ def audit(
         raise click.UsageError("--lists goes without --journal-only")
     if keys and since is None:
         raise click.UsageError("--key goes with --since FILE, which holds a checkpoint")
+    if save_head is not None:
+        refuse_own_files(Path(save_head), db_path)
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
     with Bars() as bars:

@@ -21,8 +21,8 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
-from . import DB, POOL, REFUSED, check_pool
-from .identifying import recorder
+from . import DB, POOL, REFUSED, bring_level, check_pool
+from .identifying import recorder, recording_token
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
 
@@ -65,12 +65,13 @@ def record(
         chosen = pool or ledger.first_scheme().pool
         check_pool(ledger, chosen, is_new=False)
         who = recorder(ledger, actor)
-        ledger.level()
+        bring_level(ledger)
         words = _told(ledger, given)
         players = _players(ledger, given, is_new=new)
         game = game_by_hand(words, *players)
         report = ledger.import_games(
-            frames([game]), choice=PoolChoice(pool=chosen), strict=True, record_alike=record_alike, actor=who
+            frames([game]), choice=PoolChoice(pool=chosen), strict=True, record_alike=record_alike, actor=who,
+            token=recording_token(ledger),
         )
         if report.faults:
             raise MalformedError([fault.message for fault in report.faults])

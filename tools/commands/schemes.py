@@ -23,7 +23,7 @@ from .. import limits, output
 from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
-from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, check_pool, level, settings_given, tell_package
+from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
 from .identifying import recorder, recording_token
 
 E = TypeVar("E", bound=Event)
@@ -215,7 +215,7 @@ def _says_again(event: SchemeAdopted, first: Era) -> bool:
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
-    ledger.level()
+    bring_level(ledger)
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     same = [era for era in eras if era.since == (event.effective_from or "")]
     if event.effective_from is None:

@@ -12,7 +12,7 @@ from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import did_you_mean
 
-from . import DB, POOL
+from . import DB, POOL, bring_level
 from .schemes import ACTOR, close, made
 
 
@@ -76,7 +76,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        ledger.level()
+        bring_level(ledger)
         _check_known(ledger, name, tournament)
         what = f"tournament {tournament!r}, ended {ended}"
 

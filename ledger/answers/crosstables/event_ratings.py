@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.ratings.player_states import PlayerStates
+from ledger.schemes.scheme import UNRATED
 
 LEDGER, SHOWN = "ledger", "shown"
 WHOSE = (LEDGER, SHOWN)
@@ -91,9 +92,12 @@ class LedgerRatings:
         return None if row is None else self._states.after_game(row).rating
 
     def surplus(self, player: int, game: EventGame) -> float | None:
-        """By the ratings that both went into the game with, a newcomer's included, as the rows of upsets have it."""
+        """By the ratings that both went into the game with, a newcomer's included, as the rows of upsets have it.
+
+        None where somebody was unrated.
+        """
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
-        if own is None or opponents is None:
+        if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
             return None
         return float(opponents["rating_before"] - own["rating_before"])
 

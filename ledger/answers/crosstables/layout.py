@@ -114,7 +114,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
     mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
     return (
-        f"{named}{often}{is_seen}; {page.players} players, {page.games} games{mean}",
+        f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
         f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source})",
     )
 

@@ -18,7 +18,9 @@ SIZE, LINE, PAD = 13, 22, 7  # of the letters, of a row, beside a text; pixels
 MARGIN, TOP = 16, 74
 WIDEST_NAME = 34  # columns of letters; a longer name is cut, the mouse-over has it whole
 WIN, DRAW, LOSS = "#0072B2", "#8C8C8C", "#D55E00"
+WIDEST_CAPTION, WIDEST_LINE = 72, 130  # the same of the heading and of a line below the table
 _LETTER = 7.3  # pixels; wider than the mean of sans-serif letters of that size
+_DIGIT, _HALF = 8.3, 12.7  # pixels of ``0`` and ``½``, of which the marks of several games are made
 
 _LIGHT = {"paper": "#FFFFFF", "ink": "#222222", "quiet": "#5A5A5A", "faint": "#D0D0D0", "soft": "#F4F4F4"}
 _DARK = {"paper": "#16181B", "ink": "#E8E8E8", "quiet": "#A8ADB4", "faint": "#4A4F57", "soft": "#202327"}
@@ -35,8 +37,9 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
     layout = laid_out(page)
     widths = _widths(layout)
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
-    below += layout.notes
-    width = max(sum(widths), *(_width(text) for text in (*layout.summary, *below, layout.caption * 2)), 0) + 2 * MARGIN
+    below = [_cut(line, WIDEST_LINE) for line in (*below, *layout.notes)]
+    caption = _cut(layout.caption, WIDEST_CAPTION)
+    width = max(sum(widths), *map(_width, (*layout.summary, *below)), 1.6 * _width(caption)) + 2 * MARGIN
     height = TOP + LINE * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
     label = in_markup(layout.caption)
     parts = [
@@ -46,7 +49,7 @@ def drawn(page: Crosstable, *, dark: bool | None = None) -> str:
         f"<desc>{in_markup('; '.join(layout.summary))}</desc>",
         f"<style>{_style(dark=dark)}</style>",
         f'<rect class="paper" width="{width:.0f}" height="{height:.0f}"/>',
-        f'<text class="caption" x="{MARGIN}" y="28">{label}</text>',
+        f'<text class="caption" x="{MARGIN}" y="28">{in_markup(caption)}</text>',
         *(
             f'<text class="quiet" x="{MARGIN}" y="{46 + 16 * place}">{in_markup(line)}</text>'
             for place, line in enumerate(layout.summary)
@@ -81,11 +84,13 @@ def _colours(paint: dict[str, str], *, is_dark: bool) -> str:
 
 
 def _width(text: str) -> float:
-    return _LETTER * max(0, wcswidth(visible(text)))
+    text = visible(text)
+    digits, halves = sum(letter.isascii() and letter.isdigit() for letter in text), text.count("½")
+    return _LETTER * (max(0, wcswidth(text)) - digits - halves) + _DIGIT * digits + _HALF * halves
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST_NAME else text[: WIDEST_NAME - 1] + "…"
+def _cut(text: str, longest: int = WIDEST_NAME) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _widths(layout: Layout) -> list[float]:

@@ -1,4 +1,4 @@
-"""What can be exported: players, games, history, ratings, published lists; any other table of the views as it stands.
+"""What can be exported: players, games, history, ratings, published lists, cross-tables; any other table of the views.
 
 Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.answers.exports import table_columns
+from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import Column, Kind, scan
 from ledger.book import table_docs
 from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
@@ -328,6 +328,13 @@ LISTS = Dataset(
     key=("list", "player"), rows=_list_rows, filters=frozenset({"pool", "published"}),
 )  # fmt: skip
 
+CROSSTABLES = Dataset(
+    name="crosstables", doc=crosstable_rows.DOC,
+    columns=crosstable_rows.columns(_name("name", "player", "the player's name")),
+    key=("pool", "tournament", "edition", "player"), filters=frozenset({"pool", "tournament"}),
+    rows=lambda ledger, asked: crosstable_rows.frames(ledger, asked.pool, asked.tournament),
+)  # fmt: skip
+
 # -- all of them -------------------------------------------------------------------------------------------------
 
 PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
@@ -336,6 +343,7 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
     "history": history,
     "ratings": lambda _: RATINGS,
     "lists": lambda _: LISTS,
+    "crosstables": lambda _: CROSSTABLES,
 }
 
 

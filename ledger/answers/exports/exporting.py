@@ -30,7 +30,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import pl
-from ledger.runtime.ledger_files import beside, kept_with
+from ledger.runtime.own_files import refuse_own_files
 from ledger.runtime.progress import Progress, silent
 from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
 
@@ -261,15 +261,6 @@ def _whole(path: Path) -> Iterator[Path]:
 
 def _refuse_ledgers(ledger: Ledger, path: Path) -> None:
     """Raise StorageError where the file is part of this ledger or of another one."""
-    if "\0" in str(path):
-        raise StorageError(str(path), "is no name of a file: it holds a NUL character")
-    own = [ledger.path, *(beside(ledger.path, word) for word in ("people", "views", "tokens"))]
-    own += [kept_with(ledger.path, word) for word in ("checkpoints", "key", "toml")]
-    if path.resolve() in {file.resolve() for file in own}:
-        raise StorageError(str(path), "is a file of this ledger: export to another name")
+    refuse_own_files(path, ledger.path)
     if path.is_dir():
         raise StorageError(str(path), "is a folder: give the name of a file")
-    with suppress(OSError), path.open("rb") as file:
-        head = file.read(72)
-        if sqlite.is_ours(int.from_bytes(head[68:72], "big")) and head.startswith(b"SQLite format 3"):
-            raise StorageError(str(path), "is a file of a ledger: export to another name")

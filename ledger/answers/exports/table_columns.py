@@ -10,18 +10,26 @@ from ledger.book.table_docs import ColumnDoc, TableDoc
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.side_tables import side_tables
+from ledger.runtime.lazy import sqlite_utils
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from sqlite_utils.db import Table
 
 PERSONAL = frozenset({"birth_year"})  # columns of the views that help to tell who a player is
 _KINDS = {"INTEGER": Kind.INTEGER, "REAL": Kind.NUMBER, "TEXT": Kind.TEXT}
 
 
+def _table(connection: sqlite3.Connection, name: str) -> Table:
+    """A table of the caller's connection, which keeps its settings."""
+    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False).table(name)
+
+
 def scheme_state(connection: sqlite3.Connection) -> list[str]:
     """Names of the state fields of the schemes that were ever in use: columns of the history."""
     fixed = {name for name, _ in side_tables((), ())[0].columns}
-    return [row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})") if row[1] not in fixed]
+    return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
 
 
 def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
@@ -39,13 +47,13 @@ def kind_of_side(name: str, state: Sequence[str]) -> Kind:
 
 def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     """Whether a table has columns of numbers and text alone, and rows at all to come."""
-    return all(row[2] in _KINDS for row in connection.execute(f'PRAGMA table_info("{table}")'))
+    return all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
 def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[Column], list[str]]:
     """The columns of a table, and the names of its key."""
     found, key = [], {}
-    for _, name, kind, not_null, _, place in connection.execute(f'PRAGMA table_info("{table}")'):
+    for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))
         found.append(
             Column(

@@ -108,7 +108,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     for draft in drafts(lines):
         if not draft.head:
             what = "no PGN tag in the whole file" if reading.bytes_read else "the file is empty"
-            reading.fault_of_file(1, f"{what}: give PGN, Lichess NDJSON, JSON lines or CSV")
+            reading.fault_of_file(1, f"{what}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")

@@ -2,6 +2,8 @@
 
 Each row is a game that came among them, so that the games are those of the rows: of the wins up to a game the five with
 the highest ``opponent_rating_before``, of the losses the five with the lowest, of equal ones the earlier.
+
+A game against an unrated player is neither; a newcomer with whose beginning rating the formula reckoned is not unrated.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from math import nan
 from typing import Any
 
 from ledger.ratings.projector import CHANGES, Kept, Projector
+from ledger.schemes.scheme import UNRATED
 
 PLACES = 5
 WINS, LOSSES = 0, PLACES
@@ -25,6 +28,8 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
         side: which side of a game.
     """
     half_points, ratings = columns
+    if ratings[side] == UNRATED:
+        return
     if half_points[side] == 2:
         enter(state, p + WINS, ratings[side], 1.0)
     elif half_points[side] == 0:
@@ -45,7 +50,7 @@ def enter(state: Any, first: int, rating: float, sign: float) -> None:
 
 PROJECTOR = Projector(
     name="bests",
-    version=1,
+    version=2,
     rows=CHANGES,
     stores=("half_points", "opponent_rating_before"),
     takes=("half_points", "opponent_rating_before"),

@@ -1,5 +1,7 @@
 """Wins against opponents with a higher rating before the game: a row for each, with how much higher it was.
 
+Who is unrated has no rating that another one could be higher than.
+
 Which of them is called an upset is the policy ``upsets``, whose margin has dates: it is applied when somebody asks, so
 that another margin costs nothing.
 """
@@ -10,6 +12,7 @@ from math import nan
 from typing import Any
 
 from ledger.ratings.projector import CHANGES, Kept, Projector
+from ledger.schemes.scheme import UNRATED
 
 COUNT, SURPLUS = range(2)
 
@@ -24,14 +27,14 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
         side: which side of a game.
     """
     half_points, ratings, opponents = columns
-    if half_points[side] == 2 and opponents[side] > ratings[side]:
+    if half_points[side] == 2 and opponents[side] > ratings[side] and UNRATED not in (ratings[side], opponents[side]):
         state[p + COUNT] += 1.0
         state[p + SURPLUS] = opponents[side] - ratings[side]
 
 
 PROJECTOR = Projector(
     name="upsets",
-    version=1,
+    version=2,
     rows=CHANGES,
     stores=("ended_ms",),
     takes=("half_points", "rating_before", "opponent_rating_before"),

@@ -77,6 +77,15 @@ def test_a_table_is_drawn_byte_by_byte_as_it_was(cups: Ledger, kind: str) -> Non
     assert golden.read_text(encoding="utf-8") == drawn
 
 
+def test_a_picture_has_room_for_many_marks_and_not_for_every_name(cups: Ledger) -> None:
+    for marks, least in (("½½1½½", 59), ("00000", 41), ("½" * 11, 138)):  # of DejaVu Sans at 13 pixels
+        assert least <= svg._width(marks) < least * 1.1
+    drawn = svg.drawn(attrs.evolve(crosstable(cups, CUP), tournament="Cup " * 100))
+    assert int(ET.fromstring(drawn).get("width") or 0) < 1_200
+    assert "Cup Cup…</text>" in drawn
+    assert f"<title>{'Cup ' * 100}" in drawn
+
+
 class Rows(HTMLParser):
     """The tables of a page: a list of the texts of their cells, and every element that was opened and not closed."""
 

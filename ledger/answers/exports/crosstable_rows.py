@@ -1,0 +1,100 @@
+"""Cross-tables as rows of an export: a row for each player of each edition of a tournament.
+
+The numbers are those of ``answers.crosstables``; here they only take their place in columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ledger.answers.crosstables.crosstable import Wanted, crosstable
+from ledger.answers.crosstables.listing import Sought, tournaments
+from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.exports.columns import Column, Kind
+from ledger.book import table_docs
+from ledger.book.table_docs import POINTS, ColumnDoc
+from ledger.ledger import Ledger
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+DOC = "The cross-tables of tournaments, a row for each player of each edition, the best first."
+
+
+def _column(name: str, kind: Kind, doc: str, unit: str = "", *, optional: bool = False) -> Column:
+    return Column(name=name, kind=kind, meaning=ColumnDoc(doc, unit), optional=optional)
+
+
+def columns(name: Column) -> tuple[Column, ...]:
+    """The columns; *name* is the one that tells who the player is."""
+    return (
+        _column("pool", Kind.TEXT, "name of the pool"),
+        _column("tournament", Kind.TEXT, "name of the tournament"),
+        _column("edition", Kind.TEXT, "first day of the edition", "ISO 8601"),
+        _column("number", Kind.INTEGER, "the row of the table, from 1"),
+        _column("place", Kind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
+        Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
+        name,
+        _column("enrolment_rating", Kind.NUMBER, "rating before the first game in it", POINTS, optional=True),
+        _column("closing_rating", Kind.NUMBER, "rating after the last game in it", POINTS, optional=True),
+        _column("games", Kind.INTEGER, "games in the table", "games"),
+        _column("points", Kind.NUMBER, "points, without those from byes", "game points"),
+        _column("wins", Kind.INTEGER, "games won, forfeits among them", "games"),
+        _column("draws", Kind.INTEGER, "games drawn", "games"),
+        _column("losses", Kind.INTEGER, "games lost, forfeits among them", "games"),
+        _column("opponents_mean", Kind.NUMBER, "mean enrolment rating of the opponents met", POINTS, optional=True),
+        _column("performance", Kind.NUMBER, "performance rating", POINTS, optional=True),
+        _column("variant", Kind.TEXT, "which performance rating that is, such as fide_tpr"),
+        _column("er_offset", Kind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True),
+        _column("upsets", Kind.INTEGER, "upsets that the player brought about", "games"),
+        _column(
+            "results", Kind.TEXT, "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
+        ),
+    )
+
+
+def frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
+    """The rows of each table, without the column of names.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: number of the pool; None: all.
+        tournament: name of the tournament; None: all.
+    """
+    types = {column.name: column.type for column in columns(_column("name", Kind.TEXT, "")) if column.name != "name"}
+    for found in ledger.pools():
+        if pool in {None, found.pool}:
+            for row in tournaments(ledger, found.name, Sought(text=tournament)):
+                if tournament in {None, row["tournament"]}:
+                    wanted = Wanted(edition=row["first_day"])
+                    page = crosstable(ledger, row["tournament"], found.name, wanted)
+                    yield pl.DataFrame(_rows(page, row["first_day"]), types)
+
+
+def _rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "pool": page.pool,
+            "tournament": page.tournament,
+            "edition": edition,
+            "number": standing.number,
+            "place": standing.place,
+            "player": standing.player,
+            "enrolment_rating": standing.enrolment_rating,
+            "closing_rating": standing.closing_rating,
+            "games": standing.games,
+            "points": standing.points,
+            "wins": standing.wins,
+            "draws": standing.draws,
+            "losses": standing.losses,
+            "opponents_mean": standing.opponents_mean,
+            "performance": standing.performance,
+            "variant": page.performance.variant,
+            "er_offset": standing.er_offset,
+            "upsets": standing.upsets,
+            "results": " ".join(f"{met.opponent_number}:{met.marks}" for met in standing.meetings),
+        }
+        for standing in page.standings
+    ]

@@ -1,0 +1,109 @@
+"""One game of the ledger as PGN: the facts as they stand now, and the moves that are kept. Nothing is written.
+
+The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. Moves have the clocks
+that are kept of them; other comments, variations and marks are no facts and are left out. What nobody should see in a
+name is shown as an escape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
+
+import orjson
+
+from ledger.answers.boards import RESULTS, kept_movetext
+from ledger.answers.wording import names
+from ledger.board.position import START, Position
+from ledger.board.replaying import moves_of
+from ledger.facts.words import Termination
+from ledger.imports.addresses import address_of
+from ledger.journal import listing
+from ledger.ledger import Ledger
+from ledger.ratings import queries
+from ledger.runtime.visible import visible
+
+_LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
+_UNKNOWN = "?"
+_MOVES_AND_CLOCKS = re.compile(r"([^\s{}]+)(?:\s+(\{\[%clk [0-9:.]+\]\}))?")
+# PGN 9.8.1; what is decided by playing, resigning or agreeing is "normal".
+_ENDINGS = {
+    Termination.TIME: "time forfeit", Termination.ABANDONMENT: "abandoned", Termination.UNPLAYED: "abandoned",
+    Termination.ADJUDICATION: "adjudication", Termination.RULES_INFRACTION: "rules infraction",
+    Termination.UNKNOWN: "",
+}  # fmt: skip
+
+
+def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
+    """A game as PGN, with a line feed at its end.
+
+    Args:
+        ledger: a ledger whose views are level.
+        game: its key, the id that its server gave it, or its web address.
+        start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
+
+    Raises:
+        UnknownNameError: no such game, or several.
+        MalformedError: *start* is no FEN, or the text that is kept has something in it that is no move.
+    """
+    entry = orjson.loads(listing.about(ledger.journal, game)[0])
+    key = entry["key"].removeprefix("game:")
+    row = queries.first_row(ledger.views.connection, queries.GAME, (entry["position"],))
+    assert row is not None
+    text = kept_movetext(ledger, f"game:{key}")
+    moves = [] if text is None else _with_clocks(text)
+    result = RESULTS[row["outcome"]]
+    tags = [f'[{name} "{_quoted(value)}"]' for name, value in _tags(ledger, key, row, start)]
+    played = wrap(" ".join([*_numbered(moves, Position(start)), result]), _LINE, break_on_hyphens=False)
+    return "\n".join([*tags, "", *played, ""])
+
+
+def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator[tuple[str, str]]:
+    called = names(ledger, {row["white"], row["black"]})
+    yield "Event", row["tournament"] or _UNKNOWN
+    yield "Site", address_of(key) or _UNKNOWN
+    yield "Date", _date(row["started_at"] or row["ended_at"])
+    yield "Round", row["round"] or _UNKNOWN
+    for side in ("white", "black"):
+        yield side.capitalize(), called[row[side]]
+    yield "Result", RESULTS[row["outcome"]]
+    for side in ("white", "black"):
+        if row[f"{side}_rating"] is not None:
+            yield f"{side.capitalize()}Elo", str(row[f"{side}_rating"])
+    ending = _ENDINGS.get(row["termination"], "normal")
+    if ending:
+        yield "Termination", ending
+    if start != START:
+        yield "SetUp", "1"
+        yield "FEN", start
+
+
+def _date(instant: str) -> str:
+    """A day as PGN has it; what is not known of it as ``??``."""
+    return ".".join([*instant[:10].split("-"), "??", "??"][:3])
+
+
+def _quoted(value: str) -> str:
+    return visible(value).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _with_clocks(text: str) -> list[str]:
+    """The moves of the main line, each with the comment of its clock where the text is moves and clocks alone."""
+    moves = moves_of(text)
+    found = _MOVES_AND_CLOCKS.findall(text)
+    return [f"{move} {clock}" if clock else move for move, clock in found] if [m for m, _ in found] == moves else moves
+
+
+def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:
+    """The moves with their numbers; of Black's where it is the first one, or a clock stands before it (8.2.2.2)."""
+    number, is_white = position.number, position.white
+    for place, move in enumerate(moves):
+        if is_white:
+            yield f"{number}."
+        elif place == 0 or "{" in moves[place - 1]:
+            yield f"{number}..."
+        yield move
+        number += not is_white
+        is_white = not is_white
