@@ -24,6 +24,7 @@ import click
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.own_files import refuse_own_files
 from ledger.runtime.visible import in_cell, in_json, json_escape, visible
+from ledger.runtime.whole_files import replace_file
 
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -369,7 +370,7 @@ def _put_bytes(content: bytes) -> None:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write a file that the user asked for.
+    """Write a file that the user asked for; what stood there stands until all of the new one is on the disk.
 
     Raises:
         StorageError: it is a file of a ledger, of the command's own one or of another.
@@ -378,6 +379,6 @@ def save(path: Path, content: bytes) -> None:
     context = click.get_current_context(silent=True)
     refuse_own_files(path, None if context is None else context.params.get("db_path"))
     try:
-        path.write_bytes(content)
+        replace_file(path, content) if path.is_file() else path.write_bytes(content)
     except OSError as reason:
         raise OSError(reason.errno, reason.strerror, str(path)) from None

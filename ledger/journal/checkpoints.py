@@ -23,13 +23,14 @@ from pathlib import Path
 from ledger.errors import CheckpointWarning, CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
-from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, replace_file, text_of
+from ledger.journal.kept_checkpoints import Checkpoint, add, last_checkpoint, text_of
 from ledger.journal.merkle import consistency_path
 from ledger.journal.note_keys import NoteKey, make_key, read_key
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.runtime.lazy import filelock, tomllib
 from ledger.runtime.ledger_files import kept_with
+from ledger.runtime.whole_files import replace_file
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 SETTINGS = ("checkpoints", "key")  # of ``club.toml``: where they are kept

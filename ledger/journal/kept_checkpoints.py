@@ -10,14 +10,13 @@ from __future__ import annotations
 import base64
 import os
 import re
-from contextlib import nullcontext
 from pathlib import Path
 
 import attrs
 
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
-from ledger.runtime.sqlite import sync_folder
+from ledger.runtime.whole_files import replace_file
 
 TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
 _NOTE = re.compile(
@@ -90,30 +89,3 @@ def add(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
         replace_file(path, before + checkpoint.note.encode())
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Put *content* in the place of a file, durably.
-
-    Whoever reads, and whoever looks after a power cut, sees all of it or what was there before. A missing file is made;
-    one that stands there keeps its permissions.
-
-    Raises:
-        OSError: it cannot be written; what was there stands.
-    """
-    target = path.resolve()
-    making = target.with_name(f"{target.name}.making")
-    with target.open("ab") if target.exists() else nullcontext():  # one that may not be written is not replaced
-        pass
-    try:
-        with making.open("wb") as file:
-            if target.exists():
-                making.chmod(target.stat().st_mode & 0o777)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        making.replace(target)
-    except OSError:
-        making.unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)

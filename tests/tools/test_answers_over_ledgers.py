@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ledger.errors import StorageError
 from ledger.runtime.own_files import refuse_own_files
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
-from tools import cli
+from tools import cli, output
 from tools.commands import REFUSED
 
 GAME = "pgn:b5c924ba41e994a05bac3e19"
@@ -52,3 +53,18 @@ def test_files_of_other_ledgers_are_known_by_how_they_begin(sealed_club: Path, t
     refuse_own_files(tmp_path / "ann.svg", of=sealed_club / "club.db")
     refuse_own_files(tmp_path / "new.svg", of=sealed_club / "club.db")
     refuse_own_files(ROOT, of=sealed_club / "club.db")
+
+
+def test_an_earlier_answer_stands_where_the_disk_is_full_before_the_new_one_is_whole(tmp_path: Path) -> None:
+    head = tmp_path / "club.head"
+    output.save(head, b"5 ab\n")
+    _, hard = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3, hard))  # Python ignores SIGXFSZ: writes fail instead
+    try:
+        with pytest.raises(OSError, match=r"File too large.*club\.head'"):
+            output.save(head, b"6 cd\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("club.head", b"5 ab\n")]
+    output.save(head, b"6 cd\n")
+    assert head.read_bytes() == b"6 cd\n"
