@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.classes import class_of
+from ledger.answers.rankings import class_limits
 from ledger.answers.wording import names
 from ledger.correcting.previews import Impact
 from ledger.ledger import Ledger
@@ -36,18 +39,20 @@ def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     """Everybody who would stand otherwise: who would come or go first, then the largest moves.
 
     Returns:
-        A row for each player and pool, with each of ``FIGURES`` before and after; all of them are None on the side on
-        which the player has no rated game.
+        A row for each player and pool, with each of ``FIGURES`` and the ``class`` before and after; all of them are
+        None on the side on which the player has no rated game. The class is by the policy ``classes`` as it holds now,
+        None for who is not listed.
     """
     shown = names(ledger, {move.player for move in impact.moves})
+    limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
         {
             "pool": move.pool,
             "player": move.player,
             "name": shown[move.player],
             "difference": move.difference,
-            **_side(move.before, "before"),
-            **_side(move.after, "after"),
+            **_side(move.before, "before", limits[move.pool]),
+            **_side(move.after, "after", limits[move.pool]),
         }
         for move in impact.moves
     ]
@@ -75,5 +80,7 @@ def lists(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     ]
 
 
-def _side(figures: Figures | None, when: str) -> dict[str, Any]:
-    return {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
+def _side(figures: Figures | None, when: str, limits: Mapping[str, int]) -> dict[str, Any]:
+    side = {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
+    letter = None if figures is None or not figures.listed else class_of(figures.rating, limits)
+    return {**side, f"class_{when}": letter}

@@ -6,6 +6,7 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
 
@@ -186,7 +187,7 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     shown = names(ledger, {row["player"] for row in ranked.rows})
     rows = [_row(place, row, shown[row["player"]]) for place, row in enumerate(ranked.rows, 1)]
     if details:
-        settings = ledger.policies.at(CLASSES, instant_text(ms, Precision.DAY))
+        settings = _class_limits(ledger, ms)
         known = _states_of(ledger, states, wanted, ms, [row["player"] for row in rows])
         for row, share in zip(rows, _percentiles(ranked), strict=True):
             state = known[row["player"]]
@@ -215,6 +216,19 @@ def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
         "games": row["n"],
         "last_game": None if row["ended_ms"] is None else day(row["ended_ms"]),
     }
+
+
+def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
+    """From how many points on the classes of a pool begin now, by the policy ``classes``.
+
+    Raises:
+        UnknownNameError: no such pool.
+    """
+    return _class_limits(ledger, _instant(ledger, PlayerStates(ledger.views.connection, ledger.pool(pool)), None))
+
+
+def _class_limits(ledger: Ledger, ms: int) -> Mapping[str, int]:
+    return ledger.policies.at(CLASSES, instant_text(ms, Precision.DAY))
 
 
 def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from math import floor
 from pathlib import Path
 
 import pytest
 
+from ledger.answers import impacts
+from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
 from ledger.facts.correction_events import Decision
@@ -96,6 +99,25 @@ def test_places_that_are_counted_and_read_are_the_same(
     impact = many.preview(changes)
     monkeypatch.setattr(previews, "FEW_POINTS", points)
     assert as_plain(many.preview(changes)) == as_plain(impact)
+
+
+def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger) -> None:
+    def classes() -> dict[int, str]:
+        return {row["player"]: row["class"] for row in ranking_in_full(many, Wanted(min_games=1))}
+
+    middle = ranking_in_full(many, Wanted(limit=8))[-1]["rating"]
+    many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
+    many.catch_up()
+    changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
+    rows = impacts.moves(many, many.preview(changes))
+    before = classes()
+    many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
+    many.catch_up()
+    after = classes()
+    assert len(rows) > 10
+    assert {row["class_before"] for row in rows} >= {"A", "B"}
+    for row in rows:
+        assert (row["class_before"], row["class_after"]) == (before.get(row["player"]), after.get(row["player"]))
 
 
 def test_the_largest_moves_stand_first_and_who_would_go_before_them(many: Ledger) -> None:

@@ -19,7 +19,7 @@ from ..wording import counted, entries
 from . import REFUSED, level
 
 MOVES_IN_A_TABLE = 20
-_SHOWN = {"games": "games", "time_losses": "lost on time", "hera": "HERA", "hera_game": "HERA in"}
+_SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "hera": "HERA", "hera_game": "HERA in"}
 
 
 @click.command()
