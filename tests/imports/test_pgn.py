@@ -21,7 +21,7 @@ TAGS = '[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0
 
 def read(data: bytes | str) -> tuple[list[SourceGame], Reading]:
     raw = data.encode() if isinstance(data, str) else data
-    reading = Reading("test")
+    reading = Reading("test", bytes_read=len(raw))
     return list(pgn.games(io.BytesIO(raw), reading)), reading
 
 
@@ -147,7 +147,7 @@ def test_a_file_without_tags_is_one_fault(data: str) -> None:
     games, reading = read(data)
     assert games == []
     assert len(reading.faults) == 1
-    assert "no PGN tag" in reading.faults[0].message
+    assert reading.faults[0].message.startswith("no PGN tag in the whole file: " if data else "the file is empty: ")
 
 
 def test_moves_above_the_first_tags_are_a_fault() -> None:
