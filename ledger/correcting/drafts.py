@@ -15,8 +15,9 @@ from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import Event, PlayerChanged, SchemeAdopted
-from ledger.facts.words import Standing
+from ledger.facts.endings import result_fault
+from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.words import Outcome, Standing, Termination
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
 from ledger.ratings.views import Views
@@ -58,11 +59,17 @@ class Drafts:
         return f"game:{game_found(self.journal, wanted)[0]}"
 
     def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
-        """Other values for some fields of a fact; None or the empty text blanks one."""
+        """Other values for some fields of a fact; None or the empty text blanks one.
+
+        A game of another result that cannot have ended as it was said, and of whose ending nothing is said, ended
+        nobody knows how: the change says so.
+        """
         fact = self.fact(key)
         given = {name: BLANK if value is None else value for name, value in fields.items()}
         if fact.cls is SchemeAdopted:
             given |= _settings_in_full(fact, given)
+        if fact.cls is GameRecorded and "outcome" in given and given.get("termination") is None:
+            given |= _ending_unknown(fact, given["outcome"])
         expects = {name: fact.facts.get(name, BLANK) for name in given}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=given)
 
@@ -137,6 +144,15 @@ class Drafts:
     def undo(proposal: int) -> Change:
         """An approved proposal acts no longer."""
         return Change(do=Verb.UNDO, proposal=proposal)
+
+
+def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
+    """That the ending of a game is unknown, where another result and the ending that stands contradict each other."""
+    stood, ending = fact.facts["outcome"], fact.facts["termination"]
+    is_drawn_by_time = outcome == Outcome.DRAW and ending == Termination.TIME
+    if outcome == stood or outcome not in set(Outcome) or not (is_drawn_by_time or result_fault(outcome, ending)):
+        return {}
+    return {"termination": Termination.UNKNOWN.value}
 
 
 def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -136,7 +136,8 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
                               facts={"outcome": "draw"}))), "'game:g1': a draw does not end by resignation"),
         (verb("result", game="g1", to="*", termination="time"), "'game:g1': a game without a result does not end by"),
         (first(lambda four: approve(four, ask(four, "game", game="g1", field="termination", to="time")),
-               verb("result", game="g1", to="1/2-1/2")), "'game:g1' was not drawn, and would be a draw by time; say"),
+               propose(Change(do=Verb.REPLACE, fact="game:g1", entry=6, expects={"outcome": "white"},
+                              facts={"outcome": "draw"}))), "'game:g1' was not drawn, and would be a draw by time"),
         (first(propose(DRAWN), verb("game", game="g1", field="termination", to="checkmate"), decide("approve"),
                decide("approve", number=2)), "'game:g1': a draw does not end by checkmate; correct both in one"),
         (first(lambda four: approve(four, ask(four, "game", game="g1", field="half_moves", to="3")),
@@ -268,6 +269,27 @@ def test_result_and_ending_are_corrected_in_one_proposal_and_undone_together(fou
         approve(four, ask(four, "undo", proposal="2"), ask(four, "undo", proposal="3"))
     approve(four, *(ask(four, "undo", proposal=number) for number in "234"))
     assert by_key(four, ("outcome", "termination"))["g1"] == ("black", "time")
+
+
+@pytest.mark.parametrize(
+    ("ending", "to", "outcome", "now"),
+    [
+        ("resignation", "1/2-1/2", "draw", "unknown"), ("checkmate", "1/2-1/2", "draw", "unknown"),
+        ("time", "1/2-1/2", "draw", "unknown"), ("resignation", "0-1", "black", "resignation"),
+        ("time", "*", "none", "unknown"), ("time", "0-1", "black", "time"),
+        ("adjudication", "1/2-1/2", "draw", "adjudication"),
+    ],
+)  # fmt: skip
+def test_a_result_alone_leaves_an_ending_that_it_rules_out_unknown_and_shows_it(
+    ending: str, to: str, outcome: str, now: str, four: Ledger
+) -> None:
+    approve(four, ask(four, "game", game="g1", field="termination", to=ending))
+    change = ask(four, "result", game="g1", to=to)
+    assert (change.facts or {}).get("termination") == (now if now != ending else None)
+    approve(four, change)
+    assert by_key(four, ("outcome", "termination"))["g1"] == (outcome, now)
+    approve(four, ask(four, "undo", proposal="2"))
+    assert by_key(four, ("outcome", "termination"))["g1"] == ("white", ending)
 
 
 def test_what_a_source_told_against_itself_may_stay_and_be_come_back_to(four: Ledger) -> None:
