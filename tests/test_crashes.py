@@ -33,7 +33,7 @@ from tests.kit.crashes import (
     facts,
     identities,
 )
-from tests.kit.disks import mounted, remount
+from tests.kit.disks import COMPILES_NOTHING, mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 
@@ -179,7 +179,7 @@ def test_a_file_that_may_not_grow_loses_nothing(
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # Python ignores SIGXFSZ: writes fail instead
 
-    done = driven(tmp_path, *options, preexec_fn=limited)
+    done = driven(tmp_path, *options, preexec_fn=limited, env={**os.environ, **COMPILES_NOTHING})
     assert_one_clear_line(done, "full", "space", "disk", "too large")
     if (tmp_path / "club.db").exists():
         check_journal(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -127,8 +128,9 @@ def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.Mo
             verify_journal(str(path))
 
 
-def test_a_full_disk_is_no_damage(six_hundred_games: Path) -> None:
+def test_a_full_disk_is_no_damage(six_hundred_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No log can be made beside the file, and files of logs may not grow: what is there is still proven."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # half of a compiled module would be left
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     head = raw_head(six_hundred_games)
     with closing(sqlite3.connect(six_hundred_games)) as connection:

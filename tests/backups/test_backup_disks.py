@@ -15,7 +15,7 @@ import pytest
 from ledger.backups import backup, restore
 from ledger.errors import StorageError
 from tests.kit.backups import assert_true
-from tests.kit.disks import mounted, remount
+from tests.kit.disks import COMPILES_NOTHING, mounted, remount
 from tests.kit.places import ROOT
 from tools.commands import REFUSED
 
@@ -76,7 +76,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(
     for words in (("backup", str(club_of_120_games), "b/b"), ("restore", str(kept_backup), "b/club.db")):
         done = subprocess.run(
             [sys.executable, "-m", "tools.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False,
-            preexec_fn=limited, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            preexec_fn=limited, env={**os.environ, **COMPILES_NOTHING, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
         assert (done.returncode, len(done.stderr.splitlines())) == (REFUSED, 1), done
         assert any(word in done.stderr for word in ("too large", "disk", "full")), done

@@ -31,6 +31,7 @@ from ledger.runtime.ledger_files import beside
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import OwnConnection, OwnProcess, wait_for_writer
 from tests.kit.clubs import open_ledger
+from tests.kit.disks import COMPILES_NOTHING
 from tests.kit.games import source_games
 from tests.kit.places import TESTS
 
@@ -161,8 +162,9 @@ def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any
         "    writer.close()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", code, str(path)],
+        cwd=ROOT, env={**os.environ, **COMPILES_NOTHING}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 1
     assert "nothing was lost" in done.stderr.splitlines()[-1]
     assert connection.execute("SELECT count(*) FROM rows").fetchone() == (0,)

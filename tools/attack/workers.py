@@ -13,6 +13,7 @@ import io
 import multiprocessing
 import os
 import re
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -157,6 +158,8 @@ def _serve(pipe: Connection[Any, Any], circumstances: Circumstances) -> None:
     if circumstances.largest_file is not None:
         import resource  # noqa: PLC0415  # not on every system
 
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # half a compiled module would be left
+        sys.dont_write_bytecode = True
         resource.setrlimit(resource.RLIMIT_FSIZE, (circumstances.largest_file, circumstances.largest_file))
     if circumstances.user is not None:
         _load_everything()  # the other user may have no right to read the program
