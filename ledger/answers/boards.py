@@ -40,17 +40,25 @@ class FinalBoard(NamedTuple):
                 "fen": self.position.fen}  # fmt: skip
 
 
-def kept_movetext(ledger: Ledger, game: str) -> str | None:
-    """The movetext that is kept of a game, as its source or a later one told it; None where none did.
+class KeptGame(NamedTuple):
+    """A game of the journal: its key, its position, and the movetext that its source or a later one told, if any."""
+
+    key: str
+    position: int
+    movetext: str | None
+
+
+def kept_game(ledger: Ledger, game: str) -> KeptGame:
+    """A game by its key, the id that its server gave it, or its web address.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    for body in listing.about(ledger.journal, game):
-        text = orjson.loads(body)["facts"].get("text")
-        if text is not None:
-            return ledger.movetext(text)
-    return None
+    entries = [orjson.loads(body) for body in listing.about(ledger.journal, game)]
+    texts = (entry["facts"].get("text") for entry in entries)
+    text = next((text for text in texts if text is not None), None)
+    movetext = None if text is None else ledger.movetext(text)
+    return KeptGame(entries[0]["key"].removeprefix("game:"), entries[0]["position"], movetext)
 
 
 def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
@@ -65,9 +73,7 @@ def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
         UnknownNameError: no such game, or no moves of it were told.
         MalformedError: *start* is no FEN, or a move cannot be played from there.
     """
-    entry = orjson.loads(listing.about(ledger.journal, game)[0])
-    key = entry["key"].removeprefix("game:")
-    text = kept_movetext(ledger, f"game:{key}")
+    key, entry, text = kept_game(ledger, game)
     if text is None:
         hint = "no source told them; import a file that has them, and they are added to the game"
         raise UnknownNameError("moves of game", key, hint)
@@ -77,7 +83,7 @@ def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
-    return FinalBoard(key, _title(ledger, entry["position"]), moves, position)
+    return FinalBoard(key, _title(ledger, entry), moves, position)
 
 
 def _title(ledger: Ledger, position: int) -> str:

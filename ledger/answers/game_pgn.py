@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
-import orjson
-
-from ledger.answers.boards import RESULTS, kept_movetext
+from ledger.answers.boards import RESULTS, kept_game
 from ledger.answers.wording import names
 from ledger.board.position import START, Position
 from ledger.board.replaying import moves_of
 from ledger.facts.words import Termination
 from ledger.imports.addresses import address_of
-from ledger.journal import listing
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.visible import visible
@@ -48,11 +45,9 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
         UnknownNameError: no such game, or several.
         MalformedError: *start* is no FEN, or the text that is kept has something in it that is no move.
     """
-    entry = orjson.loads(listing.about(ledger.journal, game)[0])
-    key = entry["key"].removeprefix("game:")
-    row = queries.first_row(ledger.views.connection, queries.GAME, (entry["position"],))
+    key, position, text = kept_game(ledger, game)
+    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
     assert row is not None
-    text = kept_movetext(ledger, f"game:{key}")
     moves = [] if text is None else _with_clocks(text)
     result = RESULTS[row["outcome"]]
     tags = [f'[{name} "{_quoted(value)}"]' for name, value in _tags(ledger, key, row, start)]

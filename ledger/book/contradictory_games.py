@@ -12,8 +12,7 @@ from typing import Any
 from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import MalformedError, Refusal
 from ledger.facts.changes import Change, Verb
-from ledger.facts.endings import length_fault, result_fault
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.endings import becomes_drawn_by_time, length_fault, result_fault
 
 RULE = "impossible-ending"
 _RESULT, _LENGTH = ("outcome", "termination"), ("termination", "half_moves")
@@ -27,7 +26,6 @@ _BY_TIME = (
 )
 
 Facts = Mapping[str, Any]
-_DRAWN_BY_TIME: Facts = {"outcome": Outcome.DRAW.value, "termination": Termination.TIME.value}
 
 
 def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -62,9 +60,9 @@ def contradictory(
             if _same(fields, fact.facts, fact.told) or (stood and _same(fields, fact.facts, stood.facts)):
                 continue
             yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
-        if key in results - ends and _same(_RESULT, fact.facts, _DRAWN_BY_TIME):
+        if key in results - ends:
             stood = before.fact(key)
-            if stood and stood.facts.get("outcome") != Outcome.DRAW:
+            if stood and becomes_drawn_by_time(stood.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
                 yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
 
 

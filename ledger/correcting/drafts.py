@@ -15,7 +15,7 @@ from ledger.book.hypothetical_facts import Fact, HypotheticalFacts
 from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.endings import result_fault
+from ledger.facts.endings import becomes_drawn_by_time, result_fault
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.journal import Journal
@@ -149,10 +149,10 @@ class Drafts:
 def _ending_unknown(fact: Fact, outcome: str) -> dict[str, Any]:
     """That the ending of a game is unknown, where another result and the ending that stands contradict each other."""
     stood, ending = fact.facts["outcome"], fact.facts["termination"]
-    is_drawn_by_time = outcome == Outcome.DRAW and ending == Termination.TIME
-    if outcome == stood or outcome not in set(Outcome) or not (is_drawn_by_time or result_fault(outcome, ending)):
+    if outcome == stood or outcome not in set(Outcome):
         return {}
-    return {"termination": Termination.UNKNOWN.value}
+    is_ruled_out = becomes_drawn_by_time(stood, outcome, ending) or result_fault(outcome, ending)
+    return {"termination": Termination.UNKNOWN.value} if is_ruled_out else {}
 
 
 def _settings_in_full(fact: Fact, given: Mapping[str, Any]) -> dict[str, Any]:

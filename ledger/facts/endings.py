@@ -39,6 +39,11 @@ def result_fault(outcome: str, termination: str) -> str | None:
     return f"{_RESULTS[outcome]} does not end by {termination}" if impossible else None
 
 
+def becomes_drawn_by_time(before: str | None, outcome: str, termination: str) -> bool:
+    """Whether a game that was not drawn would be a draw by time by its new result alone, which somebody has to say."""
+    return outcome == Outcome.DRAW and termination == Termination.TIME and before != Outcome.DRAW
+
+
 def length_fault(termination: str, half_moves: int | None) -> str | None:
     """Why a game of so many half-moves cannot have ended so; None where it can, or where nobody knows how many."""
     if half_moves is None:

@@ -75,7 +75,7 @@ class _Corrected:
         outcome = self._outcomes[self._corrections % 2]
         self._corrections += 1
         drafts = self._ledger.corrections.drafts
-        facts = {"outcome": outcome, "termination": "unknown"}
+        facts = {"outcome": outcome}
         return (
             cost_of(lambda: self._ledger.preview([drafts.replace(self._fact, facts)])),
             cost_of(lambda: _approve(self._ledger, drafts.replace(self._fact, facts))),
