@@ -141,9 +141,10 @@ class PoolProjection:
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
         loop = touch if cols is FEW else compiled(touch)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
-        hit, passed = cols.lists([touched, skipped])
-        walk.touched.update(player for player, flag in zip(numbers, hit, strict=True) if flag)
-        walk.note_passed(numbers, passed)
+        passed = cols.where(skipped)
+        hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])
+        walk.touched.update(numbers[place] for place in hit)
+        walk.note_passed([numbers[place] for place in over], counts)
         return cols.where(affected)
 
     def _meet(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Column:
@@ -165,43 +166,38 @@ class PoolProjection:
 
     def _counts(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
         """By player who is met, how many rated games stand before the first re-rated one."""
-        last = self._rows.last_places(players)
-        counts = {player: last[player][0] if player in last else 0 for player in players}
-        walk.stored.update(counts)
-        later = [player for player, (_, place) in last.items() if place >= walk.start_ms]
-        if later:
-            counts.update(self._bases(later, walk))
+        again = {player: walk.stood[player] for player in players if player in walk.stood}
+        first = [player for player in players if player not in again]
+        stored = self._rows.counted(first, walk.start_ms)
+        walk.stored.update((player, stored[player][0] if player in stored else 0) for player in first)
+        counts = dict.fromkeys(players, 0)
+        counts.update((player, before) for player, (_, before) in stored.items())
+        counts.update(again)
+        for player in (*again, *(player for player, (n, before) in stored.items() if before < n)):
+            counts[player] += walk.skipped.get(player, 0)
         return counts
 
     def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
-        rows = self._rows.at_games(0, {player: n for player, n in counts.items() if n})
-        eras = dict(zip(rows, self._rows.eras_of([row[0] for row in rows.values()]), strict=True))
+        found = self._rows.brought({player: n for player, n in counts.items() if n})
+        eras = dict(zip(found, self._rows.eras_of([row[0] for row in found.values()]), strict=True))
         width = max(len(era.scheme.state) for era in self.pool.eras)
         blank, fields = (nan,) * width, self._rows.state_fields
         takes = [[1 + fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
         scheme: list[float] = []
-        of_history = {player: row[1 + len(fields) :] for player, row in rows.items()}
         for player in counts:
-            state = [rows[player][field] for field in takes[eras[player]]] if player in rows else ()
+            state = [found[player][field] for field in takes[eras[player]]] if player in found else ()
             scheme += (*state, *blank[len(state) :])
-        kept = [
-            ()
-            if table.by_tournament or table.is_of_facts
-            else self._kept(cols, number, counts, newcomers, of_history if number == 0 else None)
-            for number, table in enumerate(self._rows.tables)
-        ]
+        kept, last = [cols.floats(())] * len(self._rows.tables), 1 + len(fields)
+        for number in self._rows.tables_brought:
+            first, last = last, last + len(self._rows.tables[number].fold.state)
+            states = {player: row[first:last] for player, row in found.items()}
+            kept[number] = self._kept(cols, number, counts, newcomers, states)
         return Met(
             list(counts), list(counts.values()), [eras.get(player, NOBODY) for player in counts], cols.floats(scheme),
             kept, newcomers,
         )  # fmt: skip
-
-    def _bases(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
-        """By player, how many rated games stand as they are: those before the start, and those passed over since."""
-        unknown = [player for player in players if player not in walk.stood]
-        before = {**walk.stood, **self._rows.rated_before(unknown, walk.start_ms)}
-        return {player: before[player] + walk.skipped.get(player, 0) for player in players}
 
     def _newcomers(self, cols: Columns, players: Sequence[int], games: Games) -> dict[int, Newcomer]:
         """What is known of players before their first games, which are among these."""
@@ -304,7 +300,8 @@ class PoolProjection:
 
     def _drop_rows(self, players: list[int], walk: Walk) -> None:
         """Players who have no rated game left from the start on: their later rows go, their earlier ones stand."""
-        bases = list(self._bases(players, walk).items())
+        before = self._rows.rated_before(players, walk.start_ms)
+        bases = [(player, n + walk.skipped.get(player, 0)) for player, n in before.items()]
         self._rows.drop_after(bases)
         self._rows.restore_current(bases)
 
