@@ -17,8 +17,8 @@ GAMES = 200
 LONG_AFTER = 2**60
 
 
-@pytest.fixture(name="played_club", scope="module")
-def _played_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+@pytest.fixture(name="club_of_many_games", scope="module")
+def _club_of_many_games(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     folder = tmp_path_factory.mktemp("club")
     Ledger.create(folder / NAME, clock=lambda: NOW).close()
     with Ledger.open(take_made_up_games(folder, GAMES, GAMES) / NAME, clock=lambda: NOW) as ledger:
@@ -36,11 +36,11 @@ def counts_of(ledger: Ledger) -> dict[int, int]:
     return {row["player"]: row["n"] for row in ledger.rows("current")}
 
 
-def test_what_players_bring_along_is_what_each_table_says(played_club: Ledger) -> None:
-    rows, most = rows_of(played_club), max(counts_of(played_club).values())
+def test_what_players_bring_along_is_what_each_table_says(club_of_many_games: Ledger) -> None:
+    rows, most = rows_of(club_of_many_games), max(counts_of(club_of_many_games).values())
     assert most > 3
     for n in range(1, most + 1):
-        counts = {player: n for player, games in counts_of(played_club).items() if games >= n}
+        counts = {player: n for player, games in counts_of(club_of_many_games).items() if games >= n}
         brought = rows.brought(counts)
         assert brought.keys() == counts.keys()
         first = 0
@@ -53,20 +53,20 @@ def test_what_players_bring_along_is_what_each_table_says(played_club: Ledger) -
         assert {first} == set(map(len, brought.values()))
 
 
-def test_games_before_an_instant_are_counted_as_the_history_has_them(played_club: Ledger) -> None:
-    rows, players = rows_of(played_club), [*counts_of(played_club), 10**6]
-    ends = sorted(row["ended_ms"] for row in played_club.rows("history"))
+def test_games_before_an_instant_are_counted_as_the_history_has_them(club_of_many_games: Ledger) -> None:
+    rows, players = rows_of(club_of_many_games), [*counts_of(club_of_many_games), 10**6]
+    ends = sorted(row["ended_ms"] for row in club_of_many_games.rows("history"))
     for ms in (NEVER, *ends[::40], ends[-1], LONG_AFTER):
         expected = dict.fromkeys(players, 0)
-        for row in played_club.rows("history", "ended_ms < ?", [ms]):
+        for row in club_of_many_games.rows("history", "ended_ms < ?", [ms]):
             expected[row["player"]] += 1
         assert rows.rated_before(players, ms) == expected
-        counted = {player: (n, expected[player]) for player, n in counts_of(played_club).items()}
+        counted = {player: (n, expected[player]) for player, n in counts_of(club_of_many_games).items()}
         assert rows.counted(players, ms) == counted
 
 
-def test_a_row_that_is_missing_is_named(played_club: Ledger) -> None:
-    counts = counts_of(played_club)
+def test_a_row_that_is_missing_is_named(club_of_many_games: Ledger) -> None:
+    counts = counts_of(club_of_many_games)
     player = min(counts)
     with pytest.raises(ProjectionError, match=f"history: has no row for player {player}, game 99; run 'rebuild'"):
-        rows_of(played_club).brought({**counts, player: 99})
+        rows_of(club_of_many_games).brought({**counts, player: 99})
