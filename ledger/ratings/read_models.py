@@ -33,6 +33,14 @@ _OWN: Mapping[str, TableDoc] = {
             "listed": ColumnDoc("whether the scheme lists a player with that state, and the account is open", YES_NO),
         },
     ),
+    "distribution": TableDoc(
+        "The distribution of ratings in each pool: how many players are listed with so many whole points.",
+        {
+            "pool": POOL,
+            "points": ColumnDoc("whole points of the rating, cut towards zero", POINTS),
+            "players": ColumnDoc("whom the scheme lists with these points", "players"),
+        },
+    ),
     "progress": TableDoc(
         "How far the journal is folded in; one row.",
         {

@@ -1,0 +1,124 @@
+"""Places that are counted by the distribution of ratings are those of a ranking that is read player by player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from math import inf, nextafter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ledger.answers import players, rankings
+from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.facts.events import PlayerChanged
+from ledger.facts.words import Standing
+from ledger.ledger import Ledger
+from ledger.ratings import distribution, places, views_file
+from ledger.ratings.player_rows import WRITE_CURRENT
+from ledger.runtime import sqlite
+from tests.kit.clubs import copied
+from tests.kit.corrections import approve
+
+COUNTED = "SELECT pool, CAST(rating AS INTEGER), count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+POOLS = (1, 2, 3)
+RATINGS = (
+    0.0, -0.0, 0.5, -0.5, 1.0, -1.0, nextafter(1.0, 0.0), nextafter(-1.0, 0.0), nextafter(2.0, 0.0), -1.5, -2.0,
+    nextafter(-2.0, -3.0), 1399.5, 1400.0, nextafter(1400.0, 0.0), nextafter(1400.0, 1500.0), 2.0**53, 2.0**62, 2.0**63,
+    -(2.0**63), -(2.0**64), 2.0**70, inf, -inf, 5e-324,
+)  # fmt: skip
+
+
+@pytest.fixture(name="views")
+def _views(tmp_path: Path) -> Iterator[Any]:
+    """Empty views as a build leaves them, in one transaction."""
+    with closing(views_file.create(tmp_path / "views.db", ())) as connection:
+        connection.execute("BEGIN")
+        views_file.create_indexes(connection, ())
+        distribution.begin(connection)
+        yield connection
+
+
+def row(random: Random, player: int) -> tuple[object, ...]:
+    """A last row, perhaps of somebody who is not listed; many have the same rating or the same whole points."""
+    rating = random.choice([random.choice(RATINGS), random.uniform(-3, 3), random.gauss(1400, 2)])
+    return random.choice(POOLS), player, 1, rating, 1, 0, 0, int(random.random() < 0.8)
+
+
+def distribution_of(connection: Any) -> list[Any]:
+    return list(connection.execute("SELECT * FROM distribution"))
+
+
+def read_before(connection: Any, pool: int, points: list[places.Point]) -> dict[places.Point, int]:
+    """How many stand before each point, from the ranking itself."""
+    rows = connection.execute("SELECT -rating, player FROM current WHERE pool = ? AND listed = 1", (pool,)).fetchall()
+    return {point: sum(found < point for found in rows) for point in points}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_the_ranking(
+    views: Any, seed: int
+) -> None:
+    random = Random(seed)
+    for _ in range(6):
+        views.executemany(WRITE_CURRENT, [row(random, random.randrange(1, 60)) for _ in range(60)])
+        pool, player = random.choice(POOLS), random.randrange(1, 60)
+        views.execute("DELETE FROM current WHERE pool = ? AND player < ?", (pool, player))
+        views.execute("UPDATE current SET rating = rating + 1 WHERE player > 50")
+        views.execute("UPDATE current SET listed = 1 - listed WHERE player = ?", (player,))
+        assert distribution_of(views) == views.execute(COUNTED).fetchall()
+        for pool in POOLS:
+            mine = views.execute("SELECT -rating, player FROM current WHERE pool = ?", (pool,)).fetchall()
+            points = sorted({*mine, *((-rating, random.randrange(70)) for rating in RATINGS)})
+            assert places.before(views, pool, points) == read_before(views, pool, points)
+            some = sorted(random.sample(points, 3))
+            assert places.before(views, pool, some) == read_before(views, pool, some)
+            everybody = [-negative for negative, _ in read_before(views, pool, points)]
+            listed = [rating for (rating,) in views.execute(
+                "SELECT rating FROM current WHERE pool = ? AND listed = 1", (pool,)
+            )]  # fmt: skip
+            assert places.listed(views, pool) == len(listed)
+            for rating in everybody[:10]:
+                assert places.not_below(views, pool, rating) == sum(other >= rating for other in listed)
+    views.execute("DELETE FROM current")
+    assert distribution_of(views) == []
+    assert places.before(views, 1, []) == {}
+
+
+def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> None:
+    random = Random(7)
+    with closing(views_file.create(tmp_path / "views.db", ())) as connection:
+        connection.execute("BEGIN")
+        connection.executemany(WRITE_CURRENT, [row(random, player) for player in range(200)])
+        distribution.begin(connection)
+        assert distribution_of(connection) == connection.execute(COUNTED).fetchall() != []
+
+
+@pytest.mark.parametrize("rating", RATINGS)
+def test_whole_points_are_those_of_sqlite(rating: float) -> None:
+    with closing(sqlite.sqlite3.connect(":memory:")) as connection:
+        assert connection.execute("SELECT CAST(? AS INTEGER)", (rating,)).fetchone() == (places.whole_points(rating),)
+
+
+def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections_and_closed_accounts(
+    sample_folder: Path, tmp_path: Path
+) -> None:
+    with Ledger.open(copied(sample_folder, tmp_path)) as ledger:
+        drafts = ledger.corrections.drafts
+        game = next(ledger.rows("games", "reason IS NULL ORDER BY position LIMIT 1"))["key"]
+        approve(ledger, drafts.replace(f"game:{game}", {"outcome": "draw"}))
+        ledger.append(PlayerChanged(player=2, effective_at="2004", standing=Standing.CLOSED))
+        ledger.level()
+        connection = ledger.views.connection
+        kept = distribution_of(connection)
+        assert kept == connection.execute(COUNTED).fetchall()
+        rows = rankings.ranking(ledger, limit=1000)
+        assert 2 not in {row["player"] for row in rows}
+        for row in rows:
+            alone = players.summary(ledger, ledger.player(str(row["player"])))
+            assert (alone["rank"], alone["rated_players"]) == (row["rank"], len(rows))
+        assert [row["rank"] for row in ranking_in_full(ledger, Wanted(limit=5))] == [1, 2, 3, 4, 5]
+        ledger.rebuild()
+        assert distribution_of(ledger.views.connection) == kept
