@@ -1,45 +1,49 @@
-"""The distribution of ratings: how many players a pool lists with so many whole points. The table, and how it is kept.
+"""The distribution of ratings: how many players a pool lists in each ten points. The table, and how it is kept.
 
 The table follows from ``current`` alone. It is counted once, when a build has written ``current``; from then on it is
 kept by triggers, so that no writer of ``current`` can forget it. What is asked of it is in ``places``; nothing is rated
 here.
 
-Whole points are those that SQLite's CAST gives: cut towards zero, so that they never descend where ratings ascend.
+A rating counts at its tens, cut towards zero: 1390 has 1390.0 to 1399.9, 0 what is between -10 and 10, -10 has -10.0 to
+-19.9. They never descend where ratings ascend. Single points would spread a live game's writes over more pages.
 """
 
 from __future__ import annotations
 
+from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
 
+WIDTH = 10  # points
+_MOST = 2**63 - 1  # of SQLite's whole numbers
 TABLE = """CREATE TABLE distribution(
       pool INTEGER NOT NULL, points INTEGER NOT NULL, players INTEGER NOT NULL CHECK(players > 0),
       PRIMARY KEY(pool, points)) STRICT, WITHOUT ROWID"""
 
-_COME = (
-    "INSERT INTO distribution VALUES (new.pool, CAST(new.rating AS INTEGER), 1) "
-    "ON CONFLICT DO UPDATE SET players = players + 1;"
+
+def _tens(rating: str) -> str:
+    return f"CAST({rating} AS INTEGER) / {WIDTH} * {WIDTH}"
+
+
+_OLD, _NEW = _tens("old.rating"), _tens("new.rating")
+_COME = f"INSERT INTO distribution VALUES (new.pool, {_NEW}, 1) ON CONFLICT DO UPDATE SET players = players + 1;"
+_GO = (  # there is no row of nobody
+    f"DELETE FROM distribution WHERE pool = old.pool AND points = {_OLD} AND players = 1; "
+    f"UPDATE distribution SET players = players - 1 WHERE pool = old.pool AND points = {_OLD};"
 )
-_OF_OLD = "pool = old.pool AND points = CAST(old.rating AS INTEGER)"
-_GO = (  # the last one goes with the row: what nobody has is in no table
-    f"DELETE FROM distribution WHERE {_OF_OLD} AND players = 1; "
-    f"UPDATE distribution SET players = players - 1 WHERE {_OF_OLD};"
-)
-_SAME_POINTS = "CAST(old.rating AS INTEGER) = CAST(new.rating AS INTEGER)"
 _CHANGED = "AFTER UPDATE OF rating, listed ON current"
+_STAYS = f"(old.listed AND new.listed AND {_OLD} = {_NEW})"
 TRIGGERS = (
     f"CREATE TRIGGER current_comes AFTER INSERT ON current WHEN new.listed BEGIN {_COME} END",
     f"CREATE TRIGGER current_goes AFTER DELETE ON current WHEN old.listed BEGIN {_GO} END",
-    f"CREATE TRIGGER current_leaves_points {_CHANGED} "
-    f"WHEN old.listed AND NOT (new.listed AND {_SAME_POINTS}) BEGIN {_GO} END",
-    f"CREATE TRIGGER current_reaches_points {_CHANGED} "
-    f"WHEN new.listed AND NOT (old.listed AND {_SAME_POINTS}) BEGIN {_COME} END",
+    f"CREATE TRIGGER current_leaves {_CHANGED} WHEN old.listed AND NOT {_STAYS} BEGIN {_GO} END",
+    f"CREATE TRIGGER current_joins {_CHANGED} WHEN new.listed AND NOT {_STAYS} BEGIN {_COME} END",
 )
-_COUNT = """
+_COUNT = f"""
 INSERT INTO distribution
-SELECT pool, CAST(rating AS INTEGER), count(*) FROM current WHERE listed = 1 GROUP BY 1, 2
+SELECT pool, {_tens("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2
 """
 
 
@@ -52,3 +56,19 @@ def begin(connection: sqlite3.Connection) -> None:
     connection.execute(_COUNT)
     for statement in TRIGGERS:
         connection.execute(statement)
+
+
+def tens(rating: float) -> int:
+    """The points at which a rating counts, as SQLite works them out, which takes 2**63 - 1 for what is above."""
+    whole = -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
+    return whole // WIDTH * WIDTH if whole >= 0 else -(-whole // WIDTH * WIDTH)
+
+
+def highest(points: int) -> float:
+    """The highest rating that counts at these points."""
+    if points + WIDTH > _MOST:
+        return inf
+    if points < 0:
+        return float(points)
+    above = float(points + WIDTH)
+    return above if above < points + WIDTH else nextafter(above, 0.0)

@@ -34,11 +34,11 @@ _OWN: Mapping[str, TableDoc] = {
         },
     ),
     "distribution": TableDoc(
-        "The distribution of ratings in each pool: how many players are listed with so many whole points.",
+        "The distribution of ratings in each pool: how many players are listed in each ten points.",
         {
             "pool": POOL,
-            "points": ColumnDoc("whole points of the rating, cut towards zero", POINTS),
-            "players": ColumnDoc("whom the scheme lists with these points", "players"),
+            "points": ColumnDoc("tens, cut towards zero: 1390 has 1390.0 to 1399.9, and 0 has -9.9 to 9.9", POINTS),
+            "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
         },
     ),
     "progress": TableDoc(

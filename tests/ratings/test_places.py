@@ -22,12 +22,14 @@ from ledger.runtime import sqlite
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve
 
-COUNTED = "SELECT pool, CAST(rating AS INTEGER), count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+TENS = "CAST({} AS INTEGER) / 10 * 10"
+COUNTED = f"SELECT pool, {TENS.format('rating')}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
 POOLS = (1, 2, 3)
 RATINGS = (
-    0.0, -0.0, 0.5, -0.5, 1.0, -1.0, nextafter(1.0, 0.0), nextafter(-1.0, 0.0), nextafter(2.0, 0.0), -1.5, -2.0,
-    nextafter(-2.0, -3.0), 1399.5, 1400.0, nextafter(1400.0, 0.0), nextafter(1400.0, 1500.0), 2.0**53, 2.0**62, 2.0**63,
-    -(2.0**63), -(2.0**64), 2.0**70, inf, -inf, 5e-324,
+    0.0, -0.0, 0.5, -0.5, 10.0, -10.0, nextafter(10.0, 0.0), nextafter(-10.0, 0.0), nextafter(-10.0, -20.0), 19.5, 20.0,
+    -20.0, nextafter(-20.0, -30.0), 1399.5, 1400.0, nextafter(1400.0, 0.0), nextafter(1400.0, 1500.0), 2.0**53,
+    2.0**53 - 5, -(2.0**60) - 512, 2.0**62, nextafter(2.0**63, 0.0), 2.0**63, -(2.0**63), -(2.0**64), 2.0**70,
+    inf, -inf,
 )  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def _views(tmp_path: Path) -> Iterator[Any]:
 
 def row(random: Random, player: int) -> tuple[object, ...]:
     """A last row, perhaps of somebody who is not listed; many have the same rating or the same whole points."""
-    rating = random.choice([random.choice(RATINGS), random.uniform(-3, 3), random.gauss(1400, 2)])
+    rating = random.choice([random.choice(RATINGS), random.uniform(-30, 30), random.gauss(1400, 20)])
     return random.choice(POOLS), player, 1, rating, 1, 0, 0, int(random.random() < 0.8)
 
 
@@ -97,9 +99,14 @@ def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rating", RATINGS)
-def test_whole_points_are_those_of_sqlite(rating: float) -> None:
+def test_a_rating_counts_at_the_points_that_sqlite_works_out_up_to_the_highest_one(rating: float) -> None:
     with closing(sqlite.sqlite3.connect(":memory:")) as connection:
-        assert connection.execute("SELECT CAST(? AS INTEGER)", (rating,)).fetchone() == (places.whole_points(rating),)
+        question = f"SELECT {TENS.format('?')}"
+        points = distribution.tens(rating)
+        assert connection.execute(question, (rating,)).fetchone() == (points,)
+        highest = distribution.highest(points)
+        assert connection.execute(question, (highest,)).fetchone() == (points,)
+        assert highest == inf or connection.execute(question, (nextafter(highest, inf),)).fetchone() > (points,)
 
 
 def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections_and_closed_accounts(
