@@ -21,9 +21,11 @@ from ledger.ratings.player_rows import WRITE_CURRENT
 from ledger.runtime import sqlite
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve
+from tests.kit.impacts import read_before
 
 TENS = "CAST({} AS INTEGER) / 10 * 10"
 COUNTED = f"SELECT pool, {TENS.format('rating')}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+LISTED = "SELECT rating FROM current WHERE pool = ? AND listed = 1"
 POOLS = (1, 2, 3)
 RATINGS = (
     0.0, -0.0, 0.5, -0.5, 10.0, -10.0, nextafter(10.0, 0.0), nextafter(-10.0, 0.0), nextafter(-10.0, -20.0), 19.5, 20.0,
@@ -44,19 +46,13 @@ def _views(tmp_path: Path) -> Iterator[Any]:
 
 
 def row(random: Random, player: int) -> tuple[object, ...]:
-    """A last row, perhaps of somebody who is not listed; many have the same rating or the same whole points."""
+    """A last row, perhaps of somebody who is not listed; many have the same rating or the same ten points."""
     rating = random.choice([random.choice(RATINGS), random.uniform(-30, 30), random.gauss(1400, 20)])
     return random.choice(POOLS), player, 1, rating, 1, 0, 0, int(random.random() < 0.8)
 
 
 def distribution_of(connection: Any) -> list[Any]:
     return list(connection.execute("SELECT * FROM distribution"))
-
-
-def read_before(connection: Any, pool: int, points: list[places.Point]) -> dict[places.Point, int]:
-    """How many stand before each point, from the ranking itself."""
-    rows = connection.execute("SELECT -rating, player FROM current WHERE pool = ? AND listed = 1", (pool,)).fetchall()
-    return {point: sum(found < point for found in rows) for point in points}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -72,18 +68,15 @@ def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_
         views.execute("UPDATE current SET listed = 1 - listed WHERE player = ?", (player,))
         assert distribution_of(views) == views.execute(COUNTED).fetchall()
         for pool in POOLS:
-            mine = views.execute("SELECT -rating, player FROM current WHERE pool = ?", (pool,)).fetchall()
-            points = sorted({*mine, *((-rating, random.randrange(70)) for rating in RATINGS)})
+            held = views.execute("SELECT -rating, player FROM current WHERE pool = ?", (pool,)).fetchall()
+            points = sorted({*held, *((-rating, random.randrange(70)) for rating in RATINGS)})
             assert places.before(views, pool, points) == read_before(views, pool, points)
             some = sorted(random.sample(points, 3))
             assert places.before(views, pool, some) == read_before(views, pool, some)
-            everybody = [-negative for negative, _ in read_before(views, pool, points)]
-            listed = [rating for (rating,) in views.execute(
-                "SELECT rating FROM current WHERE pool = ? AND listed = 1", (pool,)
-            )]  # fmt: skip
+            listed = [rating for (rating,) in views.execute(LISTED, (pool,))]
             assert places.listed(views, pool) == len(listed)
-            for rating in everybody[:10]:
-                assert places.not_below(views, pool, rating) == sum(other >= rating for other in listed)
+            for negative, _ in some:
+                assert places.not_below(views, pool, -negative) == sum(other >= -negative for other in listed)
     views.execute("DELETE FROM current")
     assert distribution_of(views) == []
     assert places.before(views, 1, []) == {}
