@@ -7,9 +7,11 @@ counted. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ledger.ratings import views_file
@@ -26,7 +28,12 @@ AT_POINTS = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool 
 _AMONG = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1"
 HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
 BESIDE = f"{_AMONG} AND rating = ? AND player >= ? AND player < ?"
+ORDER = """
+SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
+ORDER BY rating DESC, player
+"""
 
+FEW_POINTS = 100  # places within ten points of rating up to which each is counted by SQLite
 _EVERYBODY = 2**62  # above every player's number
 
 
@@ -55,25 +62,35 @@ def before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -
     Raises:
         CorruptError: the views are damaged.
     """
-
-    def counted(query: str, *arguments: float) -> int:
-        return int(connection.execute(query, (pool, *arguments)).fetchone()[0])
-
     found: dict[Point, int] = {}
     above, passed = 0, tens(inf)
     with sqlite.storage_errors("the views", views_file.REBUILD):
-        for ten, within in groupby(points, lambda point: tens(-point[0])):
-            above += counted(AT_POINTS, ten, passed)
-            higher, passed, since = above, ten, highest(ten)
-            for negative, same_rating in groupby(within, lambda point: point[0]):
-                higher += counted(HIGHER, -negative, since)
-                since = -negative
-                beside = first = 0
-                for point in same_rating:
-                    beside += counted(BESIDE, since, first, point[1])
-                    first = point[1]
-                    found[point] = higher + beside
+        for ten, group in groupby(points, lambda point: tens(-point[0])):
+            within = list(group)
+            above += int(connection.execute(AT_POINTS, (pool, ten, passed)).fetchone()[0])
+            passed = ten
+            places = (_counted if len(within) <= FEW_POINTS else _read)(connection, pool, highest(ten), within)
+            found.update((point, above + place) for point, place in zip(within, places, strict=True))
     return found
+
+
+def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """How many from the rating *since* down stand before each point; counted from each to the next one."""
+    higher = 0
+    for negative, same_rating in groupby(points, itemgetter(0)):
+        higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
+        since = -negative
+        beside = first = 0
+        for _, player in same_rating:
+            beside += connection.execute(BESIDE, (pool, since, first, player)).fetchone()[0]
+            first = player
+            yield higher + beside
+
+
+def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
+    """The same from the part of the ranking that the points lie in."""
+    order = connection.execute(ORDER, (pool, -points[-1][0], since)).fetchall()
+    return (bisect_left(order, point) for point in points)
 
 
 def not_below(connection: sqlite3.Connection, pool: int, rating: float) -> int:

@@ -55,10 +55,11 @@ def distribution_of(connection: Any) -> list[Any]:
     return list(connection.execute("SELECT * FROM distribution"))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("seed", "few_points"), [(1, 0), (2, 0), (3, 100), (4, 100), (5, 4)])
 def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_the_ranking(
-    views: Any, seed: int
+    views: Any, seed: int, few_points: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(places, "FEW_POINTS", few_points)
     random = Random(seed)
     for _ in range(6):
         views.executemany(WRITE_CURRENT, [row(random, random.randrange(1, 60)) for _ in range(60)])

@@ -59,6 +59,7 @@ PLANS = {
     ),
     "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
     "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player>? AND player<?")]),
+    "part of the ranking": (places.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
     "row at an instant": (queries.ROW_AT, AT_AN_INSTANT),
     "rows copied": (
         list_previews._COPY_HISTORY.format(names="pool"),
