@@ -1,11 +1,11 @@
-"""The distribution of ratings: how many players a pool lists in each ten points. The table, and how it is kept.
+"""The distribution of ratings: how many players a pool lists in each band of 25 points, and how they are kept.
 
 The table follows from ``current`` alone. It is counted once, when a build has written ``current``; from then on it is
 kept by triggers, so that no writer of ``current`` can forget it. What is asked of it is in ``places``; nothing is rated
 here.
 
-A rating counts at its tens, cut towards zero: 1390 has 1390.0 to 1399.9, 0 what is between -10 and 10, -10 has -10.0 to
--19.9. They never descend where ratings ascend. Single points would spread a live game's writes over more pages.
+A band is called by its points, cut towards zero: 1400 is 1400.0 to 1424.9, 0 is between -25 and 25, -25 is -25.0 to -49.9.
+Points never descend where ratings ascend. The narrower the bands, the more often a live game leads from one to another.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-WIDTH = 10  # points
+WIDTH = 25  # points
 _MOST = 2**63 - 1  # of SQLite's whole numbers
 TABLE = """CREATE TABLE distribution(
       pool INTEGER NOT NULL, points INTEGER NOT NULL, players INTEGER NOT NULL CHECK(players > 0),
       PRIMARY KEY(pool, points)) STRICT, WITHOUT ROWID"""
 
 
-def _tens(rating: str) -> str:
+def _band(rating: str) -> str:
     return f"CAST({rating} AS INTEGER) / {WIDTH} * {WIDTH}"
 
 
-_OLD, _NEW = _tens("old.rating"), _tens("new.rating")
+_OLD, _NEW = _band("old.rating"), _band("new.rating")
 _COME = f"INSERT INTO distribution VALUES (new.pool, {_NEW}, 1) ON CONFLICT DO UPDATE SET players = players + 1;"
 _GO = (  # there is no row of nobody
     f"DELETE FROM distribution WHERE pool = old.pool AND points = {_OLD} AND players = 1; "
@@ -43,7 +43,7 @@ TRIGGERS = (
 )
 _COUNT = f"""
 INSERT INTO distribution
-SELECT pool, {_tens("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2
+SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2
 """
 
 
@@ -58,14 +58,14 @@ def begin(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def tens(rating: float) -> int:
-    """The points at which a rating counts, as SQLite works them out, which takes 2**63 - 1 for what is above."""
+def band(rating: float) -> int:
+    """The points of the band of a rating, as SQLite works them out, which takes 2**63 - 1 for what is above."""
     whole = -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
     return whole // WIDTH * WIDTH if whole >= 0 else -(-whole // WIDTH * WIDTH)
 
 
 def highest(points: int) -> float:
-    """The highest rating that counts at these points."""
+    """The highest rating in the band of these points."""
     if points + WIDTH > _MOST:
         return inf
     if points < 0:

@@ -1,7 +1,7 @@
 """Places in the ranking of those whom a pool lists, counted by the distribution of ratings, not by reading the ranking.
 
-How many stand above some ten points is a sum over ``distribution``; only those who stand within them are counted one by
-one. Whoever asks for a place asks here. Both tables are those of the file: rows that a preview lays over them are not
+How many stand above a band of ratings is a sum over ``distribution``; only within the band they are counted one by one.
+Whoever asks for a place asks here. Both tables are those of the file: rows that a preview lays over them are not
 counted. Nothing is written.
 """
 
@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ledger.ratings import views_file
-from ledger.ratings.distribution import highest, tens
+from ledger.ratings.distribution import band, highest
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
 
 LISTED = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ?"
-AT_POINTS = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ? AND points > ? AND points <= ?"
+IN_BANDS = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ? AND points > ? AND points <= ?"
 _AMONG = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1"
 HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
 BESIDE = f"{_AMONG} AND rating = ? AND player >= ? AND player < ?"
@@ -33,7 +33,7 @@ SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 AND ratin
 ORDER BY rating DESC, player
 """
 
-FEW_POINTS = 100  # places within ten points of rating up to which each is counted by SQLite
+FEW_POINTS = 100  # places within a band up to which each is counted by SQLite
 _EVERYBODY = 2**62  # above every player's number
 
 
@@ -63,14 +63,15 @@ def before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -
         CorruptError: the views are damaged.
     """
     found: dict[Point, int] = {}
-    above, passed = 0, tens(inf)
+    above, passed = 0, band(inf)
     with sqlite.storage_errors("the views", views_file.REBUILD):
-        for ten, group in groupby(points, lambda point: tens(-point[0])):
+        for this_band, group in groupby(points, lambda point: band(-point[0])):
             within = list(group)
-            above += int(connection.execute(AT_POINTS, (pool, ten, passed)).fetchone()[0])
-            passed = ten
-            places = (_counted if len(within) <= FEW_POINTS else _read)(connection, pool, highest(ten), within)
-            found.update((point, above + place) for point, place in zip(within, places, strict=True))
+            above += int(connection.execute(IN_BANDS, (pool, this_band, passed)).fetchone()[0])
+            passed = this_band
+            among = _counted if len(within) <= FEW_POINTS else _read
+            numbers = among(connection, pool, highest(this_band), within)
+            found.update((point, above + number) for point, number in zip(within, numbers, strict=True))
     return found
 
 

@@ -34,10 +34,10 @@ _OWN: Mapping[str, TableDoc] = {
         },
     ),
     "distribution": TableDoc(
-        "The distribution of ratings in each pool: how many players are listed in each ten points.",
+        "The distribution of ratings in each pool: how many players are listed in each band of 25 points.",
         {
             "pool": POOL,
-            "points": ColumnDoc("tens, cut towards zero: 1390 has 1390.0 to 1399.9, and 0 has -9.9 to 9.9", POINTS),
+            "points": ColumnDoc("the band: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25.0 to -49.9", POINTS),
             "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
         },
     ),

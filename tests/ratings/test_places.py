@@ -23,15 +23,15 @@ from tests.kit.clubs import copied
 from tests.kit.corrections import approve
 from tests.kit.impacts import read_before
 
-TENS = "CAST({} AS INTEGER) / 10 * 10"
-COUNTED = f"SELECT pool, {TENS.format('rating')}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+BAND = "CAST({} AS INTEGER) / 25 * 25"
+COUNTED = f"SELECT pool, {BAND.format('rating')}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
 LISTED = "SELECT rating FROM current WHERE pool = ? AND listed = 1"
 POOLS = (1, 2, 3)
 RATINGS = (
-    0.0, -0.0, 0.5, -0.5, 10.0, -10.0, nextafter(10.0, 0.0), nextafter(-10.0, 0.0), nextafter(-10.0, -20.0), 19.5, 20.0,
-    -20.0, nextafter(-20.0, -30.0), 1399.5, 1400.0, nextafter(1400.0, 0.0), nextafter(1400.0, 1500.0), 2.0**53,
-    2.0**53 - 5, -(2.0**60) - 512, 2.0**62, nextafter(2.0**63, 0.0), 2.0**63, -(2.0**63), -(2.0**64), 2.0**70,
-    inf, -inf,
+    0.0, -0.0, 0.5, -0.5, 25.0, -25.0, nextafter(25.0, 0.0), nextafter(-25.0, 0.0), nextafter(-25.0, -50.0), 49.5,
+    50.0, -50.0, nextafter(-50.0, -60.0), 1399.5, 1400.0, nextafter(1400.0, 0.0), nextafter(1400.0, 1500.0), 2.0**53,
+    2.0**53 - 17, 2.0**53 + 8, -(2.0**60) - 512, 2.0**62, nextafter(2.0**63, 0.0), 2.0**63, -(2.0**63), -(2.0**64),
+    2.0**70, inf, -inf,
 )  # fmt: skip
 
 
@@ -46,8 +46,8 @@ def _views(tmp_path: Path) -> Iterator[Any]:
 
 
 def row(random: Random, player: int) -> tuple[object, ...]:
-    """A last row, perhaps of somebody who is not listed; many have the same rating or the same ten points."""
-    rating = random.choice([random.choice(RATINGS), random.uniform(-30, 30), random.gauss(1400, 20)])
+    """A last row, perhaps of somebody who is not listed; many have the same rating or the same band."""
+    rating = random.choice([random.choice(RATINGS), random.uniform(-60, 60), random.gauss(1400, 30)])
     return random.choice(POOLS), player, 1, rating, 1, 0, 0, int(random.random() < 0.8)
 
 
@@ -93,10 +93,10 @@ def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rating", RATINGS)
-def test_a_rating_counts_at_the_points_that_sqlite_works_out_up_to_the_highest_one(rating: float) -> None:
+def test_a_rating_is_in_the_band_that_sqlite_works_out_up_to_the_highest_of_it(rating: float) -> None:
     with closing(sqlite.sqlite3.connect(":memory:")) as connection:
-        question = f"SELECT {TENS.format('?')}"
-        points = distribution.tens(rating)
+        question = f"SELECT {BAND.format('?')}"
+        points = distribution.band(rating)
         assert connection.execute(question, (rating,)).fetchone() == (points,)
         highest = distribution.highest(points)
         assert connection.execute(question, (highest,)).fetchone() == (points,)

@@ -54,8 +54,8 @@ PLANS = {
         ],
     ),
     "listed": (places.LISTED, ["SEARCH main.distribution USING PRIMARY KEY (pool=?)"]),
-    "at points": (
-        places.AT_POINTS, ["SEARCH main.distribution USING PRIMARY KEY (pool=? AND points>? AND points<?)"],
+    "in bands": (
+        places.IN_BANDS, ["SEARCH main.distribution USING PRIMARY KEY (pool=? AND points>? AND points<?)"],
     ),
     "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
     "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player>? AND player<?")]),
