@@ -123,6 +123,15 @@ class ProposalError(RejectedError):
             words = [f"change {r.number}: {r.rule}: {r.message}" if r.number else r.message for r in refusals]
         super().__init__(refusals[0].rule, key, "\n".join(words))
 
+    @property
+    def faults(self) -> list[str]:
+        """One line for each fault: its name, the change where there are several faults, what is wrong."""
+        several = len(self.refusals) > 1
+        return [
+            f"{r.rule}: change {r.number}: {r.message}" if several and r.number else f"{r.rule}: {r.message}"
+            for r in self.refusals
+        ]
+
 
 def _compared(field: str, stored: object, given: object) -> str:
     if stored is None:

@@ -35,7 +35,7 @@ def draw(impact: Impact, rows: Sequence[dict[str, Any]], kind: str) -> bytes:
         rows: its moves, the largest first.
         kind: one of ``pictures.KINDS``.
     """
-    shown = [row for row in rows if row["difference"] != 0][:MOST]
+    shown = [row for row in rows if row["rating_before"] != row["rating_after"]][:MOST]
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
         figure = mpl_figure.Figure(figsize=(9, 2.2 + 0.27 * max(len(shown), 3)), layout="constrained")
@@ -62,7 +62,7 @@ def _line(axes: Axes, place: int, row: dict[str, Any]) -> None:
     """One player: a bar as long as the rating would move, and from where to where."""
     before, after, difference = row["rating_before"], row["rating_after"], row["difference"]
     if difference is None:
-        words = f"would come in with {after:.1f}" if before is None else f"{before:.1f}, no rated game left"
+        words = f"would come in with {after:.1f}" if before is None else f"{before:.1f}, no rating left"
         axes.plot([0], [place], marker="D", color=INK, markersize=6, linestyle="none", zorder=3)
     else:
         words = f"{before:.1f} to {after:.1f}"

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ledger.errors import CheckpointWarning, LedgerError, MalformedError, one_line
+from ledger.errors import CheckpointWarning, LedgerError, MalformedError, ProposalError, one_line
 from ledger.runtime import plugins
 
 from . import output
@@ -88,6 +88,9 @@ def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
     if isinstance(failure, MalformedError):
         for problem in failure.problems:
             output.error(problem)
+    elif isinstance(failure, ProposalError):
+        for fault in failure.faults:
+            output.error(fault)
     elif isinstance(failure, UnicodeEncodeError):
         word = ascii(failure.object[failure.start : failure.end])
         output.error(f"{word} cannot be written in {failure.encoding}")

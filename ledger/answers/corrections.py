@@ -10,6 +10,9 @@ from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.ledger import Ledger
 
+# The verbs of 'correct' that people use, of a game and of any other fact.
+_ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
+
 
 def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[dict[str, Any]]:
     """Proposals as rows: number, state, who proposed and decided, when and why, and what is changed, in words.
@@ -76,10 +79,12 @@ def _words(change: Change, called: dict[int, str]) -> str:
     match change.do:
         case Verb.REPLACE:
             expects, facts = change.expects or {}, change.facts or {}
-            pairs = ((name, _shown(name, expects[name], called), _shown(name, facts[name], called)) for name in facts)
+            fields = [name for name in facts if facts[name] != expects[name]] or facts  # a whole result is proposed
+            pairs = ((name, _shown(name, expects[name], called), _shown(name, facts[name], called)) for name in fields)
             return f"{change.fact}: {', '.join(f'{name} {before} -> {after}' for name, before, after in pairs)}"
         case Verb.ANNUL | Verb.RESTORE:
-            return f"{'annul' if change.do is Verb.ANNUL else 'restore'} {change.fact}"
+            of_game, of_fact = _ANNULLING if change.do is Verb.ANNUL else _RESTORING
+            return f"{of_game if str(change.fact).startswith('game:') else of_fact} {change.fact}"
         case Verb.ADD:
             facts = change.facts or {}
             fields = [f"{name} {_shown(name, value, called)}" for name, value in facts.items()]
@@ -89,10 +94,10 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.PART:
             return f"{player} is not {into}"
         case Verb.ANNUL_GAMES:
-            games = "all rated games" if change.which == Which.ALL else "the rated games that opponents lost"
-            return f"annul {games}, of {player}{between}"
+            games = "all rated games" if change.which == Which.ALL else "the rated games lost by opponents"
+            return f"annul {games} of {player}{between}"
         case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
-            verb = "annul" if change.do is Verb.ANNUL_TOURNAMENT else "restore"
+            verb = _ANNULLING[0] if change.do is Verb.ANNUL_TOURNAMENT else _RESTORING[0]
             return f"{verb} the games of tournament {change.tournament!r}{between} in pool {change.pool}"
         case Verb.UNDO:
             return f"undo proposal {change.proposal}"

@@ -13,7 +13,7 @@ from ledger.ledger import Ledger
 from ledger.ratings.previews import Figures
 
 # What stands in a row twice, before and after.
-FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed")
+FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
 
 
 def summary(impact: Impact) -> dict[str, Any]:
@@ -40,8 +40,8 @@ def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
 
     Returns:
         A row for each player and pool, with each of ``FIGURES`` and the ``class`` before and after; all of them are
-        None on the side on which the player has no rated game. The class is by the policy ``classes`` as it holds now,
-        None for who is not listed.
+        None on the side on which the player has no rated game. Ratings are None where the scheme lists no such player.
+        The class is by the policy ``classes`` as it holds now, None for who is not listed, or whose account is closed.
     """
     shown = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
@@ -82,5 +82,7 @@ def lists(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
 
 def _side(figures: Figures | None, when: str, limits: Mapping[str, int]) -> dict[str, Any]:
     side = {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
-    letter = None if figures is None or not figures.listed else class_of(figures.rating, limits)
-    return {**side, f"class_{when}": letter}
+    if figures is not None and not figures.listed:
+        side |= {f"{name}_{when}": None for name in ("rating", "hera", "hera_game")}
+    is_shown = figures is not None and figures.listed and not figures.closed
+    return {**side, f"class_{when}": class_of(figures.rating, limits) if figures and is_shown else None}

@@ -164,15 +164,20 @@ def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) 
     return {player: row for player, row in found if row is not None}
 
 
-def position_of(ledger: Ledger, word: str) -> int:
-    """How many entries were known: the number itself, or what a published list follows from.
+def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
+    """How many entries were known, and up to which entry lists were published, then.
+
+    Args:
+        ledger: the ledger.
+        word: a number of entries, or a published list: what it follows from was known, and the list itself.
 
     Raises:
         UnknownNameError: no such list; or the journal has fewer entries, or none were known.
     """
     if not word.isdecimal():
-        return ledger.publications.found(word).event.head
+        publication = ledger.publications.found(word)
+        return publication.event.head, publication.position
     size = ledger.journal.size()
     if not 1 <= int(word) <= size:
         raise UnknownNameError("entry", word, f"the journal holds entries 1 to {size}")
-    return int(word)
+    return int(word), int(word)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.change_steps import CORRECTION, GAMES, Player, Standing, Step, before_later_games, standing, steps
 from ledger.answers.corrections import described
-from ledger.answers.publications import position_of
+from ledger.answers.publications import known_then
 from ledger.answers.wording import RESULT, names
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -118,7 +118,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
         if int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
-        return _Since(position_of(ledger, word), None, None)
+        return _Since(known_then(ledger, word)[0], None, None)
     if "@" in word:
         found = ledger.publications.found(word)
         if pool not in {None, found.event.pool}:

@@ -218,17 +218,23 @@ class ProposalGate:
         if change.do is Verb.PART:
             if merges.get(player) != into:
                 yield "stale", f"player {player} is not merged into {into} now: {_merged(merges, player)}"
+        elif player == into:
+            yield "circular", f"player {player} cannot be merged into itself; give two different players"
         elif player in merges:
-            yield "already-merged", f"player {player} is merged into {merges[player]}; take that merge apart first"
+            merged = f"player {player} is merged into player {merges[player]} already"
+            yield "already-merged", merged if merges[player] == into else f"{merged}; take that merge apart first"
         elif corrections.root(merges, into) == player:
-            yield "circular", f"player {into} is merged into {player} already, so that {player} cannot go into {into}"
+            merged = f"player {into} is merged into player {player} already"
+            yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
     def _annul_games(self, change: Change) -> Found:
         player = change.player or 0
         if not self._journal.find([f"player:{player}"]):
             yield "no-such-player", f"player {player} was never registered; look the number up in 'players'"
             return
-        yield from _backwards(change)
+        if backwards := _backwards(change):
+            yield backwards
+            return
         person = corrections.root(self.decided.merges, player)
         first, last = corrections.span(change)
         for side, outcome in (("white", "white"), ("black", "black")):
@@ -240,7 +246,9 @@ class ProposalGate:
         yield "changes-nothing", f"player {player} has no {kind}{_between(change)} that stands"
 
     def _tournament(self, change: Change) -> Found:
-        yield from _backwards(change)
+        if backwards := _backwards(change):
+            yield backwards
+            return
         where = (change.pool, change.tournament, *corrections.span(change))
         games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
         name = f"tournament {change.tournament!r} of pool {change.pool!r}"
@@ -301,13 +309,13 @@ class ProposalGate:
         yield from meetings(self._connection, after, keys)
         for key, number in keys.items():
             fact = after.fact(key)
-            if fact is None or fact.annulled_by is not None:
+            if fact is None:
                 continue
             try:
-                event = after.event(fact)
+                event = after.event(fact)  # of a fact that is annulled, too: it may be put back
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if type(event) in rules.OWN_DOORS:
+                if fact.annulled_by is not None or type(event) in rules.OWN_DOORS:
                     continue
                 rules.check_new(event, self._journal.find(needed_keys(event)), self._now_ms)
             except MalformedError as error:
@@ -356,10 +364,11 @@ def _between(change: Change) -> str:
     return since + (f" until {change.until}" if change.until else "")
 
 
-def _backwards(change: Change) -> Found:
+def _backwards(change: Change) -> tuple[str, str] | None:
     first, last = corrections.span(change)
-    if first > last:
-        yield "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"
+    if first <= last:
+        return None
+    return "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"
 
 
 def _kinds(classes: Sequence[type[Event]]) -> str:

@@ -1,7 +1,7 @@
 """A file of corrections: each row a verb with its words, all faults at once, each with its line.
 
-CSV with a header; a column is called like the word that it holds, with ``verb`` for the verb. Blank rows are passed
-over.
+CSV with a header, its cells parted by commas, semicolons or tabs; a column is called like the word that it holds, with
+``verb`` for the verb. Blank rows are passed over.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return [], [Fault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
     rows: list[Row] = []
     faults: list[Fault] = []
     try:
@@ -53,6 +53,12 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
     if not rows and not faults:
         faults.append(Fault(1, "holds no row: nothing is to be corrected"))
     return rows, faults
+
+
+def _separator(text: str) -> str:
+    """What parts the cells of the header: a spreadsheet of many countries writes semicolons, or tabs."""
+    header = text.partition("\n")[0]
+    return max(",;\t", key=header.count)
 
 
 def _header_problems(header: Sequence[str]) -> list[str]:

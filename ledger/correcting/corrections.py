@@ -117,7 +117,11 @@ class Corrections:
     @property
     def drafts(self) -> Drafts:
         """What puts changes as people mean them into the words of a proposal."""
-        return Drafts(self.journal, self.level, self.views)
+        return Drafts(self.journal, self.level, self.views, self._called)
+
+    def _called(self, player: int) -> str:
+        known = self.people().by_number([player]).get(player)
+        return f"{known.name} ({player})" if known and known.name else str(player)
 
     @property
     def verbs(self) -> Verbs:

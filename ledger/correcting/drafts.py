@@ -33,11 +33,13 @@ class Drafts:
         journal: where facts stand as they were recorded.
         level: brings the views level with the journal.
         views: what follows from it.
+        called: name and number of a player, for messages.
     """
 
     journal: Journal
     level: Callable[[], None]
     views: Callable[[], Views]
+    called: Callable[[int], str]
 
     def fact(self, key: str) -> Fact:
         """A fact as it stands now.
@@ -96,8 +98,8 @@ class Drafts:
         for side in _SIDES:
             if facts[side] == player:
                 return self.replace(game, {side: to})
-        sides = f"White is player {facts['white']}, Black is player {facts['black']}"
-        raise UnknownNameError("player", str(player), sides, where=f"in {game!r}")
+        sides = f"White is {self.called(facts['white'])}, Black is {self.called(facts['black'])}"
+        raise UnknownNameError("player", self.called(player), sides, where=f"in {game!r}")
 
     @staticmethod
     def add(event: Event) -> Change:
@@ -129,7 +131,7 @@ class Drafts:
         self.level()
         merges = HypotheticalFacts(self.views().connection, self.journal).decided.merges
         if player not in merges:
-            raise UnknownNameError("merge of player", str(player), "see 'correct list'")
+            raise UnknownNameError("merge of player", self.called(player), "see 'correct list'")
         return Change(do=Verb.PART, player=player, into=merges[player])
 
     @staticmethod

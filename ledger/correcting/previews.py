@@ -60,9 +60,14 @@ class Move:
     @property
     def difference(self) -> float | None:
         """By how much the rating would change, points; None where there is none before or after."""
-        if self.before is None or self.after is None:
-            return None
-        return self.after.rating - self.before.rating
+        before, after = self.ratings
+        return None if before is None or after is None else after - before
+
+    @property
+    def ratings(self) -> tuple[float | None, float | None]:
+        """The ratings before and after, points; None without a rated game, and for whom the scheme does not list."""
+        before, after = (side.rating if side and side.listed else None for side in (self.before, self.after))
+        return before, after
 
 
 @attrs.frozen
@@ -93,7 +98,7 @@ class Impact:
     @property
     def moved(self) -> int:
         """Players whose rating would be another one, or who would come or go; once for each pool."""
-        return sum(move.difference != 0 for move in self.moves)
+        return sum(move.ratings[0] != move.ratings[1] for move in self.moves)
 
 
 @attrs.frozen
@@ -174,7 +179,7 @@ class Previews:
             for position, (actor, event) in enumerate(named, seen + 1)
         ]
         journal = FurtherEntries(self.journal, seen, further)
-        return previews.preview(connection, journal, further, self.published())
+        return previews.preview(connection, journal, further, self.published(), now_ms=self.now_ms())
 
     def _impact(self, number: int, seen: int, since: int, found: Preview, began: float) -> Impact:
         pools = found.pools
@@ -209,5 +214,6 @@ def _name(known: Mapping[int, Person], player: int) -> str | None:
 
 
 def _largest_first(move: Move) -> tuple[bool, float, str, int]:
-    difference = move.difference
-    return difference is not None, -abs(difference or 0.0), move.pool, move.player
+    is_closed = [side is not None and side.closed for side in (move.before, move.after)]
+    comes_or_goes = move.ratings.count(None) == 1 or is_closed[0] != is_closed[1]
+    return not comes_or_goes, -abs(move.difference or 0.0), move.pool, move.player

@@ -16,8 +16,15 @@ import attrs
 from ledger.correcting.drafts import Drafts
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.changes import BLANK, Change, Which
-from ledger.facts.events import Event, GameRecorded
-from ledger.facts.words import Outcome, Termination
+from ledger.facts.events import (
+    Event,
+    GameRecorded,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.words import Carry, Outcome, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.people import Person
 from ledger.runtime.nearest import choice_of
@@ -88,6 +95,21 @@ VERBS: Mapping[str, VerbWords] = {
     "reinstate-tournament": VerbWords(
         "The games of a voided tournament count again.", ("tournament",), (), ("pool", "from", "until"),
         "reinstate-tournament 'Autumn open'",
+    ),
+    "adopt": VerbWords(
+        "A pool is rated by another scheme from a date on; players keep their ratings, or begin anew (carry restart).",
+        ("scheme",), ("from",), ("pool", "settings", "carry"), "adopt chessworld --from 2006-01-01",
+    ),
+    "close-run": VerbWords(
+        "A rating run is closed as of a day.", (), ("ended",), ("pool",), "close-run --ended 2024-02-29"
+    ),
+    "open-tournament": VerbWords(
+        "A tournament is announced, with its first and its last day.", ("tournament",), ("started", "ended"), ("pool",),
+        "open-tournament 'Autumn open' --started 2025-08-27 --ended 2025-09-06",
+    ),
+    "close-tournament": VerbWords(
+        "A tournament is over, as of a day.", ("tournament",), ("ended",), ("pool",),
+        "close-tournament 'Autumn open' --ended 2025-09-06",
     ),
     "fact": VerbWords(
         "Another value of a field of any fact, by its key as 'log' shows it: a declared rating, a standing, a year of "
@@ -161,7 +183,7 @@ class Verbs:
 
     def _late(self, words: Words) -> Change:
         outcome = _outcome(words["to"])
-        pool, round_ = words.get("pool") or self.first_pool(), words.get("round")
+        pool, round_ = self._pool(words), words.get("round")
         white, black = self._number(words["white"]), self._number(words["black"])
         sealed = json.dumps([pool, white, black, outcome.value, words["ended"], words.get("tournament"), round_])
         return self.drafts.add(
@@ -189,13 +211,40 @@ class Verbs:
         return self.drafts.part(self._number(words["player"]))
 
     def _void_tournament(self, words: Words, *, restore: bool = False) -> Change:
-        pool = words.get("pool") or self.first_pool()
         return self.drafts.tournament(
-            pool, words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+            self._pool(words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
         )
 
     def _reinstate_tournament(self, words: Words) -> Change:
         return self._void_tournament(words, restore=True)
+
+    def _adopt(self, words: Words) -> Change:
+        carry = words.get("carry")
+        if carry not in {None, Carry.KEEP, Carry.RESTART}:
+            raise MalformedError([f"carry must be 'keep' or 'restart' here, got {carry!r}"])
+        settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
+        return self.drafts.add(
+            SchemeAdopted(
+                pool=self._pool(words), scheme=words["scheme"], settings=settings, effective_from=words["from"],
+                carry=None if carry is None else Carry(carry),
+            )
+        )
+
+    def _close_run(self, words: Words) -> Change:
+        return self.drafts.add(RatingRunClosed(pool=self._pool(words), as_of=words["ended"]))
+
+    def _open_tournament(self, words: Words) -> Change:
+        return self.drafts.add(
+            TournamentOpened(
+                pool=self._pool(words), tournament=words["tournament"], starts_at=words["started"],
+                ends_at=words["ended"],
+            )
+        )
+
+    def _close_tournament(self, words: Words) -> Change:
+        return self.drafts.add(
+            TournamentClosed(pool=self._pool(words), tournament=words["tournament"], ended_at=words["ended"])
+        )
 
     def _fact(self, words: Words) -> Change:
         return self._field(words["fact"], words)
@@ -212,6 +261,9 @@ class Verbs:
     def _field(self, key: str, words: Words) -> Change:
         cls = self.drafts.fact(key).cls
         return self.drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+
+    def _pool(self, words: Words) -> str:
+        return words.get("pool") or self.first_pool()
 
     def _number(self, wanted: str) -> int:
         return self.player(wanted).player
@@ -261,5 +313,5 @@ def _value(cls: type[Event], field: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        what = "a whole number" if kind == "integer" else "JSON"
-        raise MalformedError([f"{field} must be {what}, got {text!r}: {error}"]) from None
+        what = "a whole number" if kind == "integer" else f"JSON ({error})"
+        raise MalformedError([f"{field} must be {what}, got {text!r}"]) from None

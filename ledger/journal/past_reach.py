@@ -17,6 +17,10 @@ from ledger.facts.public_events import FOUR_EYES
 from ledger.journal import Stored, rules
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
+_VERBS = {
+    SchemeAdopted: "adopt", RatingRunClosed: "close-run", TournamentOpened: "open-tournament",
+    TournamentClosed: "close-tournament",
+}  # fmt: skip
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 
 
@@ -35,8 +39,8 @@ def check(event: Event, find: Find, now_ms: int) -> None:
     if since is not None and are_four_eyes_on(find):
         raise RejectedError(
             "needs-a-proposal", event.key,
-            f"four eyes are on, and this reaches back to {since}; propose it with 'correct', for somebody else to "
-            "approve",
+            f"four eyes are on, and this reaches back to {since}; propose it with 'correct DB {_VERBS[type(event)]}', "
+            "for somebody else to approve",
         )  # fmt: skip
 
 

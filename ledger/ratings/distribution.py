@@ -4,7 +4,7 @@ The table follows from ``current`` alone. It is counted once, when a build has w
 kept by triggers, so that no writer of ``current`` can forget it. What is asked of it is in ``places``; nothing is rated
 here.
 
-A band is called by its points, cut towards zero: 1400 is 1400.0 to 1424.9, 0 is between -25 and 25, -25 is -25.0 to -49.9.
+A band is called by its points, cut towards zero: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25.0 to -49.9.
 Points never descend where ratings ascend. The narrower the bands, the more often a live game leads from one to another.
 """
 

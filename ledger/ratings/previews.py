@@ -26,7 +26,9 @@ from ledger.ratings import places, views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.history import HISTORY
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
+from ledger.ratings.listing import closed_at
 from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.side_tables import SideTable
 from ledger.runtime import overlay
@@ -41,7 +43,14 @@ FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
 LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
 WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
+_OF_CLOSED = """
+SELECT -rating, player FROM main.current
+WHERE pool = ? AND listed = 1 AND player IN (SELECT value FROM json_each(?))
+"""
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
+
+
+Closed = tuple[Set[int], Set[int]]  # players whose accounts are closed, before and after
 
 
 class Figures(NamedTuple):
@@ -50,9 +59,10 @@ class Figures(NamedTuple):
     Attributes:
         rating: after it or, where the scheme rates by period or event, after those that it was rated with; points.
         games: rated games so far.
-        listed: whether the scheme lists a player with that state.
-        rank: place among those who are listed, by their last games; None for who is not, and where time or a later
-            scheme has changed ratings since.
+        listed: whether the scheme lists a player with that state; else there is no rating to show.
+        closed: whether the account is closed today, so that no list shows it.
+        rank: place among those who are listed and not closed, by their last games; None for who is not, and where time
+            or a later scheme has changed ratings since.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -61,6 +71,7 @@ class Figures(NamedTuple):
     rating: float
     games: int
     listed: bool
+    closed: bool
     rank: int | None
     time_losses: int
     hera: float | None
@@ -123,8 +134,9 @@ class Preview(NamedTuple):
 
 
 def preview(
-    connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = ()
-) -> Preview:
+    connection: sqlite3.Connection, journal: Journal, entries: Sequence[Entry], asked: Sequence[AskedList] = (), *,
+    now_ms: int,
+) -> Preview:  # fmt: skip
     """What the pools, and some lists, would be if these entries came next.
 
     Args:
@@ -132,13 +144,17 @@ def preview(
         journal: the entries that the snapshot knows; those that are added among them.
         entries: with the next positions.
         asked: published lists; where there are any, every row that is rated again is held in memory.
+        now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
     """
     everybody = _may_move_everybody(connection)
     checkpoint = views_file.position(connection)
-    ranked = {pool.name: _is_ranked_by_rows(pool) for pool in stored_pools(connection)}
+    pools = stored_pools(connection)
+    ranked = {pool.name: _is_ranked_by_rows(pool) for pool in pools}
+    today = {pool.pool: PlayerStates(connection, pool).today_ms(now_ms) for pool in pools}
+    shut = {pool.pool: closed_at(connection, today[pool.pool]) for pool in pools}
     connection.execute("SAVEPOINT as_it_stands")
     book = HypotheticalBook(connection, journal)
     fresh = Fresh()
@@ -154,7 +170,8 @@ def preview(
         pool = next(pool for pool in book.pools.values() if pool.pool == number)
         rows = collected[number]
         are_ranked = (ranked.get(pool.name, True), _is_ranked_by_rows(pool))
-        moved = tuple(_moved(connection, number, rows, are_ranked))
+        closed = (shut.get(number, frozenset()), closed_at(connection, today.get(number, now_ms)))
+        moved = tuple(_moved(connection, number, rows, are_ranked, closed))
         found.append(PoolPreview(pool.name, start_ms, games, len(rows.players), moved))
         come_or_go = {move.player for move in moved if move.before is None or move.after is None}
         previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), come_or_go, rows)
@@ -196,7 +213,7 @@ def _is_ranked_by_rows(pool: Pool) -> bool:
 
 
 def _moved(
-    connection: sqlite3.Connection, number: int, rows: CollectedRows, are_ranked: tuple[bool, bool]
+    connection: sqlite3.Connection, number: int, rows: CollectedRows, are_ranked: tuple[bool, bool], closed: Closed
 ) -> Iterator[Moved]:
     """Who would stand otherwise than now.
 
@@ -205,6 +222,7 @@ def _moved(
         number: of the pool.
         rows: what was collected.
         are_ranked: whether ranks are told, before and after.
+        closed: whose accounts are closed, before and after.
     """
     players = rows.players
     found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
@@ -217,35 +235,48 @@ def _moved(
         for player in players
         if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
     }
-    ranks = _ranks(connection, number, before, after)
+    ranks = _ranks(connection, number, before, after, closed)
     positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
     keys = dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
     for player in players:
-        stood = _figures(before.get(player), ranks[0].get(player) if are_ranked[0] else None, keys)
-        stands = _figures(after.get(player), ranks[1].get(player) if are_ranked[1] else None, keys)
+        was, will = ranks[0].get(player) if are_ranked[0] else None, ranks[1].get(player) if are_ranked[1] else None
+        stood = _figures(before.get(player), was, keys, is_closed=player in closed[0])
+        stands = _figures(after.get(player), will, keys, is_closed=player in closed[1])
         if stood != stands:
             yield Moved(player, stood, stands)
 
 
-def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str]) -> Figures | None:
+def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *, is_closed: bool) -> Figures | None:
     if last is None:
         return None
     game = None if last.hera_game is None else keys[last.hera_game]
-    return Figures(last.rating, last.games, last.listed, rank, last.time_losses, last.hera, game)
+    return Figures(last.rating, last.games, last.listed, is_closed, rank, last.time_losses, last.hera, game)
 
 
 def _ranks(
-    connection: sqlite3.Connection, number: int, before: Mapping[int, LastRow], after: Mapping[int, LastRow]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """The places of players among all who are listed, now and then."""
+    connection: sqlite3.Connection, number: int, before: Mapping[int, LastRow], after: Mapping[int, LastRow],
+    closed: Closed,
+) -> tuple[dict[int, int], dict[int, int]]:  # fmt: skip
+    """The places of players among all who are listed and whose accounts are not closed, now and then."""
     left, come = _points(before), _points(after)
     above = places.before(connection, number, sorted({*left, *come}))
-    now = {player: above[rating, player] + 1 for rating, player in left}
+    shut = [_closed_points(connection, number, players) for players in (closed[0], closed[1] - before.keys())]
+    now = {
+        point[1]: above[point] - bisect_left(shut[0], point) + 1
+        for point in left if point[1] not in closed[0]
+    }  # fmt: skip
     then = {
-        point[1]: above[point] - bisect_left(left, point) + place + 1
-        for place, point in enumerate(come)
+        point[1]: above[point] - bisect_left(left, point) - bisect_left(shut[1], point) + place + 1
+        for place, point in enumerate(point for point in come if point[1] not in closed[1])
     }
     return now, then
+
+
+def _closed_points(connection: sqlite3.Connection, number: int, closed: Set[int]) -> list[tuple[float, int]]:
+    """The places of closed accounts among all whom the views list."""
+    if not closed:
+        return []
+    return sorted(connection.execute(_OF_CLOSED, (number, orjson.dumps(sorted(closed)).decode())).fetchall())
 
 
 def _points(figures: Mapping[int, LastRow]) -> list[tuple[float, int]]:

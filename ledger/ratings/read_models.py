@@ -37,7 +37,7 @@ _OWN: Mapping[str, TableDoc] = {
         "The distribution of ratings in each pool: how many players are listed in each band of 25 points.",
         {
             "pool": POOL,
-            "points": ColumnDoc("the band: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25.0 to -49.9", POINTS),
+            "points": ColumnDoc("the band: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25 to -49.9", POINTS),
             "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
         },
     ),

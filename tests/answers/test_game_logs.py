@@ -57,7 +57,7 @@ def test_an_open_a_rejected_and_an_undone_proposal_are_told_and_so_is_what_undid
     assert told == [
         ("proposal 1: game:g1: outcome white -> draw", "a rumour"),
         ("proposal 1 rejected", "no proof"),
-        ("proposal 2: annul game:g1", "played by a computer"),
+        ("proposal 2: void game:g1", "played by a computer"),
         ("proposal 2 approved (undone by now)", None),
         ("proposal 3: undo proposal 2", "it was not"),
         ("proposal 3 approved", None),

@@ -20,6 +20,12 @@ def test_each_row_is_a_change_and_blank_ones_are_passed_over(four: Ledger) -> No
     assert read(four, text) == ([Verb.ANNUL, Verb.REPLACE, Verb.ANNUL_GAMES], [])
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_spreadsheet_may_part_its_cells_otherwise(separator: str, four: Ledger) -> None:
+    text = "verb,game,to\r\nvoid,g1,\r\nresult,g2,1/2-1/2\r\n".replace(",", separator)
+    assert read(four, text) == ([Verb.ANNUL, Verb.REPLACE], [])
+
+
 def test_all_faults_are_named_at_once_with_their_lines(four: Ledger) -> None:
     text = "verb,game,to\nvoid,g99,\nresult,g1,draw and\nvoids,g1,\nresult,g1,2-0\nvoid,g1\n"
     changes, faults = read(four, text)

@@ -71,6 +71,7 @@ VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
     "late": lambda ledger: [ledger.corrections.drafts.add(game_recorded("late", ended_at="2015-03", half_moves=50))],
     "live": lambda ledger: [ledger.corrections.drafts.add(game_recorded("live", ended_at="2021-12", half_moves=50))],
     "standing": lambda ledger: [ledger.corrections.drafts.replace("player:4", {"standing": "guest"})],
+    "close": lambda ledger: [ledger.corrections.drafts.close_account(4, "2020")],
     "declared": lambda ledger: [ledger.corrections.drafts.replace("player:6", {"declared_rating": 2100})],
     "seed": lambda ledger: [ledger.corrections.drafts.add(RatingSeeded(player=8, pool="standard", rating="1999.5"))],
     "run": lambda ledger: [ledger.corrections.drafts.add(run_closed("2014-02-03"))],
@@ -240,3 +241,32 @@ def test_every_pool_is_told(four: Ledger) -> None:
     four.catch_up()
     impact = four.preview([four.corrections.drafts.merge(1, 3)])
     assert {move.pool for move in impact.moves} == {"standard", "blitz"}
+
+
+def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(60), 60))
+        ledger.catch_up()
+        drafts, first = ledger.corrections.drafts, ranking_in_full(ledger, Wanted(limit=1))[0]["player"]
+        closing = [drafts.close_account(first, "2020")]
+        impact = ledger.preview(closing)
+        move = impact.moves[0]
+        assert move.before is not None
+        assert move.after is not None
+        assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
+        assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
+        row = impacts.moves(ledger, impact)[0]
+        assert (row["class_before"] is None, row["class_after"]) == (False, None)
+        approve_as_seen(ledger, closing)
+        approve_as_seen(ledger, [drafts.annul("game:made:1-30")])  # places are counted without the closed account
+
+
+def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "fide.db", scheme="fide", clock=lambda: NOW) as ledger:
+        ledger.import_games(frames(source_games(60), 60))
+        ledger.catch_up()
+        impact = ledger.preview([ledger.corrections.drafts.annul_games(2, Which.ALL)])
+        assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
+        rows = impacts.moves(ledger, impact)
+        shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
+        assert {row[name] for row in rows for name in shown} == {None}

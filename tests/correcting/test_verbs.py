@@ -31,6 +31,7 @@ from tests.kit.corrections import (
 )
 from tests.kit.games import game_recorded, run_closed
 
+ANNOUNCED = "test_announced_by_two.py"
 Right = Callable[[list[GameRecorded]], list[GameRecorded]]
 
 
@@ -281,8 +282,8 @@ WRONG_WORDS: dict[str, tuple[str, dict[str, str], str]] = {
     "half-moves that are none": ("game", {"game": "g1", "field": "half_moves", "to": "many"}, "a whole number"),
     "no such game": ("void", {"game": "g99"}, "no game 'g99'"),
     "no such player": ("merge", {"player": "Zoe", "into": "Ann"}, "no player 'Zoe'"),
-    "somebody who did not play": ("reassign", {"game": "g1", "player": "Dan", "to": "Cleo"}, "no player '4' in"),
-    "a merge that is none": ("unmerge", {"player": "Ann"}, "no merge of player '1'"),
+    "somebody who did not play": ("reassign", {"game": "g1", "player": "Dan", "to": "Cleo"}, "no player 'Dan (4)' in"),
+    "a merge that is none": ("unmerge", {"player": "Ann"}, "no merge of player 'Ann (1)'"),
     "no such fact": ("take-back", {"fact": "run:standard@2030"}, "no fact 'run:standard@2030'"),
 }  # fmt: skip
 
@@ -295,8 +296,8 @@ def test_words_that_mean_nothing_are_named(name: str, four: Ledger) -> None:
     assert message in str(caught.value)
 
 
-def test_every_verb_is_asked_for_here() -> None:
-    source = Path(__file__).read_text("utf-8")
+def test_every_verb_is_asked_for_here_or_of_what_is_announced() -> None:
+    source = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in (Path(__file__).name, ANNOUNCED))
     assert [verb for verb in VERBS if source.count(f'"{verb}"') == 0] == []
 
 

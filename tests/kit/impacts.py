@@ -33,13 +33,15 @@ def standings(ledger: Ledger) -> Standings:
     found: Standings = {}
     for number, name in pools.items():
         current = list(ledger.rows("current", "pool = ?", [number]))
-        order = sorted((-row["rating"], row["player"]) for row in current if row["listed"])
+        closed = PlayerStates(ledger.views.connection, ledger.pool(name)).closed_now(ledger.now_ms())
+        shown = [row for row in current if row["listed"] and row["player"] not in closed]
+        order = sorted((-row["rating"], row["player"]) for row in shown)
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
             found[name, row["player"]] = Figures(
-                row["rating"], row["n"], bool(row["listed"]),
-                order.index((-row["rating"], row["player"])) + 1 if row["listed"] else None,
+                row["rating"], row["n"], bool(row["listed"]), row["player"] in closed,
+                order.index((-row["rating"], row["player"])) + 1 if row in shown else None,
                 last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
             )  # fmt: skip
     return found

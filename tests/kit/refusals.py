@@ -179,8 +179,8 @@ CASES: dict[str, tuple[Case, ...]] = {
     "needs-a-proposal": (
         Case(
             later(effective_from="2026-11-20", settings={}),
-            "four eyes are on, and this reaches back to 2026-11-20; propose it with 'correct', for somebody else to "
-            "approve",
+            "four eyes are on, and this reaches back to 2026-11-20; propose it with 'correct DB adopt', for "
+            "somebody else to approve",
             four_eyes=True,
         ),
         Case(run_closed(as_of="2026-10"), "this reaches back to 2026-10; propose it", four_eyes=True),

@@ -27,8 +27,12 @@ ASKED: dict[str, tuple[str, ...]] = {
     "reassign": ("g1", "Ann", "--to", "Cleo"), "late": ("Ann", "Bob", "--to", "1-0", "--ended", "2026-11-03"),
     "annul": ("Ann", "--which", "losses", "--from", "2026-11-01", "--until", "2026-11-30"),
     "close": ("Ann", "--from", "2026-11-10"), "merge": ("Ann", "--into", "Bob"), "void-tournament": ("Open",),
+    "adopt": ("elo", "--from", "2026-11-03", "--settings", '{"k": 40}'), "close-run": ("--ended", "2026-11-04"),
+    "open-tournament": ("Cup", "--started", "2026-11-01", "--ended", "2026-11-04"),
+    "close-tournament": ("Open", "--ended", "2026-11-04"),
     "fact": ("player:1", "--field", "birth_year", "--to", "1990"),
 }  # fmt: skip
+ANNOUNCED = ("close-run", "open-tournament", "close-tournament")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "reinstate": (("void", "g1"), ("g1",)), "unmerge": (("merge", "Ann", "--into", "Bob"), ("Ann",)),
     "reinstate-tournament": (("void-tournament", "Open"), ("Open",)), "undo": (("void", "g1"), ("1",)),
@@ -48,7 +52,7 @@ def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Pa
     before = run("ratings", journal_of_four).out
     done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
-    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact"})
+    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact", *ANNOUNCED})
     assert run("audit", journal_of_four).out.startswith("TRUE")
 
 
@@ -78,8 +82,8 @@ def test_proposals_are_listed_shown_rejected_and_withdrawn(journal_of_four: Path
     ]  # fmt: skip
     assert [row["proposal"] for row in json.loads(run("correct", journal_of_four, "list", "--open").out)] == [3]
     shown = json.loads(run("correct", journal_of_four, "show", "1").out)
-    assert (shown["decision_reason"], shown["what"]) == ("no scoresheet", ["annul game:g1"])
-    assert "annul game:g3" in run("correct", journal_of_four, "list", "-t").out
+    assert (shown["decision_reason"], shown["what"]) == ("no scoresheet", ["void game:g1"])
+    assert "void game:g3" in run("correct", journal_of_four, "list", "-t").out
     assert run("correct", journal_of_four, "list", "--csv").out.count("\n") == 4
     assert "the scoresheet" in run("correct", journal_of_four, "show", "3", "-t").out
     done = run("correct", journal_of_four, "show", "9")
@@ -119,6 +123,30 @@ def test_wrong_rows_are_all_named_and_nothing_is_proposed(journal_of_four: Path,
         assert "batch.csv:6: changes-nothing: 'game:g3' says so already" in done.err
         assert "2 faults; nothing was proposed" in done.err
     assert size(journal_of_four) == before
+
+
+def test_faults_of_rows_and_of_the_reason_are_told_at_once(journal_of_four: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "batch.csv").write_text("verb,game\nvoid,g99\n", "utf-8")
+    done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", "--by", "eve")
+    assert (done.code, [line.rpartition("/")[2].split()[:2] for line in done.err.splitlines()]) == (
+        1, [["batch.csv:2:", "'void':"], ["error:", "no-reason:"], ["batch.csv:", "1"]],
+    )  # fmt: skip
+    done = run("correct", journal_of_four, "merge", "Ann", "--into", "Ann")
+    assert (done.code, done.err.splitlines()) == (1, [
+        "error: no-reason: a reason is missing: say in a few words why @ $.reason",
+        "error: circular: change 1: player 1 cannot be merged into itself; give two different players",
+    ])  # fmt: skip
+
+
+def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_four: Path, run: Run) -> None:
+    done = run("correct", journal_of_four, "result", "g1", "--to", "1-0", "--termination", "checkmate", *EVE)
+    assert done.err == "proposal 1: game:g1: termination unknown -> checkmate\n"
+    assert run("correct", journal_of_four, "annul", "Ann", "--which", "all", *EVE).err == (
+        "proposal 2: annul all rated games of Ann (1)\n"
+    )
+    done = run("correct", journal_of_four, "reassign", "g1", "Cleo", "--to", "Dan", *EVE)
+    assert "no player 'Cleo (3)' in 'game:g1'; White is Ann (1), Black is Bob (2)" in done.err
+    assert "no merge of player 'Ann (1)'" in run("correct", journal_of_four, "unmerge", "Ann", *EVE).err
 
 
 def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:

@@ -84,6 +84,7 @@ def test_what_was_known_then_is_what_was_published(published_club: Path, run: Ru
         rows = rows_of(run, "runs", published_club, "--on", "2006-06-30", "--known-at", word)
         assert [(row["player"], row["rating"]) for row in rows] == published
         assert {row["revised"] for row in rows} == {False}
+        assert {row["published"] is None for row in rows} == {word.isdecimal()}  # a list was known with itself
     now = rows_of(run, "runs", published_club, "--on", "2006-06-30")
     assert [(row["player"], row["rating"]) for row in now] != published
     assert {(row["player"], row["published"]) for row in now} == set(published)
@@ -98,6 +99,30 @@ def test_ratings_and_show_answer_from_what_was_known(published_club: Path, run: 
     assert rows_of(run, "show", published_club, "ann", *known) == before[1]
     assert rows_of(run, "ratings", published_club, *known, "--verify") == before[0]
     assert rows_of(run, "ratings", published_club, "--known-at", "1") == []
+
+
+def test_lists_that_came_later_were_not_known(published_club: Path, run: Run) -> None:
+    record_late(run, published_club)
+    assert run("publish", published_club, "--at", "2006-06-30").code == 0  # the second edition
+    june = rows_of(run, "runs", published_club, "--on", "2006-06-30", "--known-at", AUGUST)
+    assert {row["published"] == row["rating"] for row in june} == {True}
+    assert rows_of(run, "show", published_club, "ann", "--known-at", JUNE)["published_list"] == JUNE
+    done = run("ratings", published_club, "--since-list", AUGUST, "--known-at", JUNE)
+    assert (done.code, "no published list" in done.err) == (REFUSED, True)
+
+
+def test_games_explain_and_graph_answer_from_what_was_known(published_club: Path, run: Run) -> None:
+    game = rows_of(run, "games", published_club, "ann", "--limit", "1")[0]["game"]
+    asked = ("games", "ann"), ("explain", "ann", game), ("graph", "ann", "--format", "json")
+    before = [run(command, published_club, *words).out for command, *words in asked]
+    assert run("correct", published_club, "result", game, "--to", "0-1", "--reason", "x").code == 0
+    assert run("correct", published_club, "approve", "1").code == 0
+    known = "--known-at", str(SAMPLE_ENTRIES + 2)
+    for (command, *words), then in zip(asked, before, strict=True):
+        assert run(command, published_club, *words).out != then
+        assert run(command, published_club, *words, *known).out == then
+    done = run("explain", published_club, "ann", game, "--known-at", "40")
+    assert (done.code, done.out, "no game" in done.err) == (REFUSED, "", True)
 
 
 @pytest.mark.parametrize("word", ["0", "921", "99999999999999999999", "standard@2006-07-31", "rapid", "-1", "²"])

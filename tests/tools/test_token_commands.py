@@ -117,8 +117,11 @@ def test_recording_asks_for_a_token_once_somebody_is_a_recorder(
     done = run(*given)
     assert (done.code, "needs-a-token: " in done.err) == (REFUSED, True)
     assert run("head", sample_club).out == head
-    monkeypatch.setenv(VARIABLE, desk)
-    assert run(*given).code == 0
+    Path("desk.token").write_text(f"{desk}\n")
+    Path("desk.token").chmod(0o600)
+    assert run(*given, "--token-file", "nobody.token").code == REFUSED
+    monkeypatch.setenv(VARIABLE, token_of(run, sample_club, "ida", "recorder"))
+    assert run(*given, "--token-file", "desk.token").code == 0  # the file goes before the environment
     assert json.loads(run("log", sample_club, "--limit", "1").out)[0]["actor"] == "desk"
 
 

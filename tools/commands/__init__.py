@@ -7,10 +7,11 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import click
 
-from ledger.answers.publications import position_of
+from ledger.answers.publications import known_then
 from ledger.audit.audit import audit
 from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
@@ -19,6 +20,7 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
+from ledger.journal.until import JournalUntil
 from ledger.ledger import Ledger
 from ledger.ratings import past_views
 from ledger.runtime import sqlite
@@ -124,16 +126,17 @@ def level(path: str, *, verify: bool = False, known_at: str | None = None) -> It
 
 @contextmanager
 def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
-    """Within the block the ledger answers from what was known then; names are those of now."""
-    position, present = position_of(ledger, word), ledger.views
+    """Within the block the ledger answers from the entries of then, without later lists; names are those of now."""
+    (position, listed), present, journal = known_then(ledger, word), ledger.views, ledger.journal
     with Bars() as bars, past_views.known_at(
-        ledger.path, present.projectors, ledger.journal, position, bars, keep=keep
+        ledger.path, present.projectors, journal, position, bars, keep=keep
     ) as past:  # fmt: skip
-        ledger.views = past
+        until: Any = JournalUntil(journal, listed)  # nothing is recorded through a ledger that only answers
+        ledger.views, ledger.journal = past, until
         try:
             yield
         finally:
-            ledger.views = present
+            ledger.views, ledger.journal = present, journal
 
 
 def _leveled(path: str) -> Ledger:

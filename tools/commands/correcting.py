@@ -17,6 +17,7 @@ from ledger.correcting.verbs import VERBS, VerbWords
 from ledger.facts.correction_events import Decision
 from ledger.facts.source_games import Fault
 from ledger.imports.files import open_source
+from ledger.journal.reasons import reason_faults
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -41,6 +42,7 @@ _HELP = {
     "into": "The player who stays.", "which": "'all', or 'losses': only games that the opponents lost.",
     "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
     "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
+    "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: 'keep', or 'restart'.",
     "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
 }  # fmt: skip
 
@@ -134,18 +136,20 @@ def batch(
         if rows:
             faults += at_lines(rows, ledger.corrections.refusals(changes))
         if faults:
-            _tell_faults(name, faults)
+            _tell_faults(name, faults, reason)
         token = token_given(ledger, token_file)
         for changed in [[change] for change in changes] if each else [changes]:
             proposed = ledger.propose(changed, reason=reason, by=by, token=token)
             _tell_proposed(ledger, proposed.proposal, proposed.alike)
 
 
-def _tell_faults(name: str, faults: list[Fault]) -> None:
+def _tell_faults(name: str, faults: list[Fault], reason: str) -> None:
     for fault in sorted(faults)[:FAULTS_SHOWN]:
         output.remark(f"{name}:{fault.line}: {fault.message}")
     if len(faults) > FAULTS_SHOWN:
         output.remark(f"{name}: and {counted(len(faults) - FAULTS_SHOWN, 'more fault')}")
+    for problem in reason_faults(reason):
+        output.error(f"no-reason: {problem}")
     output.error(f"{name}: {counted(len(faults), 'fault')}; nothing was proposed")
     raise SystemExit(REFUSED)
 

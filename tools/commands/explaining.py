@@ -11,7 +11,7 @@ import click
 from ledger.answers import explanations
 
 from .. import limits, output
-from . import DB, VERIFY, level
+from . import DB, KNOWN_AT, VERIFY, level
 
 ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
 _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
@@ -22,9 +22,12 @@ _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
 @click.argument("player")
 @click.argument("game")
 @limits.option(ROWS_IN_A_TABLE, "terms and games of a long period")
+@KNOWN_AT
 @VERIFY
 @output.format_options
-def explain(db_path: str, player: str, game: str, limit: int | None, fmt: str | None, verify: bool) -> None:
+def explain(
+    db_path: str, player: str, game: str, limit: int | None, known_at: str | None, fmt: str | None, verify: bool
+) -> None:  # fmt: skip
     """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
@@ -35,8 +38,9 @@ def explain(db_path: str, player: str, game: str, limit: int | None, fmt: str | 
     Example:
       rating-ledger explain club.db ann lichess:Mxzwh32Z
       rating-ledger explain club.db ann https://lichess.org/Mxzwh32Z -t
+      rating-ledger explain club.db ann lichess:Mxzwh32Z --known-at 917 -t
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
         explanation = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))

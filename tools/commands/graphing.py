@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import DB, POOL, VERIFY, level
+from . import DB, KNOWN_AT, POOL, VERIFY, level
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess")
@@ -69,11 +69,12 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
 @click.option("-o", "--output", "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Where to; - is standard output.")  # fmt: skip
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
+@KNOWN_AT
 @VERIFY
 def graph(
     db_path: str, player: str, pool: str | None, last: int | None, number: int | None, by: Order, opponents: bool,
     mono: bool, against: str | None, theme: str | None, every_page: bool, boards: bool | None,
-    fmt: str | None, file: Path | None, raw: bool, verify: bool,
+    fmt: str | None, file: Path | None, raw: bool, known_at: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
 
@@ -103,7 +104,7 @@ def graph(
     }  # fmt: skip
     _check(kind, given, to, last)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO))
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
         person = ledger.player(player)
         beside = None if against is None else ledger.player(against)
         with_boards = kind == "html" if boards is None else boards

@@ -1,4 +1,4 @@
-"""Who acts, for the commands that ask: the options ``--by`` and ``--token-file``, and the token of the environment.
+"""Who acts, for the commands that ask: ``--by``, ``--actor`` and ``--token-file``, and the token of the environment.
 
 No token is ever an argument: what stands on a command line is seen by everybody on the machine.
 """
@@ -20,26 +20,54 @@ from .. import output
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 VARIABLE = "RATING_LEDGER_TOKEN"
+_KEPT = "tools.commands.identifying.token"  # under this name a command's context keeps the token of its file
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+def _token_file(**more: Any) -> Callable[[Command], Command]:
+    return click.option(
+        "--token-file", metavar="FILE", type=click.Path(dir_okay=False),
+        help=f"File with the token that proves who does this; by default that of {VARIABLE}.", **more,
+    )  # fmt: skip
 
 
 def identifying(command: Command) -> Command:
     """The options that say who acts, in the arguments *by* and *token_file*."""
-    command = click.option(
-        "--token-file", metavar="FILE", type=click.Path(dir_okay=False),
-        help=f"File with the token that proves who does this; by default that of {VARIABLE}.",
-    )(command)  # fmt: skip
+    command = _token_file()(command)
     return click.option(
         "--by", metavar="WHO", help=f"Who does this; by default whom the token names, without one '{UNNAMED}'."
     )(command)
+
+
+def acting(default: str) -> Callable[[Command], Command]:
+    """The options that say who records facts, in the argument *actor*; a token is kept for ``token_given``."""
+
+    def add(command: Command) -> Command:
+        command = _token_file(expose_value=False, callback=_keep)(command)
+        return click.option(
+            "--actor", default=default, show_default=True, metavar="WHO", help="Who does this, for the journal."
+        )(command)
+
+    return add
+
+
+def _keep(context: click.Context, _: click.Parameter, file: str | None) -> None:
+    if file is not None:
+        context.meta[_KEPT] = _read(file)
 
 
 def token_given(ledger: Ledger, token_file: str | None) -> str | None:
     """The token of the file, or of the environment; None without. What is wrong with permissions is said."""
     if warning := ledger.tokens.file.warning():
         output.remark(f"warning: {warning}")
-    if token_file is None:
-        return os.environ.get(VARIABLE) or None
+    if token_file is not None:
+        return _read(token_file)
+    context = click.get_current_context(silent=True)
+    kept: str | None = None if context is None else context.meta.get(_KEPT)
+    return kept or os.environ.get(VARIABLE) or None
+
+
+def _read(token_file: str) -> str:
     path = Path(token_file)
     token = path.read_text("utf-8", errors="surrogateescape").strip()
     if os.name == "posix" and path.stat().st_mode & _OTHERS:

@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
-from .identifying import recorder
+from .identifying import acting, recorder
 from .importing import Wish, check_files, import_file, show_preview
 
 
@@ -61,7 +61,7 @@ from .importing import Wish, check_files, import_file, show_preview
     "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
 )
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
-@click.option("--actor", default="import", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+@acting("import")
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
     strict: bool, record_alike: bool, open_tournaments: bool, dry_run: bool, first: int,

@@ -17,7 +17,7 @@ from ledger.runtime.ledger_files import beside
 
 from .. import output
 from . import DB, confirmed
-from .identifying import recorder, recording_token
+from .identifying import acting, recorder, recording_token
 
 
 @click.command("accept-lost-names")
@@ -52,7 +52,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
 @click.command("accept-clock")
 @DB
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
-@click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+@acting("admin")
 def accept_clock(db_path: str, yes: bool, actor: str) -> None:
     """Record that the last entry was written by a wrong clock, in the future; time goes on from now.
 

@@ -27,13 +27,11 @@ from ..progress import Bars, ReadingBar
 from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
-from .identifying import recorded_by
+from .identifying import acting, recorded_by
 from .importing import FAULTS_SHOWN, kept_names
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-ACTOR = click.option(
-    "--actor", default="registry", show_default=True, metavar="WHO", help="Who does this, for the journal."
-)
+ACTOR = acting("registry")
 NAMESAKES_SHOWN = 10
 _STANDINGS = click.Choice([word.value for word in Standing])
 _PERSON = (

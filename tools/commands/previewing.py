@@ -131,6 +131,8 @@ def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:
     other = [f"{words} {_change(row, name)}" for name, words in _SHOWN.items() if _changes(row, name)]
     if _changes(row, "listed") and row["listed_before"] is not None and row["listed_after"] is not None:
         other.append("listed again" if row["listed_after"] else "no longer listed")
+    if _changes(row, "closed") and row["closed_before"] is not None and row["closed_after"] is not None:
+        other.append("account closed" if row["closed_after"] else "account open again")
     shown["also"] = "; ".join(other)
     return shown
 

@@ -79,10 +79,12 @@ def show(
 @POOL
 @limits.option(GAMES_IN_A_TABLE, "games, the newest first")
 @click.option("--all", "everything", is_flag=True, help="Games that do not count, too, each with the reason.")
+@KNOWN_AT
 @VERIFY
 @output.format_options
 def games(
-    db_path: str, player: str, pool: str | None, limit: int | None, everything: bool, fmt: str | None, verify: bool
+    db_path: str, player: str, pool: str | None, limit: int | None, everything: bool, known_at: str | None,
+    fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
 
@@ -96,8 +98,9 @@ def games(
     Example:
       rating-ledger games club.db ann --limit 10 -t
       rating-ledger games club.db ann --all --csv
+      rating-ledger games club.db ann --known-at standard@2024-02-29 -t
     """
-    with level(db_path, verify=verify) as ledger:
+    with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         person = ledger.player(player)
         rows = player_games.games(ledger, person, pool, last=shown_rows + 1, everything=everything)

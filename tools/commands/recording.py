@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import Bars
 from . import DB, POOL, REFUSED, bring_level, check_pool
-from .identifying import recorder, recording_token
+from .identifying import acting, recorder, recording_token
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
 
@@ -44,7 +44,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @click.option("--key", metavar="KEY", help="The game's own key; made of day and players if not given.")
 @click.option("--new", is_flag=True, help="Register a player who is not known yet; without it a new name is refused.")
 @click.option("--record-alike", is_flag=True, help="Record it though it looks like a game under another key.")
-@click.option("--actor", default="by-hand", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+@acting("by-hand")
 @output.format_options
 def record(
     db_path: str, pool: str | None, new: bool, record_alike: bool, actor: str, fmt: str | None, **given: Any

@@ -24,11 +24,11 @@ from ..choices import scheme_names
 from ..groups import Suggesting
 from ..progress import Bars
 from . import DB, KNOWN_AT, NEW_POOL, POOL, VERIFY, bring_level, check_pool, level, settings_given, tell_package
-from .identifying import recorder, recording_token
+from .identifying import acting, recorder, recording_token
 
 E = TypeVar("E", bound=Event)
 ROWS_IN_A_TABLE = 20  # runs, or players of a list, where the reader does not say how many
-ACTOR = click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this.")
+ACTOR = acting("admin")
 
 
 @click.group(cls=Suggesting)

@@ -14,7 +14,7 @@ from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
 from . import DB, check_words, confirmed, settings_given, tell_package
-from .identifying import recorder, recording_token
+from .identifying import acting, recorder, recording_token
 
 
 @click.command()
@@ -46,7 +46,7 @@ def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: s
 @DB
 @click.argument("player")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
-@click.option("--actor", default="admin", show_default=True, metavar="WHO", help="Who does this, for the journal.")
+@acting("admin")
 def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
     """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
 
