@@ -18,6 +18,7 @@ from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
+_UNRATED = {(False, False): None, (True, False): "player", (False, True): "opponent", (True, True): "both"}
 _NOTHING: dict[str, float | None] = {"rating": None, "change": None}
 
 
@@ -39,7 +40,9 @@ def predict(
 
     Returns:
         ``not_rated`` is why such a game would not count, however it ended, as a word of ``REASONS``; then no result
-        brings a rating. None where it counts.
+        brings a rating. None where it counts. ``unrated`` names who has no rating to expect anything from (``player``,
+        ``opponent``, ``both``): the expected score is then what the scheme's formula makes of its newcomers. None where
+        both are rated.
 
     Raises:
         UnknownNameError: both are one person.
@@ -68,6 +71,7 @@ def predict(
         "rating": own.rating,
         "opponent_rating": other.rating,
         "expected_score": engine.expected(era.scheme, era.numbers, own.state, other.state, when),
+        "unrated": _UNRATED[own.rating is None, other.rating is None],
         "not_rated": not_rated,
         **{word: _NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
     }
