@@ -40,9 +40,8 @@ def predict(
 
     Returns:
         ``not_rated`` is why such a game would not count, however it ended, as a word of ``REASONS``; then no result
-        brings a rating. None where it counts. ``unrated`` names who has no rating to expect anything from (``player``,
-        ``opponent``, ``both``): the expected score is then what the scheme's formula makes of its newcomers. None where
-        both are rated.
+        brings a rating. None where it counts. ``unrated`` is who has no rating (``player``, ``opponent``, ``both``):
+        the expected score is then what the scheme makes of newcomers.
 
     Raises:
         UnknownNameError: both are one person.
@@ -51,12 +50,7 @@ def predict(
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    if at is not None:
-        ms = instant_end_ms(at)
-    else:
-        today = ledger.now_ms()
-        since = (states.listed_from(who.player, today) for who in (person, opponent))
-        ms = today if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
+    ms = _by_default(states, person, opponent, ledger.now_ms()) if at is None else instant_end_ms(at)
     own, other = (states.at(who.player, ms) for who in (person, opponent))
     era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)
@@ -75,6 +69,12 @@ def predict(
         "not_rated": not_rated,
         **{word: _NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
     }
+
+
+def _by_default(states: PlayerStates, person: Person, opponent: Person, today_ms: int) -> int:
+    """After all that is recorded, milliseconds; today where nothing is."""
+    since = (states.listed_from(who.player, today_ms) for who in (person, opponent))
+    return today_ms if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
 
 
 def _refused(era: Era, white: int, black: int) -> str | None:
