@@ -16,7 +16,7 @@ from ledger.book.fresh import Placed
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.previews import Impact
 from ledger.correcting.standing_games import StandingGames
-from ledger.errors import ConflictError, StorageError
+from ledger.errors import StorageError
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import Decision
@@ -76,7 +76,7 @@ class Ledger(RawReads):
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._standing = StandingGames(journal, lambda: self.views, self.level)
-        self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing)
+        self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing_now)
 
     @classmethod
     def create(
@@ -197,13 +197,7 @@ class Ledger(RawReads):
     def _append(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         if not pasts.KINDS.isdisjoint(map(type, batch)) and any(map(pasts.may_be_late, batch)):
             self.level()  # which games are rated only the views know
-        try:
-            return self._noted(self._recorder.append_many(batch, actor))
-        except ConflictError:
-            if self.views.is_level() or not self._standing.any_corrected():
-                raise
-            self.level()  # how a game stands after its corrections, too
-            return self._noted(self._recorder.append_many(batch, actor))
+        return self._noted(self._recorder.append_many(batch, actor))
 
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ledger.answers.wording import names
+from ledger import schemes
+from ledger.answers.wording import ERASED, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.facts.events import SchemeAdopted
+from ledger.journal import adoptions
+from ledger.journal.people import missing
 from ledger.ledger import Ledger
 
 # The verbs of 'correct' that people use, of a game and of any other fact.
@@ -63,7 +67,9 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     listed = list(changes)
     players = {player for change in listed for player in _players(change)}
     called = names(ledger, players) if players else {}
-    return [_words(change, {player: f"{name} ({player})" for player, name in called.items()}) for change in listed]
+    nameless = {number: {f"{ERASED} {number}", missing(number)} for number in called}  # these say the number already
+    shown = {number: name if name in nameless[number] else f"{name} ({number})" for number, name in called.items()}
+    return [_words(change, shown) for change in listed]
 
 
 def _players(change: Change) -> set[int]:
@@ -86,7 +92,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
             of_game, of_fact = _ANNULLING if change.do is Verb.ANNUL else _RESTORING
             return f"{of_game if str(change.fact).startswith('game:') else of_fact} {change.fact}"
         case Verb.ADD:
-            facts = change.facts or {}
+            facts = _adopted(change) if change.kind == SchemeAdopted.KIND else change.facts or {}
             fields = [f"{name} {_shown(name, value, called)}" for name, value in facts.items()]
             return f"record {change.fact}: {', '.join(fields)}"
         case Verb.MERGE:
@@ -101,6 +107,15 @@ def _words(change: Change, called: dict[int, str]) -> str:
             return f"{verb} the games of tournament {change.tournament!r}{between} in pool {change.pool}"
         case Verb.UNDO:
             return f"undo proposal {change.proposal}"
+
+
+def _adopted(change: Change) -> Mapping[str, Any]:
+    """What an adoption says, but for settings that the scheme has by itself, and the versions of the program."""
+    facts = {name: value for name, value in (change.facts or {}).items() if name not in adoptions.VERSIONS}
+    if facts["scheme"] in schemes.available():
+        plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings
+        facts["settings"] = {name: value for name, value in facts["settings"].items() if plain.get(name) != value}
+    return facts if facts["settings"] else {name: facts[name] for name in facts if name != "settings"}
 
 
 def _shown(name: str, value: Any, called: dict[int, str]) -> str:

@@ -18,6 +18,7 @@ from ledger.ratings.listing import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
+_UNRATED = {(False, False): None, (True, False): "player", (False, True): "opponent", (True, True): "both"}
 _NOTHING: dict[str, float | None] = {"rating": None, "change": None}
 
 
@@ -39,7 +40,8 @@ def predict(
 
     Returns:
         ``not_rated`` is why such a game would not count, however it ended, as a word of ``REASONS``; then no result
-        brings a rating. None where it counts.
+        brings a rating. None where it counts. ``unrated`` is who has no rating (``player``, ``opponent``, ``both``):
+        the expected score is then what the scheme makes of newcomers.
 
     Raises:
         UnknownNameError: both are one person.
@@ -48,12 +50,7 @@ def predict(
         raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    if at is not None:
-        ms = instant_end_ms(at)
-    else:
-        today = ledger.now_ms()
-        since = (states.listed_from(who.player, today) for who in (person, opponent))
-        ms = today if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
+    ms = _by_default(states, person, opponent, ledger.now_ms()) if at is None else instant_end_ms(at)
     own, other = (states.at(who.player, ms) for who in (person, opponent))
     era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)
@@ -68,9 +65,16 @@ def predict(
         "rating": own.rating,
         "opponent_rating": other.rating,
         "expected_score": engine.expected(era.scheme, era.numbers, own.state, other.state, when),
+        "unrated": _UNRATED[own.rating is None, other.rating is None],
         "not_rated": not_rated,
         **{word: _NOTHING if not_rated else _brought(era, own.rating, state) for word, state in after.items()},
     }
+
+
+def _by_default(states: PlayerStates, person: Person, opponent: Person, today_ms: int) -> int:
+    """After all that is recorded, milliseconds; today where nothing is."""
+    since = (states.listed_from(who.player, today_ms) for who in (person, opponent))
+    return today_ms if states.recorded_until_ms is None else max(states.recorded_until_ms, *since)
 
 
 def _refused(era: Era, white: int, black: int) -> str | None:

@@ -1,6 +1,6 @@
 """Facts as they stand after their corrections, for whoever records: a game may be told again as it stands.
 
-How a game stands is asked of the views as they are, for it may be asked within a transaction on the journal.
+How a game stands is asked of the views as they are where a transaction on the journal holds entries of its own.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ class StandingGames:
         person = partial(corrections.root, facts.decided.merges)
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+
+    def standing_now(self, game: str) -> Corrected | None:
+        """The same, of views that are brought level for it: not while a transaction holds entries of its own."""
+        if self.any_corrected():
+            self.level()
+        return self.standing(game)
 
     def refuse_meeting(self, event: Event) -> None:
         """Refuse a new fact where another one was corrected to stand; the views are brought level for it.

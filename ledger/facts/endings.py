@@ -6,6 +6,7 @@ What a source tells is recorded as it is told; a correction may not make a game 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ledger.facts.words import Outcome, Termination
 
@@ -37,6 +38,12 @@ def result_fault(outcome: str, termination: str) -> str | None:
     else:
         impossible = termination in (WON if outcome == Outcome.DRAW else DRAWN)
     return f"{_RESULTS[outcome]} does not end by {termination}" if impossible else None
+
+
+def rules_itself_out(facts: Mapping[str, Any]) -> bool:
+    """Whether no game has this ``outcome``, this ``termination`` and so many ``half_moves``, which may be missing."""
+    ending = facts["termination"]
+    return bool(result_fault(facts["outcome"], ending) or length_fault(ending, facts.get("half_moves")))
 
 
 def becomes_drawn_by_time(before: str | None, outcome: str, termination: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from ledger import schemes
 from ledger.errors import LedgerError
 
-_VERSIONS = {"scheme_version", "arithmetic"}
+VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
 
 def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -17,7 +17,7 @@ def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[
 
     With which versions of the program they were made is no part of what they say.
     """
-    plain = [{name: value for name, value in facts.items() if name not in _VERSIONS} for facts in (stored, given)]
+    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, given)]
     if stored["scheme"] == given["scheme"]:
         try:
             scheme = schemes.named(given["scheme"])

@@ -12,6 +12,7 @@ import orjson
 
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec_columns
+from ledger.facts.endings import becomes_drawn_by_time, rules_itself_out
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.facts.tellings import compared
 from ledger.journal import Stored, rules
@@ -21,6 +22,9 @@ from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
+
+
+_ENDING = frozenset({"termination", "half_moves"})
 
 
 class Corrected(NamedTuple):
@@ -143,10 +147,34 @@ def told_of(
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if known.facts.get(field) is None}
+    if not _ENDING.isdisjoint(added) and (stands := standing(game)) is not None:
+        added = _fitting(added, known.facts, stands.facts)
     if not added:
         return None
     rules.check_supplemented(known.with_facts(game, added), now_ms)
     return known.supplement(game, added)
+
+
+def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
+    """What a telling adds, without an ending or a number of half-moves that the correction of a game rules out.
+
+    The telling fits the game as it was recorded; of the game as it stands somebody else has said what it is.
+
+    Args:
+        added: what it adds to what was recorded.
+        recorded: facts of the game before all corrections.
+        stands: facts of the game after them.
+    """
+    fitting = dict(added)
+    for field in ("termination", "half_moves"):
+        new = {name: value for name, value in fitting.items() if stands.get(name) == recorded.get(name)}
+        after = {**stands, **new}
+        drawn_by_time = "termination" in new and becomes_drawn_by_time(
+            recorded["outcome"], after["outcome"], after["termination"]
+        )
+        if drawn_by_time or (rules_itself_out(after) and not rules_itself_out({**recorded, **fitting})):
+            fitting.pop(field, None)
+    return fitting
 
 
 def _facts_text(stored: Stored) -> str:

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from ledger.errors import ConflictError
-from ledger.facts.words import Outcome
+from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import ANN, CLEO, approve, ask, by_key, made, played, rebuilt, tables
@@ -51,6 +51,32 @@ def test_told_as_corrected_with_more_it_is_supplemented(corrected: Ledger) -> No
     approve(corrected, ask(corrected, "undo", proposal="1"))
     assert by_key(corrected, ("outcome", "round"))["g1"] == ("white", "7")
     assert tables(corrected) == rebuilt(corrected)
+
+
+@pytest.mark.parametrize("ending", [Termination.CHECKMATE, Termination.RESIGNATION, Termination.TIME])
+def test_an_ending_that_the_corrected_result_rules_out_is_not_added(ending: Termination, corrected: Ledger) -> None:
+    receipt = corrected.append(attrs.evolve(G1, termination=ending, round="7"))
+    assert receipt.key == "supplement:g1@1"
+    assert by_key(corrected, ("outcome", "termination", "round"))["g1"] == ("draw", "unknown", "7")
+    assert corrected.append(attrs.evolve(G1, termination=ending, round="7")).duplicate
+    approve(corrected, ask(corrected, "undo", proposal="1"))
+    assert corrected.append(attrs.evolve(G1, termination=ending, round="7")).key == "supplement:g1@2"
+    assert by_key(corrected, ("outcome", "termination"))["g1"] == ("white", str(ending))
+    assert tables(corrected) == rebuilt(corrected)
+
+
+def test_an_ending_that_goes_with_the_corrected_game_is_added(corrected: Ledger) -> None:
+    assert corrected.append(attrs.evolve(G1, termination=Termination.ADJUDICATION)).key == "supplement:g1@1"
+    assert by_key(corrected, ("outcome", "termination"))["g1"] == ("draw", "adjudication")
+
+
+def test_a_number_of_half_moves_that_the_corrected_ending_rules_out_is_not_added(tmp_path: Path) -> None:
+    game = attrs.evolve(G1, half_moves=None)
+    with made(tmp_path / "club.db", [game]) as ledger:
+        approve(ledger, ask(ledger, "result", game="g1", to="1-0", termination="checkmate"))
+        assert ledger.append(attrs.evolve(game, half_moves=3)).duplicate
+        assert ledger.append(attrs.evolve(game, half_moves=4)).key == "supplement:g1@1"
+        assert by_key(ledger, ("termination", "half_moves"))["g1"] == ("checkmate", 4)
 
 
 def test_what_a_supplement_tells_of_a_corrected_field_changes_nothing(four: Ledger) -> None:

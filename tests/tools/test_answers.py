@@ -128,6 +128,24 @@ def test_predict_tells_each_result(sample_club: Path, run: Run) -> None:
     assert win in run("predict", sample_club, "ann", "bob", "-t").out
 
 
+def test_predict_says_who_has_no_rating_to_expect_anything_from(tmp_path: Path, run: Run) -> None:
+    club = tmp_path / "fide.db"
+    assert run("init", club, "--scheme", "fide").code == 0
+    for name, *rating in (("Ann",), ("Bob",), ("Cleo", "--rating", "2000", "--games", "30")):
+        assert run("player", "add", club, f"id:{name}", name, *rating).code == 0
+    for who, unrated, says in (
+        (("Ann", "Bob"), "both", "neither player has a rating: the expected score is what fide makes of newcomers"),
+        (("Ann", "Cleo"), "player", "Ann has no rating: the expected"),
+        (("Cleo", "Ann"), "opponent", "Ann has no rating: the expected"),
+    ):
+        done = run("predict", club, *who)
+        assert (json.loads(done.out)["unrated"], says in done.err) == (unrated, True)
+        assert "unrated" in run("predict", club, *who, "-t").out
+    assert run("player", "add", club, "id:Dan", "Dan", "--rating", "2100", "--games", "30").code == 0
+    done = run("predict", club, "Cleo", "Dan", "-t")
+    assert (done.err, "unrated" in done.out) == ("", False)
+
+
 def test_log_shows_the_entries_of_a_game(sample_club: Path, run: Run) -> None:
     key = latest_game(run, sample_club, "ann")
     (entry,) = json.loads(run("log", sample_club, "--game", key).out)

@@ -146,6 +146,11 @@ def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_
     )
     done = run("correct", journal_of_four, "reassign", "g1", "Cleo", "--to", "Dan", *EVE)
     assert "no player 'Cleo (3)' in 'game:g1'; White is Ann (1), Black is Bob (2)" in done.err
+    done = run("correct", journal_of_four, "adopt", "elo", "--from", "2026-11-03", "--settings", '{"k": 40}', *EVE)
+    assert done.err == (
+        "proposal 3: record scheme:standard@2026-11-03: effective_from 2026-11-03, pool standard, scheme elo, "
+        "settings {'k': 40}\n"
+    )
     assert "no merge of player 'Ann (1)'" in run("correct", journal_of_four, "unmerge", "Ann", *EVE).err
 
 

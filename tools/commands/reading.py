@@ -180,16 +180,22 @@ def predict(
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
     with level(db_path, verify=verify) as ledger:
-        who = ledger.player(player), ledger.player(opponent)
-        prediction = predictions.predict(ledger, *who, pool, instant(at, "--at"))
-        why_not = prediction["not_rated"]
+        both = ledger.player(player), ledger.player(opponent)
+        prediction = predictions.predict(ledger, *both, pool, instant(at, "--at"))
+        why_not, unrated = prediction["not_rated"], prediction["unrated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
             prediction |= {word: _with_change(**state) for word, state in after.items()}
-            prediction = {name: value for name, value in prediction.items() if name != "not_rated" or why_not}
+            prediction = {name: value for name, value in prediction.items() if name not in _SELDOM or value}
         output.write_one(prediction, fmt)
+        if unrated:
+            who = "neither player has a rating" if unrated == "both" else f"{prediction[unrated]} has no rating"
+            output.remark(f"{who}: the expected score is what {prediction['scheme']} makes of newcomers, no more")
         if why_not:
             output.remark(f"{prediction['scheme']} would not rate this game ({why_not}): no result brings a rating")
+
+
+_SELDOM = ("not_rated", "unrated")  # in a table only where there is something to say
 
 
 def _with_change(rating: float | None, change: float | None) -> str | None:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import sqlite3
 
 QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
+_VOIDED = (
+    "SELECT voided_by FROM games WHERE pool = ? AND tournament = ? AND reason IS NOT NULL AND voided_by IS NOT NULL "
+    "LIMIT 1"
+)
 _OPENINGS = "SELECT tournament, starts_ms, format, entrants, rounds FROM openings WHERE pool = ?1"
 
 
@@ -102,13 +106,17 @@ def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
 
 
 def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> NoReturn:
-    """Say that no game carries a name, and which name was most likely meant.
+    """Say that no game that counts carries a name: because they are voided, or which name was most likely meant.
 
     Raises:
         UnknownNameError: always.
     """
+    where = f"with games in {pool.name!r}"
+    voided = connection.execute(_VOIDED, (pool.pool, tournament)).fetchone()
+    if voided is not None:
+        hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
+        raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")
     names = event_games.names_in(connection, pool)
     inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
-    where = f"with games in {pool.name!r}"
     raise UnknownNameError("tournament", tournament, f"{like}'tournaments' lists them", where=where)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.crosstable import crosstable
+from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
 from tests.kit.games import game_recorded
@@ -72,3 +75,13 @@ def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> 
         assert ("games_not_counted (pool=?" in plan) == (statement != event_games.SIDES[True])
         assert "SCAN games" not in plan
         assert "SCAN h" not in plan
+
+
+def test_of_a_voided_tournament_it_is_said_by_which_proposal(three_games: Ledger) -> None:
+    three_games.append(game_recorded("c2", white=1, black=2, half_moves=40, ended_at="2026-11-16", tournament="Final"))
+    approve(three_games, ask(three_games, "void-tournament", tournament="Final"))
+    three_games.level()
+    with pytest.raises(UnknownNameError, match="that stand; they are voided by proposal 1: 'correct DB show 1' says"):
+        crosstable(three_games, "Final")
+    with pytest.raises(UnknownNameError, match="did you mean 'Cup'"):
+        crosstable(three_games, "Cupp")
