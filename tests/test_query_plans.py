@@ -35,13 +35,6 @@ BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
 
 HOT_PLANS = {
     "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
-    "rank": [
-        "SCAN CONSTANT ROW",
-        "SCALAR SUBQUERY 1",
-        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=? AND rating>?)",
-        "SCALAR SUBQUERY 2",
-        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=? AND rating=? AND player<?)",
-    ],
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "row": [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")],
     "row at an instant": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
@@ -102,7 +95,6 @@ HOT_PLANS = {
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
-    "LISTED": ["SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)"],
     "RANKED": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=? AND rating>?)"],
     "RATINGS_AT": [
         "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
@@ -332,7 +324,7 @@ def ask(ledger: Ledger) -> None:
     (position,) = views.execute("SELECT game FROM history WHERE pool = 1 AND player = 1 AND n = 1").fetchone()
     (corrected,) = views.execute("SELECT substr(subject, 6) FROM corrections WHERE number = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
-        "ranking": (1, 1, 10), "rank": (1, 0, 1), "last row": (1, 1), "row": (1, 1, 1),
+        "ranking": (1, 1, 10), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),

@@ -22,7 +22,7 @@ from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
-from ledger.ratings import queries
+from ledger.ratings import places, queries
 from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
@@ -105,17 +105,17 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
             return Place(None, len(order), None)
         not_below = sum(row["rating"] >= rating for row in rows)
         return Place(order.index(player) + 1, len(order), _percentile(not_below, len(order)))
-    ranked = _counted(queries.first_row(connection, queries.LISTED, (pool.pool,)))
-    better = _counted(queries.first_row(connection, queries.RANK, (pool.pool, rating, player)))
-    not_below = _counted(queries.first_row(connection, queries.RANKED, (pool.pool, 0, rating)))
-    if closed := states.closed_now(ledger.now_ms()):
+    ranked = places.listed(connection, pool.pool)
+    closed, among = states.closed_now(ledger.now_ms()), {"listed": 0, "better": 0, "not_below": 0}
+    if closed:
         arguments = (pool.pool, json.dumps(sorted(closed)), rating, player)
-        among = queries.first_row(connection, CLOSED_AMONG, arguments) or {}
-        ranked, better = ranked - among["listed"], better - among["better"]
-        not_below -= among["not_below"]
+        among = queries.first_row(connection, CLOSED_AMONG, arguments) or among
+        ranked -= among["listed"]
     if rating is None or player in closed:
         return Place(None, ranked, None)
-    return Place(better + 1, ranked, _percentile(not_below, ranked))
+    (better,) = places.before(connection, pool.pool, [(-rating, player)]).values()
+    not_below = places.not_below(connection, pool.pool, rating) - among["not_below"]
+    return Place(better - among["better"] + 1, ranked, _percentile(not_below, ranked))
 
 
 def _percentile(not_below: int, ranked: int) -> float:
@@ -259,6 +259,9 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
 
 def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:
     connection, rows = ledger.views.connection, _ranked(ledger, pool, wanted.limit, wanted.min_games)
+    if wanted.min_games == 1:  # which everybody has who is listed
+        last = rows[-1]["rating"] if rows else inf
+        return _Ranked(rows, places.listed(connection, pool.pool), places.not_below(connection, pool.pool, last))
     counts = [
         _counted(queries.first_row(connection, queries.RANKED, (pool.pool, wanted.min_games, rating)))
         for rating in (-inf, rows[-1]["rating"] if rows else inf)

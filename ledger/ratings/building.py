@@ -18,7 +18,7 @@ from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import views_file
+from ledger.ratings import distribution, views_file
 from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import facts_wanted, side_tables
@@ -85,6 +85,7 @@ class Build:
                         self._write(writers.aside(), number, build.write(writers.aside(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection, self._projectors)
+                distribution.begin(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 connection.execute("DROP TABLE build")
         finally:

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from functools import partial
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
-from ledger.ratings import views_file
+from ledger.ratings import places, views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.history import HISTORY
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
@@ -49,12 +48,6 @@ SELECT -rating, player FROM main.current
 WHERE pool = ? AND listed = 1 AND player IN (SELECT value FROM json_each(?))
 """
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
-_LISTED = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1 AND"
-_HIGHER = f"{_LISTED} rating <= ? AND rating > ?"
-_BESIDE = f"{_LISTED} rating = ? AND player < ?"
-_ORDER = "SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 ORDER BY rating DESC, player"
-
-FEW_POINTS = 64  # places in a ranking up to which each is counted by SQLite
 
 
 Closed = tuple[Set[int], Set[int]]  # players whose accounts are closed, before and after
@@ -266,11 +259,7 @@ def _ranks(
 ) -> tuple[dict[int, int], dict[int, int]]:  # fmt: skip
     """The places of players among all who are listed and whose accounts are not closed, now and then."""
     left, come = _points(before), _points(after)
-    points = sorted({*left, *come})
-    if len(points) <= FEW_POINTS:
-        above = _counted(connection, number, points)
-    else:
-        above = _passed(connection.execute(_ORDER, (number,)), points)
+    above = places.before(connection, number, sorted({*left, *come}))
     shut = [_closed_points(connection, number, players) for players in (closed[0], closed[1] - before.keys())]
     now = {
         point[1]: above[point] - bisect_left(shut[0], point) + 1
@@ -293,31 +282,3 @@ def _closed_points(connection: sqlite3.Connection, number: int, closed: Set[int]
 def _points(figures: Mapping[int, LastRow]) -> list[tuple[float, int]]:
     """The places of those who are listed in the order of a ranking."""
     return sorted((-last.rating, player) for player, last in figures.items() if last.listed)
-
-
-def _counted(
-    connection: sqlite3.Connection, number: int, points: Sequence[tuple[float, int]]
-) -> dict[tuple[float, int], int]:
-    """How many of the present ranking stand before each point; counted from each to the next one."""
-    found: dict[tuple[float, int], int] = {}
-    higher, since = 0, inf
-    for negative, player in points:
-        rating = -negative
-        higher += connection.execute(_HIGHER, (number, since, rating)).fetchone()[0]
-        since = rating
-        found[negative, player] = higher + connection.execute(_BESIDE, (number, rating, player)).fetchone()[0]
-    return found
-
-
-def _passed(order: Iterable[tuple[float, int]], points: Sequence[tuple[float, int]]) -> dict[tuple[float, int], int]:
-    """The same from the ranking itself, read in its order as far as it takes."""
-    found: dict[tuple[float, int], int] = {}
-    place = passed = 0
-    for row in order:
-        while place < len(points) and points[place] <= row:
-            found[points[place]] = passed
-            place += 1
-        if place == len(points):
-            return found
-        passed += 1
-    return found | dict.fromkeys(points[place:], passed)

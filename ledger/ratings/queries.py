@@ -32,11 +32,6 @@ RANKING_SINCE = """
 SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND rated_ms >= ?4
 ORDER BY rating DESC, player LIMIT ?3
 """
-RANK = """
-SELECT (SELECT count(*) FROM current WHERE pool = ?1 AND rating > ?2 AND listed = 1)
-  + (SELECT count(*) FROM current WHERE pool = ?1 AND rating = ?2 AND player < ?3 AND listed = 1) AS n
-"""
-LISTED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1"
 RANKED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1 AND n >= ?2 AND rating >= ?3"
 # The last row of each player at an instant, where every game is rated when it ends.
 RATINGS_AT = """
@@ -156,7 +151,7 @@ SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rat
 LAST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
-    "ranking": RANKING, "rank": RANK, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
+    "ranking": RANKING, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
     "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
     "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,

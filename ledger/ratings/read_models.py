@@ -33,6 +33,14 @@ _OWN: Mapping[str, TableDoc] = {
             "listed": ColumnDoc("whether the scheme lists a player with that state, and the account is open", YES_NO),
         },
     ),
+    "distribution": TableDoc(
+        "The distribution of ratings in each pool: how many players are listed in each band of 25 points.",
+        {
+            "pool": POOL,
+            "points": ColumnDoc("the band: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25 to -49.9", POINTS),
+            "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
+        },
+    ),
     "progress": TableDoc(
         "How far the journal is folded in; one row.",
         {

@@ -5,6 +5,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each projector: a row for each side of each rated game;
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
+* ``distribution``: how many are listed in each band of 25 points, kept by triggers on ``current``;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
   says of them;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
@@ -26,6 +27,7 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
+from ledger.ratings import distribution
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import SideTable, side_tables
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 7
+LAYOUT = 8
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -52,6 +54,7 @@ _SCHEMA = (
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+    distribution.TABLE,
 )
 _INDEXES = (
     *tables.INDEXES,
@@ -59,9 +62,10 @@ _INDEXES = (
 )
 
 
-_OBJECTS: Mapping[str, str] = {
-    statement.split("(")[0].split()[2]: statement for statement in (*_SCHEMA, *_INDEXES, tables.TOURNAMENT_INDEX)
-}  # by name of the table or index, the statement that makes it
+_OBJECTS: Mapping[tuple[str, str], str] = {
+    (statement.split()[1].lower(), statement.split("(")[0].split()[2]): statement
+    for statement in (*_SCHEMA, *_INDEXES, tables.TOURNAMENT_INDEX, *distribution.TRIGGERS)
+}  # by kind (table, index or trigger) and name, the statement that makes it
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
@@ -142,24 +146,24 @@ def is_outdated(path: str | Path) -> bool:
 
 
 def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Refuse views in which a table or an index is missing or altered, or a trigger would write what was not derived.
+    """Refuse views in which a table, index or trigger is missing or altered, or a trigger is not of this program.
 
     Tables and indexes that somebody added for questions of their own change no answer: the audit names them.
     """
     with sqlite.storage_errors(path, REBUILD):
         rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
-    found = {name: (kind, sql) for name, kind, sql in rows}
-    for name, statement in _OBJECTS.items():
-        if name not in found and name != tables.OPTIONAL:
-            raise CorruptError(str(path), 0, f"its table or index {name!r} is missing; {REBUILD}")
-        if name in found and found[name][1] != statement:
-            raise CorruptError(str(path), 0, f"its table or index {name!r} is not what this program makes; {REBUILD}")
+    found = {(kind, name): sql for name, kind, sql in rows}
+    for (kind, name), statement in _OBJECTS.items():
+        if (kind, name) not in found and name != tables.OPTIONAL:
+            raise CorruptError(str(path), 0, f"its {kind} {name!r} is missing; {REBUILD}")
+        if found.get((kind, name), statement) != statement:
+            raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")
     with sqlite.storage_errors(path, REBUILD):
         made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
-        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and name not in found:
+        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in found:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
-    triggers = sorted(name for name, (kind, _) in found.items() if kind == "trigger")
+    triggers = sorted(name for kind, name in found.keys() - _OBJECTS.keys() if kind == "trigger")
     if triggers:
         raise CorruptError(str(path), 0, f"holds triggers that this program does not make: {triggers}; {REBUILD}")
 

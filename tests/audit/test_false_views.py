@@ -24,7 +24,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from tests.kit.audits import TABLES, false_places, views_of
-from tests.kit.tampering import edit
+from tests.kit.tampering import edit, execute
 
 LATER = SchemeAdopted(
     pool="standard", scheme="chessworld", settings={"initial": "1399.5"}, effective_from="2021-09", carry=Carry.CONVERT,
@@ -64,6 +64,10 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "edited word on who is listed": (
         ("UPDATE current SET listed = 0 WHERE player = 6",),
         "current", "pool 1, player 6", "listed is 0, the journal gives 1",
+    ),
+    "points that nobody has": (
+        ("INSERT INTO distribution VALUES (1, 9999, 3)",), "distribution", "pool 1, points 9999",
+        "the row does not follow from any entry",
     ),
     "extra row in the middle": (
         ("INSERT INTO players VALUES (0, '2020', 'full', NULL, NULL)",),
@@ -181,6 +185,22 @@ def test_views_that_do_not_follow_from_the_journal_are_named(
     assert false_places(club_of_300_games) == []
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DROP TRIGGER current_goes", "is missing"),
+        ("DROP TRIGGER current_goes; CREATE TRIGGER current_goes AFTER DELETE ON current BEGIN SELECT 1; END", "is "),
+    ],
+)
+def test_a_trigger_that_no_longer_keeps_the_distribution_is_named(
+    statement: str, message: str, club_of_300_games: Path
+) -> None:
+    execute(views_of(club_of_300_games), *statement.split("; ", 1))
+    (falsehood,) = audit(club_of_300_games).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("views schema", "trigger current_goes")
+    assert falsehood.message.startswith(message)
+
+
 def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path) -> None:
     path = tmp_path / "views.db"
     edit(path, "CREATE TABLE t(n INTEGER PRIMARY KEY, r REAL) STRICT", "INSERT INTO t VALUES (1, 0.0), (2, -0.5)")
@@ -228,7 +248,7 @@ def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> No
     verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
     assert {table for table in TABLES if verdict.digests[table] != before[table]} == {
-        "eras", "history", "current", "bests", "highest_lowest", "tournament_performance", "upsets",
+        "eras", "history", "current", "distribution", "bests", "highest_lowest", "tournament_performance", "upsets",
     }  # fmt: skip
     edit(views_of(club_of_300_games), "UPDATE eras SET conversion = '[]' WHERE since = '2021-09'")
     (falsehood,) = audit(club_of_300_games).falsehoods

@@ -18,11 +18,11 @@ from ledger.facts.correction_events import Decision
 from ledger.facts.events import RatingSeeded
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import previews
+from ledger.ratings import places
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_games
-from tests.kit.impacts import as_plain, check, counting_games, file_digests, standings
+from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
 
 MADE_UP = 400  # games
 RHYTHMS = ("chessworld", "glicko2", "uschess")
@@ -92,13 +92,13 @@ def test_the_undoing_of_an_approval_is_seen(many: Ledger) -> None:
     approve_as_seen(many, [many.corrections.drafts.undo(1)])
 
 
-@pytest.mark.parametrize("points", [0, 2**31])
+@pytest.mark.parametrize("verb", ["day", "merge"])
 def test_places_that_are_counted_and_read_are_the_same(
-    points: int, many: Ledger, monkeypatch: pytest.MonkeyPatch
+    verb: str, many: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changes = VERBS["day"](many)
+    changes = VERBS[verb](many)
     impact = many.preview(changes)
-    monkeypatch.setattr(previews, "FEW_POINTS", points)
+    monkeypatch.setattr(places, "before", read_before)
     assert as_plain(many.preview(changes)) == as_plain(impact)
 
 

@@ -13,9 +13,9 @@ from ledger.runtime.ledger_files import beside
 GAMES = 300
 PLAYERS = 8
 TABLES = {
-    "bests", "changes", "corrections", "current", "eras", "games", "given_sides", "highest_lowest", "history", "merges",
-    "openings", "originals", "players", "policies", "pools", "proposals", "runs", "seeds", "streaks", "time_losses",
-    "tournament_performance", "tournaments", "upsets",
+    "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
+    "history", "merges", "openings", "originals", "players", "policies", "pools", "proposals", "runs", "seeds",
+    "streaks", "time_losses", "tournament_performance", "tournaments", "upsets",
 }  # fmt: skip
 
 

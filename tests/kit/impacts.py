@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.lists import by_player, rows_in_force
+from ledger.ratings.places import Point
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
@@ -43,6 +45,13 @@ def standings(ledger: Ledger) -> Standings:
                 last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
             )  # fmt: skip
     return found
+
+
+def read_before(connection: Any, pool: int, points: Sequence[Point]) -> dict[Point, int]:
+    """How many listed players stand before each point of a ranking, from all rows of it."""
+    rows = connection.execute("SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1", (pool,))
+    order = sorted(rows)
+    return {point: bisect_left(order, point) for point in points}
 
 
 def check(impact: Impact, before: Standings, after: Standings) -> None:

@@ -11,16 +11,18 @@ Statement = str | tuple[str, tuple[object, ...]]
 
 
 def edit(path: Path, *statements: Statement) -> None:
-    """Take the guards away, change the file, and put the guards back as they were; no pragma of ours is set."""
+    """Take the guards away, change the file, and put those back whose table still stands; no pragma of ours is set."""
     with closing(sqlite.sqlite3.connect(path)) as connection, connection:
-        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        query = "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'"
         guards = connection.execute(query).fetchall()
-        for name, _ in guards:
+        for name, _, _ in guards:
             connection.execute(f'DROP TRIGGER "{name}"')
         for statement in statements:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))
-        for _, sql in guards:
-            connection.execute(sql)
+        standing = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for _, table, sql in guards:
+            if table in standing:
+                connection.execute(sql)
 
 
 def execute(path: Path, *statements: Statement) -> None:

@@ -13,7 +13,7 @@ from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import collected_rows, list_previews, previews, queries, views_file
+from ledger.ratings import collected_rows, list_previews, places, previews, queries, views_file
 from tests.kit.clubs import NOW
 from tests.kit.games import source_games
 
@@ -53,9 +53,13 @@ PLANS = {
             "REUSE LIST SUBQUERY 1",
         ],
     ),
-    "higher": (previews._HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
-    "beside": (previews._BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
-    "ranking": (previews._ORDER, [LISTED.format("")]),
+    "listed": (places.LISTED, ["SEARCH main.distribution USING PRIMARY KEY (pool=?)"]),
+    "in bands": (
+        places.IN_BANDS, ["SEARCH main.distribution USING PRIMARY KEY (pool=? AND points>? AND points<?)"],
+    ),
+    "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
+    "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player>? AND player<?")]),
+    "part of the ranking": (places.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
     "row at an instant": (queries.ROW_AT, AT_AN_INSTANT),
     "rows copied": (
         list_previews._COPY_HISTORY.format(names="pool"),

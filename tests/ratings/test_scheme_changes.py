@@ -209,9 +209,9 @@ def test_a_million_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a
         ledger.rebuild()
         assert tables_that_differ(ledger.views.connection, tmp_path / "adopted-late.db") == []
         ledger.views.connection.execute("ATTACH ? AS late", (str(tmp_path / "adopted-late.db"),))
-        ledger.views.connection.execute("UPDATE late.current SET rating = rating + 1 WHERE player = 7")
+        ledger.views.connection.execute("UPDATE late.current SET rating = rating + 25 WHERE player = 7")
         ledger.views.connection.execute("DETACH late")
-        assert tables_that_differ(ledger.views.connection, tmp_path / "adopted-late.db") == ["current"]
+        assert tables_that_differ(ledger.views.connection, tmp_path / "adopted-late.db") == ["current", "distribution"]
 
 
 @pytest.mark.parametrize("pool", ["standard", "rapid"], ids=["the same pool", "a new pool"])

@@ -151,7 +151,7 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
 
 OBJECTS = (
     "progress", "projections", "pools", "eras", "runs", "tournaments", "openings", "players", "changes", "games",
-    "current", "policies",
+    "current", "distribution", "policies",
 )  # fmt: skip
 SPOILS = {
     **{f"no {name}": (f"DROP TABLE {name}",) for name in (*OBJECTS, "history")},
@@ -159,6 +159,11 @@ SPOILS = {
     "another index": ("DROP INDEX current_by_rating", "CREATE INDEX current_by_rating ON current(pool)"),
     "another table": ("DROP TABLE runs", "CREATE TABLE runs(pool, as_of_ms, as_of, position)"),
     "a column more": ("ALTER TABLE current ADD COLUMN more TEXT",),
+    "no trigger of ours": ("DROP TRIGGER current_goes",),
+    "another trigger in its place": (
+        "DROP TRIGGER current_goes", "CREATE TRIGGER current_goes AFTER DELETE ON current BEGIN SELECT 1; END",
+    ),
+    "a trigger with the name of a table": ("CREATE TRIGGER runs AFTER DELETE ON current BEGIN SELECT 1; END",),
     "a trigger": (
         "CREATE TRIGGER t BEFORE INSERT ON current BEGIN SELECT raise(IGNORE); END",
     ),

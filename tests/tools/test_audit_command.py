@@ -23,9 +23,9 @@ def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, r
     assert done.err == ""
     assert head == f"head {run('head', sample_club).out.strip()}"
     assert [line.split()[0] for line in digests] == [
-        "bests", "changes", "corrections", "current", "eras", "games", "given_sides", "highest_lowest", "history",
-        "merges", "openings", "originals", "players", "policies", "pools", "proposals", "runs", "seeds", "streaks",
-        "time_losses", "tournament_performance", "tournaments", "upsets",
+        "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
+        "history", "merges", "openings", "originals", "players", "policies", "pools", "proposals", "runs", "seeds",
+        "streaks", "time_losses", "tournament_performance", "tournaments", "upsets",
     ]  # fmt: skip
     short = run("audit", sample_club, "--journal-only")
     assert short.out.splitlines() == [
@@ -55,6 +55,7 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
         ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = '' AND position = 1"),
         ("players", "joined_at", "'2020'", "player = 3"),
+        ("distribution", "players", "players + 1", "pool = 1 AND points = 1375"),
     ],
 )  # fmt: skip
 def test_an_edited_row_of_any_derived_table_is_named(
