@@ -20,7 +20,7 @@ from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
-from ledger.ratings import player_rows, queries
+from ledger.ratings import listing, player_rows, queries
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import approve
@@ -203,6 +203,13 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
         ]
+
+
+def test_closed_accounts_are_looked_up_each_by_itself(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        assert plan(ledger.views.connection, listing.CLOSED_AMONG) == [
+            BY_PLAYER.format("current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        ]  # fmt: skip
 
 
 def test_who_came_with_a_list_and_has_not_played_is_read_from_an_index_best_first(path: Path) -> None:

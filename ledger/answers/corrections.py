@@ -9,11 +9,15 @@ from ledger import schemes
 from ledger.answers.wording import ERASED, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import SchemeAdopted
+from ledger.facts.events import GameRecorded, SchemeAdopted
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal import adoptions
 from ledger.journal.people import missing
 from ledger.ledger import Ledger
 
+_SAME_SIDES = """
+SELECT key FROM games WHERE white = ? AND black = ? AND ended_ms BETWEEN ? AND ? AND 'game:' || key <> ? ORDER BY key
+"""
 # The verbs of 'correct' that people use, of a game and of any other fact.
 _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
@@ -70,6 +74,19 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     nameless = {number: {f"{ERASED} {number}", missing(number)} for number in called}  # these say the number already
     shown = {number: name if name in nameless[number] else f"{name} ({number})" for number, name in called.items()}
     return [_words(change, shown) for change in listed]
+
+
+def known_already(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
+    """The keys of games that late games may tell again: of the same sides, ended on the same day, month or year."""
+    found: list[str] = []
+    for change in changes:
+        facts = change.facts or {}
+        if change.do is Verb.ADD and change.kind == GameRecorded.KIND:
+            ended = facts["ended_at"]
+            first, last = instant_ms(ended[:10]), instant_end_ms(ended)  # perhaps only the day was recorded
+            where = (facts["white"], facts["black"], first, last, change.fact)
+            found += [key for (key,) in ledger.views.connection.execute(_SAME_SIDES, where)]
+    return found
 
 
 def _players(change: Change) -> set[int]:

@@ -41,7 +41,7 @@ WHERE 'closed' = coalesce((
 CLOSED_AMONG = """
 SELECT count(*) AS listed, coalesce(sum(rating > ?3 OR (rating = ?3 AND player < ?4)), 0) AS better,
   coalesce(sum(rating >= ?3), 0) AS not_below
-FROM current WHERE pool = ?1 AND listed = 1 AND player IN (SELECT value FROM json_each(?2))
+FROM current WHERE pool = ?1 AND +listed = 1 AND player IN (SELECT value FROM json_each(?2))
 """
 
 

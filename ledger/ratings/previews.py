@@ -45,7 +45,7 @@ WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
 _OF_CLOSED = """
 SELECT -rating, player FROM main.current
-WHERE pool = ? AND listed = 1 AND player IN (SELECT value FROM json_each(?))
+WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
 """
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
 

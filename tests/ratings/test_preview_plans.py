@@ -45,6 +45,10 @@ PLANS = {
         ],
     ),
     "game of a row": (collected_rows._GAME_OF_ROW, [BY_NUMBER.format("history")]),
+    "closed accounts": (
+        previews._OF_CLOSED,
+        [BY_PLAYER.format("main.current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:"],
+    ),
     "keys": (
         previews._KEYS,
         [
