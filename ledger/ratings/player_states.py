@@ -97,7 +97,11 @@ class PlayerStates:
 
     def closed_now(self, today_ms: int) -> frozenset[int]:
         """The same for a ranking: today or, where games were recorded from later days, after the last of them."""
-        return self.closed_at(today_ms if self.latest_ms is None else max(self.latest_ms, today_ms))
+        return self.closed_at(self.today_ms(today_ms))
+
+    def today_ms(self, now_ms: int) -> int:
+        """The instant of a ranking, milliseconds: now or, where games were recorded from later days, the last one's."""
+        return now_ms if self.latest_ms is None else max(self.latest_ms, now_ms)
 
     @cached_property
     def latest_ms(self) -> int | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book.eras import BEGINNING
 from ledger.book.fresh import Fresh
 from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, concern_games_alone, lay_over
 from ledger.book.stored_pools import stored_pools
@@ -23,12 +22,13 @@ from ledger.book.timeline import Pool
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
-from ledger.ratings import places, queries, views_file
+from ledger.ratings import places, views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.history import HISTORY
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.side_tables import SideTable
 from ledger.runtime import overlay
@@ -153,7 +153,7 @@ def preview(
     checkpoint = views_file.position(connection)
     pools = stored_pools(connection)
     ranked = {pool.name: _is_ranked_by_rows(pool) for pool in pools}
-    today = {pool.pool: max(now_ms, _latest_ms(connection, pool)) for pool in pools}
+    today = {pool.pool: PlayerStates(connection, pool).today_ms(now_ms) for pool in pools}
     shut = {pool.pool: closed_at(connection, today[pool.pool]) for pool in pools}
     connection.execute("SAVEPOINT as_it_stands")
     book = HypotheticalBook(connection, journal)
@@ -179,12 +179,6 @@ def preview(
     after = lists.after(book.pools)
     connection.execute("ROLLBACK TO as_it_stands")
     return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
-
-
-def _latest_ms(connection: sqlite3.Connection, pool: Pool) -> int:
-    """When the last rated game ended that the views know; ``BEGINNING`` where there is none."""
-    found = connection.execute(queries.LATEST_END_IN_FILE, (pool.pool,)).fetchone()[0]
-    return BEGINNING if found is None else int(found)
 
 
 def _may_move_everybody(connection: sqlite3.Connection) -> bool:

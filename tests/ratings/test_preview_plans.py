@@ -143,8 +143,19 @@ def test_no_statement_of_a_preview_reads_a_whole_table(
         lay_over(connection, OF_GAMES)
         selects = {" ".join(text.split()) for text in asked if text.lstrip().upper().startswith(("SELECT", "WITH"))}
         assert len(selects) > 30
-        selects.remove(" ".join(queries.LATEST_END_IN_FILE.replace("?1", "1").split()))  # the last of an index, thrice
+        selects.remove(" ".join(queries.LATEST_END.replace("?1", "1").split()))  # looked at by itself below
         whole = re.compile(r"SCAN main\.(games|history|current)\b|SEARCH main\.(games|history|current) .*\(pool=\?\)")
         for statement in sorted(selects):
             steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
             assert not [step for step in steps if whole.match(step)], statement
+
+
+def test_the_latest_end_is_found_without_reading_every_game(laid_over: tuple[Ledger, Any]) -> None:
+    steps: list[int] = []
+    laid_over[1].set_progress_handler(lambda: steps.append(1), 10)
+    try:
+        (found,) = laid_over[1].execute(queries.LATEST_END, (1,)).fetchone()
+    finally:
+        laid_over[1].set_progress_handler(None, 0)
+    assert found == max(row["ended_ms"] for row in laid_over[0].rows("games", "reason IS NULL"))
+    assert len(steps) < GAMES
