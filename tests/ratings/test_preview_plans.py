@@ -113,3 +113,14 @@ def test_the_games_of_a_preview_are_read_in_order_each_part_by_its_index(laid_ov
 def test_a_list_of_everybody_reads_no_game_but_those_of_its_rows(laid_over: tuple[Ledger, Any]) -> None:
     steps = plan(laid_over[1], queries.ROWS_AT)
     assert not [step for step in steps if step.startswith("SCAN")]
+
+
+def test_the_latest_end_is_found_without_reading_every_game(laid_over: tuple[Ledger, Any]) -> None:
+    steps: list[int] = []
+    laid_over[1].set_progress_handler(lambda: steps.append(1), 10)
+    try:
+        (found,) = laid_over[1].execute(queries.LATEST_END, (1,)).fetchone()
+    finally:
+        laid_over[1].set_progress_handler(None, 0)
+    assert found == max(row["ended_ms"] for row in laid_over[0].rows("games", "reason IS NULL"))
+    assert len(steps) < GAMES
