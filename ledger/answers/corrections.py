@@ -9,7 +9,7 @@ from ledger import schemes
 from ledger.answers.wording import ERASED, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
-from ledger.facts.events import GameRecorded, SchemeAdopted
+from ledger.facts.events import GameRecorded, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal import adoptions
 from ledger.journal.people import missing
@@ -18,6 +18,9 @@ from ledger.ledger import Ledger
 _SAME_SIDES = """
 SELECT key FROM games WHERE white = ? AND black = ? AND ended_ms BETWEEN ? AND ? AND 'game:' || key <> ? ORDER BY key
 """
+_OF_TOURNAMENT = (
+    "SELECT 1 FROM games WHERE tournament = ? AND pool = (SELECT pool FROM pools WHERE pools.name = ?) LIMIT 1"
+)
 # The verbs of 'correct' that people use, of a game and of any other fact.
 _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
@@ -76,8 +79,9 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     return [_words(change, shown) for change in listed]
 
 
-def known_already(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
-    """The keys of games that late games may tell again: of the same sides, ended on the same day, month or year."""
+def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
+    """What may be meant otherwise, in words: late games that are known already, closed tournaments without a game."""
+    connection = ledger.views.connection
     found: list[str] = []
     for change in changes:
         facts = change.facts or {}
@@ -85,7 +89,12 @@ def known_already(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
             ended = facts["ended_at"]
             first, last = instant_ms(ended[:10]), instant_end_ms(ended)  # perhaps only the day was recorded
             where = (facts["white"], facts["black"], first, last, change.fact)
-            found += [key for (key,) in ledger.views.connection.execute(_SAME_SIDES, where)]
+            known = ", ".join(key for (key,) in connection.execute(_SAME_SIDES, where))
+            found += [f"these players have a game of that time already: {known}; is it the same one?"] if known else []
+        elif change.do is Verb.ADD and change.kind == TournamentClosed.KIND:
+            name, pool = facts["tournament"], facts["pool"]
+            if connection.execute(_OF_TOURNAMENT, (name, pool)).fetchone() is None:
+                found.append(f"no game in pool {pool!r} carries the name {name!r}, which is matched whole")
     return found
 
 

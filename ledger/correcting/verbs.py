@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
@@ -24,12 +24,14 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentOpened,
 )
+from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Outcome, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.people import Person
 from ledger.runtime.nearest import choice_of
 
 Words = Mapping[str, str]
+Read = TypeVar("Read")
 
 
 class VerbWords(NamedTuple):
@@ -161,11 +163,12 @@ class Verbs:
         return read(given)
 
     def _result(self, words: Words) -> Change:
-        fields: dict[str, Any] = {"outcome": _outcome(words["to"]).value}
+        outcome, termination, half_moves = _ending(words)
+        fields: dict[str, Any] = {"outcome": outcome.value}
         if "termination" in words:
-            fields["termination"] = _termination(words["termination"]).value
+            fields["termination"] = termination.value
         if "half_moves" in words:
-            fields["half_moves"] = _whole(words, "half_moves")
+            fields["half_moves"] = half_moves
         return self.drafts.replace(self.drafts.game(words["game"]), fields)
 
     def _game(self, words: Words) -> Change:
@@ -182,16 +185,16 @@ class Verbs:
         return self.drafts.reassign(game, self._number(words["player"]), self._number(words["to"]))
 
     def _late(self, words: Words) -> Change:
-        outcome = _outcome(words["to"])
+        outcome, termination, half_moves = _ending(words)
         pool, round_ = self._pool(words), words.get("round")
         white, black = self._number(words["white"]), self._number(words["black"])
         sealed = json.dumps([pool, white, black, outcome.value, words["ended"], words.get("tournament"), round_])
         return self.drafts.add(
             GameRecorded(
                 game=words.get("key") or f"late:{sha256(sealed.encode()).hexdigest()[:16]}", pool=pool, white=white,
-                black=black, outcome=outcome, termination=_termination(words.get("termination", "unknown")),
-                half_moves=_whole(words, "half_moves"), started_at=words.get("started"), ended_at=words["ended"],
-                tournament=words.get("tournament"), round=round_, rated=True,
+                black=black, outcome=outcome, termination=termination, half_moves=half_moves,
+                started_at=words.get("started"), ended_at=words["ended"], tournament=words.get("tournament"),
+                round=round_, rated=True,
             )
         )
 
@@ -267,6 +270,26 @@ class Verbs:
 
     def _number(self, wanted: str) -> int:
         return self.player(wanted).player
+
+
+def _ending(words: Words) -> tuple[Outcome, Termination, int | None]:
+    """Result, ending and number of half-moves; all faults at once, that of the day of the end among them."""
+    problems: list[str] = []
+
+    def read(meaning: Callable[[], Read], begin: str = "") -> Read | None:
+        try:
+            return meaning()
+        except MalformedError as error:
+            problems.extend(f"{begin}{problem}" for problem in error.problems)
+            return None
+
+    outcome = read(lambda: _outcome(words["to"]))
+    termination = read(lambda: _termination(words.get("termination", "unknown")))
+    half_moves = read(lambda: _whole(words, "half_moves"))
+    read(lambda: instant_ms(words["ended"]) if "ended" in words else 0, "ended_at: ")
+    if outcome is None or termination is None or problems:
+        raise MalformedError(problems)
+    return outcome, termination, half_moves
 
 
 def _outcome(text: str) -> Outcome:

@@ -296,6 +296,14 @@ def test_words_that_mean_nothing_are_named(name: str, four: Ledger) -> None:
     assert message in str(caught.value)
 
 
+def test_all_faults_of_a_late_game_are_told_at_once(four: Ledger) -> None:
+    with pytest.raises(MalformedError) as caught:
+        ask(four, "late", white="Ann", black="Bob", to="2-0", ended="2026-02-31", half_moves="-1", termination="bored")
+    assert [problem.partition(" ")[0] for problem in caught.value.problems] == [
+        "result", "termination", "half_moves", "ended_at:",
+    ]  # fmt: skip
+
+
 def test_every_verb_is_asked_for_here_or_of_what_is_announced() -> None:
     source = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in (Path(__file__).name, ANNOUNCED))
     assert [verb for verb in VERBS if source.count(f'"{verb}"') == 0] == []

@@ -138,13 +138,16 @@ def test_faults_of_rows_and_of_the_reason_are_told_at_once(journal_of_four: Path
     ])  # fmt: skip
 
 
-def test_a_late_game_that_may_be_known_already_is_said_to_be_so(journal_of_four: Path, run: Run) -> None:
+def test_what_may_be_meant_otherwise_is_said(journal_of_four: Path, run: Run) -> None:
     late = ("late", "Ann", "Bob", "--to", "1-0", *EVE)
     done = run("correct", journal_of_four, *late, "--ended", "2026-11-01")
     assert (done.code, done.err.splitlines()[1]) == (
         0, "note: these players have a game of that time already: g1; is it the same one?",
     )  # fmt: skip
     assert "note" not in run("correct", journal_of_four, *late, "--ended", "2026-11-02").err
+    for name, is_known in (("Open", True), ("Opne", False)):
+        done = run("correct", journal_of_four, "close-tournament", name, "--ended", "2026-11-09", *EVE)
+        assert (done.code, "note: no game in pool 'standard' carries the name" not in done.err) == (0, is_known)
 
 
 def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_four: Path, run: Run) -> None:

@@ -104,8 +104,8 @@ def _tell_proposed(ledger: Ledger, number: int, alike: tuple[int, ...] = ()) -> 
         output.remark(f"proposal {number}: {words}")
     if len(shown.changes) > FAULTS_SHOWN:
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - FAULTS_SHOWN, 'more change')}")
-    if known := corrections.known_already(ledger, shown.changes):
-        output.remark(f"note: these players have a game of that time already: {', '.join(known)}; is it the same one?")
+    for doubt in corrections.doubts(ledger, shown.changes)[:FAULTS_SHOWN]:
+        output.remark(f"note: {doubt}")
     if alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, alike))}")
     preview = f"correct {quote(str(ledger.path))} preview {number}"
