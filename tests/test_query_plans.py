@@ -94,6 +94,7 @@ HOT_PLANS = {
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
 POOL_PLANS = {
+    "ORDER_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "RANKED": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=? AND rating>?)"],
     "RATINGS_AT": [

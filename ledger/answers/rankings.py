@@ -6,6 +6,7 @@ Numbers come from the views; nothing is written.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
@@ -99,12 +100,14 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     states = PlayerStates(connection, pool)
     rating, player = None if state.row is None else state.in_force, state.player
     if states.stands_since_ms > BEGINNING:
-        rows = _ranked(ledger, pool, EVERYBODY, 0)
-        order = [row["player"] for row in rows]
-        if player not in order:
+        closed = states.closed_now(ledger.now_ms())
+        order = [point for point in states.in_order() if point[1] not in closed]
+        point = (-(rating or 0.0), player)
+        better = bisect_left(order, point)
+        if rating is None or order[better : better + 1] != [point]:
             return Place(None, len(order), None)
-        not_below = sum(row["rating"] >= rating for row in rows)
-        return Place(order.index(player) + 1, len(order), _percentile(not_below, len(order)))
+        not_below = bisect_right(order, (-rating, EVERYBODY))
+        return Place(better + 1, len(order), _percentile(not_below, len(order)))
     ranked = places.listed(connection, pool.pool)
     closed, among = states.closed_now(ledger.now_ms()), {"listed": 0, "better": 0, "not_below": 0}
     if closed:

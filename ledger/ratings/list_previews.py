@@ -172,11 +172,11 @@ class ListPreview:
         if self._everybody:
             players |= {player for (player,) in self._connection.execute(_PLAYERS, (pool.pool,))}
         counts = previewed.rows.rated_before(sorted(players), min(first_ms, previewed.start_ms))
-        _lay_rows(self._connection, pool, counts)
+        lay_rows(self._connection, pool, counts)
         previewed.rows.lay()
 
 
-def _lay_rows(connection: sqlite3.Connection, pool: Pool, counts: Mapping[int, int]) -> None:
+def lay_rows(connection: sqlite3.Connection, pool: Pool, counts: Mapping[int, int]) -> None:
     """Make own tables of the history and the last rows, filled with the rows of some players as they stand.
 
     Args:

@@ -331,6 +331,12 @@ class PlayerStates:
             for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
                 yield from _in_force(self._standing(row["player"], row, latest, self.latest_era))
 
+    def in_order(self) -> list[tuple[float, int]]:
+        """``now`` of all who have played and have a rating in force: the rating below zero and the player, sorted."""
+        found = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, self.stands_since_ms))
+        found += [(-(state.in_force or 0.0), state.player) for state in self.moved_since()]
+        return sorted(found)
+
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
         """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.
 

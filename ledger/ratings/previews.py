@@ -6,7 +6,6 @@ Memory is bounded by the players who are rated again and by the games whose own 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from functools import partial
@@ -22,17 +21,22 @@ from ledger.book.timeline import Pool
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
-from ledger.ratings import places, views_file
+from ledger.ratings import views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.history import HISTORY
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_rows import PlayerRows
-from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
+from ledger.ratings.rank_previews import (
+    Standing,
+    Then,
+    is_ranked_by_rows,
+    ranking_then,
+    ranks_now_and_then,
+)
 from ledger.ratings.side_tables import SideTable
 from ledger.runtime import overlay
-from ledger.schemes.scheme import as_it_stands, from_the_beginning
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,14 +47,7 @@ FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
 LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
 WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
-_OF_CLOSED = """
-SELECT -rating, player FROM main.current
-WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
-"""
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
-
-
-Closed = tuple[Set[int], Set[int]]  # players whose accounts are closed, before and after
 
 
 class Figures(NamedTuple):
@@ -61,8 +58,8 @@ class Figures(NamedTuple):
         games: rated games so far.
         listed: whether the scheme lists a player with that state; else there is no rating to show.
         closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who are listed and not closed, by their last games; None for who is not, and where time
-            or a later scheme has changed ratings since.
+        rank: place among those who are listed now and not closed; None for who is not. Where time or a later scheme
+            has changed ratings since the last game, it is by what the ratings are now.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -143,7 +140,8 @@ def preview(
         connection: what ``snapshot`` gives; its tables are afterwards as they were.
         journal: the entries that the snapshot knows; those that are added among them.
         entries: with the next positions.
-        asked: published lists; where there are any, every row that is rated again is held in memory.
+        asked: published lists; where there are any, and where a pool's last rows do not say who stands where, every row
+            that is rated again is held in memory.
         now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
 
     Raises:
@@ -151,10 +149,10 @@ def preview(
     """
     everybody = _may_move_everybody(connection)
     checkpoint = views_file.position(connection)
-    pools = stored_pools(connection)
-    ranked = {pool.name: _is_ranked_by_rows(pool) for pool in pools}
-    today = {pool.pool: PlayerStates(connection, pool).today_ms(now_ms) for pool in pools}
-    shut = {pool.pool: closed_at(connection, today[pool.pool]) for pool in pools}
+    pools = {pool.pool: pool for pool in stored_pools(connection)}
+    standing = {number: Standing.of(connection, pool) for number, pool in pools.items()}
+    today = {number: max(now_ms, stood.latest_ms or now_ms) for number, stood in standing.items()}
+    shut = {number: closed_at(connection, today[number]) for number in pools}
     connection.execute("SAVEPOINT as_it_stands")
     book = HypotheticalBook(connection, journal)
     fresh = Fresh()
@@ -162,22 +160,31 @@ def preview(
     _give_columns(connection, [name for scheme in fresh.adopted for name in scheme.state])
     collected: dict[int, CollectedRows] = {}
     projections = PoolProjections(book, (), partial(_collecting, collected, {known.pool for known in asked}))
-    found: list[PoolPreview] = []
+    reached: list[_Reached] = []
     previewed: dict[str, PreviewedPool] = {}
     for number, start_ms in sorted(fresh.start_ms.items()):
         only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, checkpoint)
         pool = next(pool for pool in book.pools.values() if pool.pool == number)
         rows = collected[number]
-        are_ranked = (ranked.get(pool.name, True), _is_ranked_by_rows(pool))
-        closed = (shut.get(number, frozenset()), closed_at(connection, today.get(number, now_ms)))
-        moved = tuple(_moved(connection, number, rows, are_ranked, closed))
-        found.append(PoolPreview(pool.name, start_ms, games, len(rows.players), moved))
-        come_or_go = {move.player for move in moved if move.before is None or move.after is None}
+        last = _last_rows(connection, number, rows)
+        closed = closed_at(connection, today.get(number, now_ms))
+        then = Then(pool, closed)
+        if not is_ranked_by_rows(pool):
+            stands = not everybody and standing.get(number) == Standing.of(connection, pool)
+            players = frozenset(rows.players) if stands else None
+            then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, players), players)
+        keys = _keys(connection, last)
+        reached.append(_Reached(start_ms, games, rows.players, last, keys, then))
+        come_or_go = set(last[0].keys() ^ last[1].keys())
         previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), come_or_go, rows)
     lists = ListPreview(connection, asked, previewed, everybody=everybody)
     after = lists.after(book.pools)
     connection.execute("ROLLBACK TO as_it_stands")
+    found = [
+        _previewed(connection, pools.get(part.then.pool.pool), part, shut.get(part.then.pool.pool, frozenset()))
+        for part in reached
+    ]
     return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
 
 
@@ -191,7 +198,7 @@ def _collecting(
     tables: Sequence[SideTable],
 ) -> PlayerRows:  # fmt: skip
     rows = CollectedRows(connection, pool, tables)
-    if pool.name in kept:
+    if pool.name in kept or not is_ranked_by_rows(pool):
         rows.keep_all()
     collected[pool.pool] = rows
     return rows
@@ -206,24 +213,22 @@ def _give_columns(connection: sqlite3.Connection, wanted: Iterable[str]) -> None
         connection.execute(f"CREATE TEMP VIEW {HISTORY.name} AS SELECT *, {blanks} FROM main.{HISTORY.name}")
 
 
-def _is_ranked_by_rows(pool: Pool) -> bool:
-    """Whether the last rows say by themselves who stands where, whatever else is played."""
-    scheme = pool.eras[0].scheme
-    return len(pool.eras) == 1 and (scheme.at is as_it_stands or scheme.stands_from is from_the_beginning)
+Last = tuple[Mapping[int, LastRow], Mapping[int, LastRow]]  # by player who is rated again, now and then
 
 
-def _moved(
-    connection: sqlite3.Connection, number: int, rows: CollectedRows, are_ranked: tuple[bool, bool], closed: Closed
-) -> Iterator[Moved]:
-    """Who would stand otherwise than now.
+class _Reached(NamedTuple):
+    """What was rated again in a pool, and what is known of it while that is laid over the views."""
 
-    Args:
-        connection: the snapshot.
-        number: of the pool.
-        rows: what was collected.
-        are_ranked: whether ranks are told, before and after.
-        closed: whose accounts are closed, before and after.
-    """
+    start_ms: int
+    games: int
+    players: Sequence[int]
+    last: Last
+    keys: Mapping[int, str]  # by position, of the games in which somebody reached the highest rating
+    then: Then
+
+
+def _last_rows(connection: sqlite3.Connection, number: int, rows: CollectedRows) -> Last:
+    """The last rows of those who were rated again, now and then; who has none is left out."""
     players = rows.players
     found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
     before = {
@@ -235,15 +240,36 @@ def _moved(
         for player in players
         if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
     }
-    ranks = _ranks(connection, number, before, after, closed)
-    positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
-    keys = dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
-    for player in players:
-        was, will = ranks[0].get(player) if are_ranked[0] else None, ranks[1].get(player) if are_ranked[1] else None
-        stood = _figures(before.get(player), was, keys, is_closed=player in closed[0])
-        stands = _figures(after.get(player), will, keys, is_closed=player in closed[1])
+    return before, after
+
+
+def _keys(connection: sqlite3.Connection, last: Last) -> dict[int, str]:
+    positions = {row.hera_game for rows in last for row in rows.values() if row.hera_game is not None}
+    return dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
+
+
+def _previewed(
+    connection: sqlite3.Connection, pool: Pool | None, reached: _Reached, closed: Set[int]
+) -> PoolPreview:
+    """What would become of a pool.
+
+    Args:
+        connection: the snapshot, with nothing of what is asked about.
+        pool: the pool as it is; None for one that does not exist yet.
+        reached: what was rated again.
+        closed: whose accounts are closed now.
+    """
+    then = reached.then
+    ranks = ranks_now_and_then(connection, pool, reached.last, closed, then)
+    moved = []
+    for player in reached.players:
+        stood, stands = (
+            _figures(rows.get(player), places.get(player), reached.keys, is_closed=player in shut)
+            for rows, places, shut in zip(reached.last, ranks, (closed, then.closed), strict=True)
+        )
         if stood != stands:
-            yield Moved(player, stood, stands)
+            moved.append(Moved(player, stood, stands))
+    return PoolPreview(then.pool.name, reached.start_ms, reached.games, len(reached.players), tuple(moved))
 
 
 def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *, is_closed: bool) -> Figures | None:
@@ -251,34 +277,3 @@ def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *,
         return None
     game = None if last.hera_game is None else keys[last.hera_game]
     return Figures(last.rating, last.games, last.listed, is_closed, rank, last.time_losses, last.hera, game)
-
-
-def _ranks(
-    connection: sqlite3.Connection, number: int, before: Mapping[int, LastRow], after: Mapping[int, LastRow],
-    closed: Closed,
-) -> tuple[dict[int, int], dict[int, int]]:  # fmt: skip
-    """The places of players among all who are listed and whose accounts are not closed, now and then."""
-    left, come = _points(before), _points(after)
-    above = places.before(connection, number, sorted({*left, *come}))
-    shut = [_closed_points(connection, number, players) for players in (closed[0], closed[1] - before.keys())]
-    now = {
-        point[1]: above[point] - bisect_left(shut[0], point) + 1
-        for point in left if point[1] not in closed[0]
-    }  # fmt: skip
-    then = {
-        point[1]: above[point] - bisect_left(left, point) - bisect_left(shut[1], point) + place + 1
-        for place, point in enumerate(point for point in come if point[1] not in closed[1])
-    }
-    return now, then
-
-
-def _closed_points(connection: sqlite3.Connection, number: int, closed: Set[int]) -> list[tuple[float, int]]:
-    """The places of closed accounts among all whom the views list."""
-    if not closed:
-        return []
-    return sorted(connection.execute(_OF_CLOSED, (number, orjson.dumps(sorted(closed)).decode())).fetchall())
-
-
-def _points(figures: Mapping[int, LastRow]) -> list[tuple[float, int]]:
-    """The places of those who are listed in the order of a ranking."""
-    return sorted((-last.rating, player) for player, last in figures.items() if last.listed)

@@ -32,6 +32,9 @@ RANKING_SINCE = """
 SELECT player, rating, n, game, ended_ms FROM current WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND rated_ms >= ?4
 ORDER BY rating DESC, player LIMIT ?3
 """
+ORDER_SINCE = """
+SELECT -rating, player FROM current WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 ORDER BY rating DESC, player
+"""
 RANKED = "SELECT count(*) AS n FROM current WHERE pool = ?1 AND listed = 1 AND n >= ?2 AND rating >= ?3"
 # The last row of each player at an instant, where every game is rated when it ends.
 RATINGS_AT = """
@@ -149,7 +152,7 @@ SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rat
   SELECT max(ended_ms) FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = (
     SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1))
 """
-LAST_PLACE = "SELECT max(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL"
+LAST_PLACE = "SELECT rated_ms AS ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1"
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
@@ -166,6 +169,16 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     """Names of the tables of the views."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return [name for (name,) in connection.execute(query)]
+
+
+def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """The rows of a query as they are: for many.
+
+    Raises:
+        CorruptError: the views are damaged.
+    """
+    with sqlite.storage_errors("the views", views_file.REBUILD):
+        return connection.execute(query, arguments).fetchall()
 
 
 def dictionaries(

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from ledger.answers.publications import same
+from ledger.answers.rankings import ranking
 from ledger.book.fresh import Fresh
 from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
@@ -20,6 +21,7 @@ from ledger.ratings.places import Point
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.previews import Figures
 from ledger.ratings.projection import PoolProjections
+from ledger.ratings.rank_previews import is_ranked_by_rows
 
 Standings = dict[tuple[str, int], Figures]  # by pool and player
 
@@ -36,12 +38,15 @@ def standings(ledger: Ledger) -> Standings:
         closed = PlayerStates(ledger.views.connection, ledger.pool(name)).closed_now(ledger.now_ms())
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
+        places = {player: place for place, (_, player) in enumerate(order, 1)}
+        if not is_ranked_by_rows(ledger.pool(name)):
+            places = {row["player"]: row["rank"] for row in ranking(ledger, name, limit=len(current))}
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
             found[name, row["player"]] = Figures(
                 row["rating"], row["n"], bool(row["listed"]), row["player"] in closed,
-                order.index((-row["rating"], row["player"])) + 1 if row in shown else None,
+                places.get(row["player"]),
                 last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
             )  # fmt: skip
     return found
@@ -61,8 +66,8 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
     for who in before.keys() | after.keys() | said.keys():
         stood, stands = before.get(who), after.get(who)
         if who in said:
-            assert _alike(said[who].before, stood), who
-            assert _alike(said[who].after, stands), who
+            assert said[who].before == stood, who
+            assert said[who].after == stands, who
         else:
             assert _unranked(stood) == _unranked(stands), who
 
@@ -92,12 +97,6 @@ def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], aft
             if move.largest is not None:
                 assert (move.before, move.after) == (now[move.largest].rating, then[move.largest].rating)
                 assert abs(then[move.largest].rating - now[move.largest].rating) == max(sizes)
-
-
-def _alike(said: Figures | None, found: Figures | None) -> bool:
-    if said is None or found is None or said.rank is not None:
-        return said == found
-    return said == found._replace(rank=None)  # where the last rows do not say who stands where, none is told
 
 
 def _unranked(figures: Figures | None) -> Figures | None:

@@ -13,7 +13,7 @@ from ledger.book.hypothetical_book import OF_GAMES, HypotheticalBook, lay_over
 from ledger.book.stored_pools import stored_pools
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import collected_rows, list_previews, places, previews, queries, views_file
+from ledger.ratings import collected_rows, list_previews, places, previews, queries, rank_previews, views_file
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ask
 from tests.kit.games import source_games
@@ -47,7 +47,7 @@ PLANS = {
     ),
     "game of a row": (collected_rows._GAME_OF_ROW, [BY_NUMBER.format("history")]),
     "closed accounts": (
-        previews._OF_CLOSED,
+        rank_previews._OF_CLOSED,
         [BY_PLAYER.format("main.current"), "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:"],
     ),
     "keys": (
@@ -83,7 +83,7 @@ def _laid_over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ledge
         ledger.catch_up()
         with closing(views_file.open_views(ledger.views.path, read_only=True)) as connection:
             lay_over(connection, OF_GAMES)
-            list_previews._lay_rows(connection, stored_pools(connection)[0], {1: 0, 2: 0})
+            list_previews.lay_rows(connection, stored_pools(connection)[0], {1: 0, 2: 0})
             yield ledger, connection
 
 
