@@ -21,6 +21,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
+from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings import places, views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
@@ -91,10 +92,10 @@ class PoolPreview(NamedTuple):
 
     Attributes:
         pool: its name.
-        start_ms: the first place in rating order of a game that is rated again, milliseconds.
+        start_ms: the first place in rating order of a game that is rated again, milliseconds; OPEN where none is.
         games: games rated again.
         players: players whose games are rated again.
-        moved: those of them who would stand otherwise, by number.
+        moved: those of them who would stand otherwise, and whose accounts would be closed or opened, by number.
     """
 
     pool: str
@@ -160,6 +161,10 @@ def preview(
     fresh = Fresh()
     book.take(entries, fresh)
     _give_columns(connection, [name for scheme in fresh.adopted for name in scheme.state])
+    closed = {
+        pool.pool: (shut.get(pool.pool, frozenset()), closed_at(connection, today.get(pool.pool, now_ms)))
+        for pool in book.pools.values()
+    }
     collected: dict[int, CollectedRows] = {}
     projections = PoolProjections(book, (), partial(_collecting, collected, {known.pool for known in asked}))
     found: list[PoolPreview] = []
@@ -170,15 +175,26 @@ def preview(
         pool = next(pool for pool in book.pools.values() if pool.pool == number)
         rows = collected[number]
         are_ranked = (ranked.get(pool.name, True), _is_ranked_by_rows(pool))
-        closed = (shut.get(number, frozenset()), closed_at(connection, today.get(number, now_ms)))
-        moved = tuple(_moved(connection, number, rows, are_ranked, closed))
+        moved = tuple(_moved(connection, number, rows, are_ranked, closed[number]))
         found.append(PoolPreview(pool.name, start_ms, games, len(rows.players), moved))
         come_or_go = {move.player for move in moved if move.before is None or move.after is None}
         previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), come_or_go, rows)
+    found += _of_accounts_alone(connection, [pool for pool in pools if pool.pool not in collected], ranked, closed)
     lists = ListPreview(connection, asked, previewed, everybody=everybody)
     after = lists.after(book.pools)
     connection.execute("ROLLBACK TO as_it_stands")
     return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
+
+
+def _of_accounts_alone(
+    connection: sqlite3.Connection, pools: Iterable[Pool], ranked: Mapping[str, bool], closed: Mapping[int, Closed]
+) -> Iterator[PoolPreview]:
+    """Pools in which no game is rated again, and accounts are closed or opened."""
+    for pool in pools:
+        are_ranked = (ranked[pool.name], ranked[pool.name])
+        moved = tuple(_moved(connection, pool.pool, None, are_ranked, closed[pool.pool]))
+        if moved:
+            yield PoolPreview(pool.name, OPEN, 0, 0, moved)
 
 
 def _may_move_everybody(connection: sqlite3.Connection) -> bool:
@@ -213,18 +229,19 @@ def _is_ranked_by_rows(pool: Pool) -> bool:
 
 
 def _moved(
-    connection: sqlite3.Connection, number: int, rows: CollectedRows, are_ranked: tuple[bool, bool], closed: Closed
-) -> Iterator[Moved]:
+    connection: sqlite3.Connection, number: int, rows: CollectedRows | None, are_ranked: tuple[bool, bool],
+    closed: Closed,
+) -> Iterator[Moved]:  # fmt: skip
     """Who would stand otherwise than now.
 
     Args:
         connection: the snapshot.
         number: of the pool.
-        rows: what was collected.
+        rows: what was collected; None where nothing was rated again.
         are_ranked: whether ranks are told, before and after.
         closed: whose accounts are closed, before and after.
     """
-    players = rows.players
+    players = sorted({*(rows.players if rows is not None else ()), *(closed[0] ^ closed[1])})
     found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
     before = {
         player: LastRow(rating, n, bool(listed), time_losses, hera, game)
@@ -233,7 +250,7 @@ def _moved(
     after = {
         player: last
         for player in players
-        if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
+        if (last := _last(rows, before, player)) is not None
     }
     ranks = _ranks(connection, number, before, after, closed)
     positions = {last.hera_game for last in (*before.values(), *after.values()) if last.hera_game is not None}
@@ -244,6 +261,13 @@ def _moved(
         stands = _figures(after.get(player), will, keys, is_closed=player in closed[1])
         if stood != stands:
             yield Moved(player, stood, stands)
+
+
+def _last(rows: CollectedRows | None, before: Mapping[int, LastRow], player: int) -> LastRow | None:
+    """The last row of a player then: the one of now for who was not rated again."""
+    if rows is None or rows.stands_as_before(player):
+        return before.get(player)
+    return rows.last(player)
 
 
 def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *, is_closed: bool) -> Figures | None:
