@@ -57,7 +57,7 @@ def test_help_that_is_lost_is_told_in_one_line(where: str, unbuffered: str) -> N
 
 def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sample_club: Path) -> None:
     with sqlite.sqlite3.connect(sample_club.with_name("club.views.db")) as connection:
-        # within ten points, so that the distribution of ratings counts the player where it did
+        # within the band of ratings in which the distribution counts the player: nothing else is false
         connection.execute("UPDATE current SET rating = rating + 0.001 WHERE player = 13")
     done = shell(f"ledger audit {sample_club} >/dev/full", {"PYTHONUNBUFFERED": "1"})
     assert done.code == FALSE
