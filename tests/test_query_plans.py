@@ -246,7 +246,7 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
         connection = ledger.views.connection
         restored = [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")]
         asked = "SCAN asked VIRTUAL TABLE INDEX 1:"
-        ended = [asked, "CORRELATED SCALAR SUBQUERY 1", BY_PLAYER.format("h")]
+        ended = [asked, BY_PLAYER.format("c"), "CORRELATED SCALAR SUBQUERY 1", BY_PLAYER.format("h")]
         assert plan(connection, player_rows._ENDED_BEFORE) == ended
         assert plan(connection, player_rows._BEFORE) == [*ended, BY_POSITION.format("games")]
         assert plan(connection, player_rows._LAST_PLACES) == [asked, BY_PLAYER.format("c")]

@@ -314,14 +314,27 @@ def _shown(value: Any) -> Any:
     return value if value is None else _for_people(str(value))
 
 
+def shown_difference(before: float | None, after: float | None, places: int = 0) -> str | None:
+    """From the one rating to the other, as both are shown with so many decimal places, so that a reader can add."""
+    if before is None or after is None:
+        return None
+    return f"{float(f'{after:.{places}f}') - float(f'{before:.{places}f}'):+.{places}f}"
+
+
 def _table(rows: Sequence[Row]) -> str:
     """A table for people: ratings to the nearest point, numbers to the right, text as ``visible`` has it."""
     if not rows:
         return "(none)"
     cells = [[_shown(f"{v:.0f}" if isinstance(v, float) else v) for v in row.values()] for row in rows]
-    align = ["right" if isinstance(v, int | float) else "left" for v in rows[0].values()]
+    columns = zip(*(row.values() for row in rows), strict=True)
+    align = ["right" if _is_of_numbers(column) else "left" for column in columns]
     heads = list(map(_shown, rows[0]))
     return tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True, missingval="-")
+
+
+def _is_of_numbers(column: Iterable[Any]) -> bool:
+    """Whether the first that is known is a number."""
+    return isinstance(next((value for value in column if value is not None), None), int | float)
 
 
 def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:

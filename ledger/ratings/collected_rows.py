@@ -53,15 +53,24 @@ class CollectedRows(PlayerRows):
         self._as_before: set[int] = set()  # who was rated again and stands as the views say
         self._steps: list[Callable[[], None]] | None = None  # what an approval would do to the tables
 
+    def counted(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
+        """By player, how many rated games there are, and how many would have their place before *ms*."""
+        if self._pool.by_game:
+            return super().counted(players, ms)
+        return {
+            player: (n, n if place < ms else self._before(player, ms))
+            for player, (n, place) in self.last_places(players).items()
+        }
+
     def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
         """By player, how many rated games have their place in rating order before *ms*, as the game would stand."""
-        if self._pool.by_game:
-            return super().rated_before(players, ms)
-        found = {}
-        for player in players:
-            row = self._connection.execute(_RATED_BEFORE, (self._number, player, ms)).fetchone()
-            found[player] = 0 if row is None else int(row[0])
-        return found
+        return super().rated_before(players, ms) if self._pool.by_game else {
+            player: self._before(player, ms) for player in players
+        }
+
+    def _before(self, player: int, ms: int) -> int:
+        row = self._connection.execute(_RATED_BEFORE, (self._number, player, ms)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:  # noqa: ARG002
         """Keep the last row of each player, and that of the highest rating."""

@@ -42,8 +42,9 @@ _LAST_PLACES = (
     "CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value"
 )
 _COUNTS = (
-    "SELECT asked.value, (SELECT n FROM {rows} WHERE h.pool = ?1 AND h.player = asked.value AND {place} < ?3 "
-    "ORDER BY n DESC LIMIT 1) FROM json_each(?2) AS asked"
+    "SELECT c.player, c.n, CASE WHEN c.rated_ms < ?3 THEN c.n ELSE coalesce((SELECT n FROM {rows} "
+    "WHERE h.pool = ?1 AND h.player = c.player AND {place} < ?3 ORDER BY n DESC LIMIT 1), 0) END "
+    "FROM json_each(?2) AS asked CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value"
 )
 _BEFORE = _COUNTS.format(rows=f"{HISTORY.name} AS h JOIN games ON games.position = h.game", place="games.rated_ms")
 # Where games are rated by themselves that is where they ended, which the rows say: what moves does so after that place.
@@ -104,6 +105,10 @@ class PlayerRows:
         self._state = _select(HISTORY.name, ["game", *pool.state_fields])
         self._kept = [(table, _select_kept(table)) for table in tables]
         self._many = [self._select_many(table) for table in tables]  # of one by tournament never asked
+        self.tables_brought = [
+            number for number, table in enumerate(tables) if not table.by_tournament and not table.is_of_facts
+        ]
+        self._brought = self._select_brought()
         self._in_tournament = {table.name: _select_in_tournament(table) for table in tables if table.by_tournament}
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
@@ -118,11 +123,19 @@ class PlayerRows:
         rows = self._connection.execute(_LAST_PLACES, (self._number, _json(players)))
         return {player: (n, rated_ms) for player, n, rated_ms in rows}
 
-    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """By player, how many rated games have their place in rating order before *ms*."""
+    def counted(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
+        """By player, how many rated games there are, and how many of them have their place in rating order before *ms*.
+
+        Who has no rated game is left out.
+        """
         query = _ENDED_BEFORE if self._pool.by_game else _BEFORE
         rows = self._connection.execute(query, (self._number, _json(players), ms))
-        return {player: n or 0 for player, n in rows}
+        return {player: (n, before) for player, n, before in rows}
+
+    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
+        """By player, how many rated games have their place in rating order before *ms*."""
+        counted = self.counted(players, ms)
+        return {player: counted[player][1] if player in counted else 0 for player in players}
 
     def is_last(self, position: int, rated_ms: int) -> bool:
         """True when the rated game at this position and place has no other beside or after it in rating order."""
@@ -184,6 +197,25 @@ class PlayerRows:
             raise _without_row(table.name, missing, counts[missing])
         return found
 
+    def brought(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+        """By player, what follows ratings and stands after the given game: the game, the scheme's state, the folds'.
+
+        Of each of ``tables_brought`` the running state; NULLs of a table that has no row up to that game.
+
+        Args:
+            counts: by player, which of the player's rated games.
+
+        Raises:
+            ProjectionError: a row is missing.
+        """
+        rows = self._connection.execute(self._brought, (self._number, _json(_keys(counts))))
+        found = {row[0]: row[1:] for row in rows}
+        if len(found) < len(counts):
+            missing = {player: counts[player] for player in counts if player not in found}
+            for number in self.tables_brought:
+                self.at_games(number, missing)
+        return found
+
     def shown_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
         """By player, the game of the given number and the rating after it, as the history has them."""
         rows = self._connection.execute(_SHOWN, (self._number, _json(_keys(counts))))
@@ -204,18 +236,22 @@ class PlayerRows:
 
     def _select_many(self, table: SideTable) -> str:
         """The question for the rows of many players: of the history with the game and the scheme's state first."""
+        names = ["h.player", *self._kept_names(table, "h")]
+        return f"SELECT {', '.join(names)} FROM json_each(?2) AS asked CROSS JOIN {_asked_row(table, 'h')}"
+
+    def _select_brought(self) -> str:
+        """The question for the rows of many players in all of ``tables_brought``: one way through those asked about."""
+        names, joins = ["r0.player"], ["json_each(?2) AS asked"]
+        for place, number in enumerate(self.tables_brought):
+            table, name = self.tables[number], f"r{place}"
+            names += self._kept_names(table, name)
+            joins.append(f"{'LEFT' if table.is_sparse else 'CROSS'} JOIN {_asked_row(table, name)}")
+        return f"SELECT {', '.join(names)} FROM {' '.join(joins)}"
+
+    def _kept_names(self, table: SideTable, of: str) -> list[str]:
+        """What a row keeps for the next game, as columns of the table under a name; of the history more."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
-        names = [f'h."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
-        place = f"(asked.value & {(1 << N_BITS) - 1})"
-        if table.is_sparse:
-            place = (
-                f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = asked.value >> {N_BITS} '
-                f"AND r.n <= {place} ORDER BY r.n DESC LIMIT 1)"
-            )
-        return (
-            f"SELECT {', '.join(['h.player', *names])} FROM json_each(?2) AS asked CROSS JOIN \"{table.name}\" AS h "
-            f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = {place}"
-        )
+        return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
 
     def _era(self, game: int) -> int:
         """Place of the era that rated the game at a position."""
@@ -303,6 +339,17 @@ def _json(values: Sequence[Any]) -> str:
 
 def _quoted(columns: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in columns) or "NULL"  # a fold may keep nothing
+
+
+def _asked_row(table: SideTable, of: str) -> str:
+    """The row of a table, under a name, after the game that ``json_each`` asks about as ``_keys`` gives it."""
+    player, n = f"asked.value >> {N_BITS}", f"(asked.value & {(1 << N_BITS) - 1})"
+    if table.is_sparse:
+        n = (
+            f'(SELECT n FROM "{table.name}" AS r WHERE r.pool = ?1 AND r.player = {player} '
+            f"AND r.n <= {n} ORDER BY r.n DESC LIMIT 1)"
+        )
+    return f'"{table.name}" AS {of} ON {of}.pool = ?1 AND {of}.player = {player} AND {of}.n = {n}'
 
 
 def _select(table: str, columns: Sequence[str]) -> str:

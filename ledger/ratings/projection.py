@@ -63,6 +63,7 @@ class PoolProjection:
         self._rows = make_rows(connection, pool, tables)
         self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
+        self._width = max(len(era.scheme.state) for era in pool.eras)
 
     def take(self, game: Played) -> bool:
         """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
@@ -83,8 +84,7 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
-        width = max(len(era.scheme.state) for era in self.pool.eras)
-        walk = Walk.begun(start_ms, checkpoint, concerned, WalkStates(FEW, width, self._rows.tables))
+        walk = Walk.begun(start_ms, checkpoint, concerned, WalkStates(FEW, self._width, self._rows.tables))
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
@@ -124,7 +124,7 @@ class PoolProjection:
         walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands))
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
-                walk.states.keep(number, places, cols.known(reached, [kept.start for kept in table.fold.state]))
+                walk.states.keep(number, places, cols.known(reached, _starts(table.fold)))
             self._rows.stand_again(standing)
             walk.leave(standing)
         return len(affected)
@@ -141,9 +141,10 @@ class PoolProjection:
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
         loop = touch if cols is FEW else compiled(touch)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
-        hit, passed = cols.lists([touched, skipped])
-        walk.touched.update(player for player, flag in zip(numbers, hit, strict=True) if flag)
-        walk.note_passed(numbers, passed)
+        passed = cols.where(skipped)
+        hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])
+        walk.touched.update(numbers[place] for place in hit)
+        walk.note_passed([numbers[place] for place in over], counts)
         return cols.where(affected)
 
     def _meet(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Column:
@@ -165,43 +166,50 @@ class PoolProjection:
 
     def _counts(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
         """By player who is met, how many rated games stand before the first re-rated one."""
-        last = self._rows.last_places(players)
-        counts = {player: last[player][0] if player in last else 0 for player in players}
-        walk.stored.update(counts)
-        later = [player for player, (_, place) in last.items() if place >= walk.start_ms]
-        if later:
-            counts.update(self._bases(later, walk))
+        again = {player: walk.stood[player] for player in players if player in walk.stood}
+        first = [player for player in players if player not in again]
+        stored = self._rows.counted(first, walk.start_ms)
+        walk.stored.update((player, stored[player][0] if player in stored else 0) for player in first)
+        counts = dict.fromkeys(players, 0)
+        counts.update((player, before) for player, (_, before) in stored.items())
+        counts.update(again)
+        for player in (*again, *(player for player, (n, before) in stored.items() if before < n)):
+            counts[player] += walk.skipped.get(player, 0)
         return counts
 
     def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         newcomers = self._newcomers(cols, [player for player, n in counts.items() if not n], games)
-        rows = self._rows.at_games(0, {player: n for player, n in counts.items() if n})
-        eras = dict(zip(rows, self._rows.eras_of([row[0] for row in rows.values()]), strict=True))
-        width = max(len(era.scheme.state) for era in self.pool.eras)
-        blank, fields = (nan,) * width, self._rows.state_fields
-        takes = [[1 + fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
-        scheme: list[float] = []
-        of_history = {player: row[1 + len(fields) :] for player, row in rows.items()}
-        for player in counts:
-            state = [rows[player][field] for field in takes[eras[player]]] if player in rows else ()
-            scheme += (*state, *blank[len(state) :])
-        kept = [
-            ()
-            if table.by_tournament or table.is_of_facts
-            else self._kept(cols, number, counts, newcomers, of_history if number == 0 else None)
-            for number, table in enumerate(self._rows.tables)
-        ]
+        found = self._rows.brought({player: n for player, n in counts.items() if n})
+        players = [*found, *newcomers]
+        eras = self._rows.eras_of([row[0] for row in found.values()])
+        flat = cols.floats([value for row in found.values() for value in row])
+        last = 1 + len(self._rows.state_fields)
+        width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_brought)
+        scheme = self._scheme_states(cols, cols.rows(flat, None, width, slice(1, last)), eras)
+        kept = [cols.floats(())] * len(self._rows.tables)
+        for number in self._rows.tables_brought:
+            fold = self._rows.tables[number].fold
+            first, last = last, last + len(fold.state)
+            states = cols.known(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
+            anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
+            kept[number] = cols.joined(states, cols.known(anew, _starts(fold)))
         return Met(
-            list(counts), list(counts.values()), [eras.get(player, NOBODY) for player in counts], cols.floats(scheme),
-            kept, newcomers,
+            players, [counts[player] for player in players], [*eras, *([NOBODY] * len(newcomers))],
+            cols.joined(scheme, cols.unknown(len(newcomers) * self._width)), kept, newcomers,
         )  # fmt: skip
 
-    def _bases(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
-        """By player, how many rated games stand as they are: those before the start, and those passed over since."""
-        unknown = [player for player in players if player not in walk.stood]
-        before = {**walk.stood, **self._rows.rated_before(unknown, walk.start_ms)}
-        return {player: before[player] + walk.skipped.get(player, 0) for player in players}
+    def _scheme_states(self, cols: Columns, flat: Column, eras: Sequence[int]) -> Column:
+        """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
+        fields = self._rows.state_fields
+        takes = [[fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
+        if takes == [list(range(len(fields)))]:
+            return flat
+        states: list[float] = []
+        for row, era in enumerate(eras):
+            said = flat[row * len(fields) : (row + 1) * len(fields)]
+            states += (*(said[field] for field in takes[era]), *((nan,) * (self._width - len(takes[era]))))
+        return cols.floats(states)
 
     def _newcomers(self, cols: Columns, players: Sequence[int], games: Games) -> dict[int, Newcomer]:
         """What is known of players before their first games, which are among these."""
@@ -213,9 +221,8 @@ class PoolProjection:
         return {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in players}
 
     def _kept(
-        self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer],
-        found: Mapping[int, Sequence[Any]] | None = None,
-    ) -> Column:  # fmt: skip
+        self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]
+    ) -> Column:
         """The running state of a table's fold after so many games of each player, flat.
 
         Args:
@@ -223,19 +230,16 @@ class PoolProjection:
             number: place of the table.
             counts: by player, how many games.
             newcomers: who has none.
-            found: by player, the running state that the rows keep; read where it is not given.
         """
-        table = self._rows.tables[number]
-        if found is None:
-            found = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
-        start = begun(table.fold, None)
+        fold = self._rows.tables[number].fold
+        found = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
         flat: list[float | None] = []
         for player in counts:
             if player in found:
                 flat += found[player]
             else:
-                flat += start if player not in newcomers else begun(table.fold, newcomers[player].seed)
-        return cols.known(flat, [kept.start for kept in table.fold.state])
+                flat += begun(fold, newcomers[player].seed if player in newcomers else None)
+        return cols.known(flat, _starts(fold))
 
     def _rate(
         self, cols: Columns, games: Games, dense: tuple[Column, Column, Column], places: Column, walk: Walk, *,
@@ -281,7 +285,7 @@ class PoolProjection:
         """The scheme's states with which players at places go into an era, flat."""
         rated_by = self.pool.eras[era]
         width = len(rated_by.scheme.state)
-        brought = cols.rows(states.scheme, at, states.width, width)
+        brought = cols.rows(states.scheme, at, states.width, slice(width))
         eras = cols.take(states.era, at)
         others = cols.where(cols.minus(1, cols.equal(eras, era)))
         if len(others):
@@ -304,9 +308,14 @@ class PoolProjection:
 
     def _drop_rows(self, players: list[int], walk: Walk) -> None:
         """Players who have no rated game left from the start on: their later rows go, their earlier ones stand."""
-        bases = list(self._bases(players, walk).items())
+        before = self._rows.rated_before(players, walk.start_ms)
+        bases = [(player, n + walk.skipped.get(player, 0)) for player, n in before.items()]
         self._rows.drop_after(bases)
         self._rows.restore_current(bases)
+
+
+def _starts(fold: Projector) -> list[float]:
+    return [kept.start for kept in fold.state]
 
 
 def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[tuple[Any, ...]], bool]]:

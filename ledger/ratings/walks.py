@@ -87,8 +87,7 @@ class Walk:
     def note_passed(self, players: Sequence[int], counts: Sequence[int]) -> None:
         """Note how many games of each player were passed over."""
         for player, count in zip(players, counts, strict=True):
-            if count:
-                self.skipped[player] = self.skipped.get(player, 0) + count
+            self.skipped[player] = self.skipped.get(player, 0) + count
 
     def note_rated(self, rows: Sequence[CurrentRow]) -> None:
         """Note the last row of each player who was re-rated."""

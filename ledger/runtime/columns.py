@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from ledger.runtime.lazy import np
 
 Column = Any  # a list, or a one-dimensional NumPy array
+ALL = slice(None)
 
 
 class Columns(Protocol):
@@ -98,8 +99,8 @@ class Columns(Protocol):
     def longest(self, starts: Column) -> int:
         """The largest distance between neighbours of an ascending column."""
 
-    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
-        """The rows at these places of *flat*, which has *width* numbers a row: flat, the *first* numbers of each."""
+    def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
+        """The rows at these places, or all, of *flat*, which has *width* numbers a row: flat, some *fields* of each."""
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
         """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
@@ -224,10 +225,10 @@ class Few:
         """The largest distance between neighbours."""
         return max((b - a for a, b in pairwise(starts)), default=0)
 
-    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
+    def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
         """The rows at these places, flat."""
-        length = width if first is None else first
-        return [value for place in places for value in flat[place * width : place * width + length]]
+        chosen = range(len(flat) // (width or 1)) if places is None else places
+        return [value for place in chosen for value in flat[place * width : (place + 1) * width][fields]]
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
         """Put rows at these places."""
@@ -362,9 +363,9 @@ class Many:
         """The largest distance between neighbours."""
         return int(np.diff(starts).max()) if len(starts) > 1 else 0
 
-    def rows(self, flat: Column, places: Column, width: int, first: int | None = None) -> Column:
+    def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
         """The rows at these places, flat."""
-        return flat.reshape(-1, width or 1)[places, :first].reshape(-1)
+        return flat.reshape(-1, width or 1)[ALL if places is None else places, fields].reshape(-1)
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
         """Put rows at these places."""

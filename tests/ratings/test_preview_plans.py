@@ -15,6 +15,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import collected_rows, list_previews, places, previews, queries, views_file
 from tests.kit.clubs import NOW
+from tests.kit.corrections import ask
 from tests.kit.games import source_games
 
 GAMES = 400
@@ -113,6 +114,40 @@ def test_the_games_of_a_preview_are_read_in_order_each_part_by_its_index(laid_ov
 def test_a_list_of_everybody_reads_no_game_but_those_of_its_rows(laid_over: tuple[Ledger, Any]) -> None:
     steps = plan(laid_over[1], queries.ROWS_AT)
     assert not [step for step in steps if step.startswith("SCAN")]
+
+
+def test_no_statement_of_a_preview_reads_a_whole_table(
+    laid_over: tuple[Ledger, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every statement that previews of several verbs send is looked at, whoever sends it."""
+    ledger, _ = laid_over
+    asked: list[str] = []
+    opened = views_file.open_views
+
+    def traced(*arguments: Any, **named: Any) -> Any:
+        connection = opened(*arguments, **named)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr(views_file, "open_views", traced)
+    game = next(ledger.rows("games", "reason IS NULL ORDER BY rated_ms DESC LIMIT 1 OFFSET 50"))
+    changes = [
+        ask(ledger, "result", game=game["key"], to="1/2-1/2" if game["half_points"] != 1 else "1-0"),
+        ask(ledger, "void", game=game["key"]),
+        ask(ledger, "annul", player=str(game["white"]), which="all"),
+    ]
+    for change in changes:
+        assert ledger.preview([change]).moves
+    monkeypatch.undo()
+    with closing(views_file.open_views(ledger.views.path, read_only=True)) as connection:
+        lay_over(connection, OF_GAMES)
+        selects = {" ".join(text.split()) for text in asked if text.lstrip().upper().startswith(("SELECT", "WITH"))}
+        assert len(selects) > 30
+        selects.remove(" ".join(queries.LATEST_END.replace("?1", "1").split()))  # looked at by itself below
+        whole = re.compile(r"SCAN main\.(games|history|current)\b|SEARCH main\.(games|history|current) .*\(pool=\?\)")
+        for statement in sorted(selects):
+            steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+            assert not [step for step in steps if whole.match(step)], statement
 
 
 def test_the_latest_end_is_found_without_reading_every_game(laid_over: tuple[Ledger, Any]) -> None:

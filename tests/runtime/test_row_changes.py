@@ -53,15 +53,16 @@ def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, fl
     for cols in (FEW, MANY):
         held, at = cols.floats(flat), cols.small(places)
         taken = cols.rows(held, at, 2)
-        firsts = cols.rows(held, at, 2, 1)
+        firsts, seconds = cols.rows(held, at, 2, slice(1)), cols.rows(held, None, 2, slice(1, 2))
         known = cols.known(held, [7.0, 8.0])
         cols.put_rows(held, at, 2, cols.floats([3.0] * len(places)), 1)
         alike = cols.alike(cols.floats(flat), held, 2)
-        columns_found = cols.lists([taken, firsts, known, held, alike])
+        columns_found = cols.lists([taken, firsts, seconds, known, held, alike])
         found.append([[None if isnan(x) else x for x in column] for column in columns_found])
     assert found[0] == found[1]
-    taken, firsts, known, held, alike = found[0]
+    taken, firsts, seconds, known, held, alike = found[0]
     assert taken[::2] == firsts
+    assert seconds == [None if isnan(second) else second for _, second in rows]
     assert known == [start if isnan(x) else x for x, start in zip(flat, [7.0, 8.0] * len(rows), strict=True)]
     assert alike == [int(place not in places or rows[place][0] == 3.0) for place in range(len(rows))]
 

@@ -233,3 +233,26 @@ def test_where_tokens_are_set_up_an_approver_publishes(
     monkeypatch.setenv(VARIABLE, token)
     assert run("publish", sample_club, "--at", "2006-06-30").code == 0
     assert rows_of(run, "lists", sample_club)[0]["by"] == "adam"
+
+
+def adds_up(table: str, first: str, second: str, difference: str) -> list[int]:
+    """The differences of a table, each held against the numbers beside it."""
+    head, rule, *rows = table.splitlines()
+    ends = [len(head[: head.index(name)] + name) for name in (first, second, difference)]  # to the right of a column
+    starts = [rule[:end].rfind("  ") + 1 for end in ends]
+    found = []
+    for row in rows:
+        before, after, between = (row[start:].split()[0] for start in starts)
+        if "-" not in (before, after):
+            assert int(after) - int(before) == int(between), row
+            found.append(int(between))
+    return found
+
+
+def test_the_differences_of_a_table_are_those_of_the_numbers_that_it_shows(published_club: Path, run: Run) -> None:
+    ranking = run("ratings", published_club, "--since-list", JUNE, "-t", "--limit", "0").out
+    differences = run("diff", published_club, JUNE, AUGUST, "-t").out
+    assert len(adds_up(ranking, "before", "rating", "change")) == 16
+    assert len(adds_up(differences, "before", "after", "difference")) > 10
+    whole = rows_of(run, "ratings", published_club, "--since-list", JUNE)
+    assert [row["change"] for row in whole] == [row["rating"] - row["before"] for row in whole]

@@ -126,7 +126,8 @@ def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:
     shown: dict[str, Any] = {"pool": row["pool"]} if pools > 1 else {}
     shown["name"] = row["name"]
     shown |= {when: _word(row[f"rating_{when}"]) for when in ("before", "after")}
-    shown["difference"] = "" if row["difference"] is None else f"{row['difference']:+.1f}"
+    has_both = row["difference"] is not None  # who is not listed has no rating to show
+    shown["difference"] = output.shown_difference(row["rating_before"], row["rating_after"], 1) if has_both else ""
     shown["rank"] = _change(row, "rank")
     other = [f"{words} {_change(row, name)}" for name, words in _SHOWN.items() if _changes(row, name)]
     if _changes(row, "listed") and row["listed_before"] is not None and row["listed_after"] is not None:

@@ -171,13 +171,14 @@ def diff(
 
 
 def _for_people(row: output.Row) -> output.Row:
+    difference = output.shown_difference(row["rating_before"], row["rating_after"])
     return {
         "change": row["change"],
         "name": row["name"],
         "rank": f"{_shown(row['rank_before'])} -> {_shown(row['rank_after'])}",
         "before": row["rating_before"],
         "after": row["rating_after"],
-        "difference": row["difference"],
+        "difference": None if difference is None else int(difference),
         "why": "; ".join(map(_step, row["why"])),
     }
 

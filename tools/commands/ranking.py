@@ -88,6 +88,6 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
             shown_row["percentile"] = floor(row["percentile"])
             shown_row["provisional"] = "provisional" if row["provisional"] else None
         if row.get("change") is not None:
-            shown_row["change"] = f"{row['change']:+.0f}"
+            shown_row["change"] = output.shown_difference(row["before"], row["rating"])
         found.append(shown_row)
     return found
