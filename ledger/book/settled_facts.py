@@ -33,6 +33,7 @@ from ledger.facts.public_events import PolicySet
 if TYPE_CHECKING:
     import sqlite3
 
+_DECLARED = "SELECT declared_rating FROM changes WHERE position = ?"
 _OF_PLAYER = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
 _SET_KNOWN = "UPDATE players SET joined_at = ?, standing = ?, declared_rating = ? WHERE player = ?"
 _ALWAYS = -(2**62)  # milliseconds
@@ -162,15 +163,19 @@ class SettledFacts:
 
     def _changed(self, position: int, recorded: PlayerChanged, now: Event | None, fresh: Fresh) -> None:
         player = recorded.player
+        declared = set(self._connection.execute(_DECLARED, (position,)).fetchall())
         begins = self._taken_out("changes", position, "effective_ms")
         if isinstance(now, PlayerChanged):
+            declared.add((now.declared_rating,))
             begins.append(instant_ms(now.effective_at))
             row = (player, begins[-1], now.effective_at, now.standing.value, now.declared_rating, position)
             self._connection.execute(tables.INSERT_CHANGE, row)
         self._roster.read_again(player)
         if begins:
-            self._judging.again(_OF_PLAYER, (player, min(begins)), fresh, player=player)
-            pasts.begin_anew(self._connection, player, None, fresh.note)  # a declared rating acts at the first game
+            declares = declared != {(None,)}  # a standing alone moves no game but those that it lets count or not
+            self._judging.again(_OF_PLAYER, (player, min(begins)), fresh, player=player if declares else None)
+            if declares:  # such a rating acts at the first game
+                pasts.begin_anew(self._connection, player, None, fresh.note)
 
     def _seed(self, position: int, recorded: RatingSeeded, now: Event | None, fresh: Fresh) -> None:
         pool = self._pools[recorded.pool]

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import attrs
 import orjson
 
 from ledger.book.fresh import Fresh
@@ -20,6 +21,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
+from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings import views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
@@ -27,6 +29,7 @@ from ledger.ratings.history import HISTORY
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.rank_previews import (
     Standing,
@@ -149,10 +152,7 @@ def preview(
     """
     everybody = _may_move_everybody(connection)
     checkpoint = views_file.position(connection)
-    pools = {pool.pool: pool for pool in stored_pools(connection)}
-    standing = {number: Standing.of(connection, pool) for number, pool in pools.items()}
-    today = {number: max(now_ms, stood.latest_ms or now_ms) for number, stood in standing.items()}
-    shut = {number: closed_at(connection, today[number]) for number in pools}
+    now = _Now.of(connection, now_ms)
     connection.execute("SAVEPOINT as_it_stands")
     book = HypotheticalBook(connection, journal)
     fresh = Fresh()
@@ -167,24 +167,20 @@ def preview(
         games = projections.update(only, checkpoint)
         pool = next(pool for pool in book.pools.values() if pool.pool == number)
         rows = collected[number]
-        last = _last_rows(connection, number, rows)
-        closed = closed_at(connection, today.get(number, now_ms))
+        closed = now.closed_then(connection, number)
         then = Then(pool, closed)
         if not is_ranked_by_rows(pool):
-            stands = not everybody and standing.get(number) == Standing.of(connection, pool)
-            players = frozenset(rows.players) if stands else None
-            then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, players), players)
-        keys = _keys(connection, last)
-        reached.append(_Reached(start_ms, games, rows.players, last, keys, then))
-        come_or_go = set(last[0].keys() ^ last[1].keys())
-        previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), come_or_go, rows)
+            stands = not everybody and now.standing.get(number) == Standing.of(connection, pool)
+            only_of = frozenset(rows.players) if stands else None
+            then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, only_of), only_of)
+        last = _last_rows(connection, number, rows, sorted({*rows.players, *(closed ^ now.closed_in(number))}))
+        reached.append(_Reached(start_ms, games, len(rows.players), last, _keys(connection, last), then))
+        previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), set(last[0].keys() ^ last[1].keys()), rows)
+    reached += _of_accounts_alone(connection, now, collected.keys())
     lists = ListPreview(connection, asked, previewed, everybody=everybody)
     after = lists.after(book.pools)
     connection.execute("ROLLBACK TO as_it_stands")
-    found = [
-        _previewed(connection, pools.get(part.then.pool.pool), part, shut.get(part.then.pool.pool, frozenset()))
-        for part in reached
-    ]
+    found = [_previewed(connection, now, part) for part in sorted(reached, key=lambda part: part.then.pool.pool)]
     return Preview(found, lists.moves({pool.name: pool for pool in stored_pools(connection)}, after))
 
 
@@ -213,7 +209,44 @@ def _give_columns(connection: sqlite3.Connection, wanted: Iterable[str]) -> None
         connection.execute(f"CREATE TEMP VIEW {HISTORY.name} AS SELECT *, {blanks} FROM main.{HISTORY.name}")
 
 
-Last = tuple[Mapping[int, LastRow], Mapping[int, LastRow]]  # by player who is rated again, now and then
+# By player who is rated again, or whose account is closed or opened, now and then.
+Last = tuple[Mapping[int, LastRow], Mapping[int, LastRow]]
+
+
+@attrs.frozen
+class _Now:
+    """The pools as they stand, by number.
+
+    Attributes:
+        pools: the pools.
+        standing: at what their rankings are taken.
+        today: the instants of their rankings, milliseconds since 1970.
+        closed: whose accounts are closed then.
+        now_ms: the instant of the ranking of a pool that does not exist yet.
+    """
+
+    pools: Mapping[int, Pool]
+    standing: Mapping[int, Standing]
+    today: Mapping[int, int]
+    closed: Mapping[int, Set[int]]
+    now_ms: int
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Now:
+        """Before anything is laid over the views."""
+        pools = {pool.pool: pool for pool in stored_pools(connection)}
+        standing = {number: Standing.of(connection, pool) for number, pool in pools.items()}
+        today = {number: PlayerStates(connection, pool).today_ms(now_ms) for number, pool in pools.items()}
+        closed = {number: closed_at(connection, ms) for number, ms in today.items()}
+        return cls(pools, standing, today, closed, now_ms)
+
+    def closed_in(self, pool: int) -> Set[int]:
+        """Whose accounts are closed for the rankings of a pool; nobody's for those of one that does not exist yet."""
+        return self.closed.get(pool, frozenset())
+
+    def closed_then(self, connection: sqlite3.Connection, pool: int) -> Set[int]:
+        """The same with what is laid over the views."""
+        return closed_at(connection, self.today.get(pool, self.now_ms))
 
 
 class _Reached(NamedTuple):
@@ -221,25 +254,31 @@ class _Reached(NamedTuple):
 
     start_ms: int
     games: int
-    players: Sequence[int]
+    players: int
     last: Last
     keys: Mapping[int, str]  # by position, of the games in which somebody reached the highest rating
     then: Then
 
 
-def _last_rows(connection: sqlite3.Connection, number: int, rows: CollectedRows) -> Last:
-    """The last rows of those who were rated again, now and then; who has none is left out."""
-    players = rows.players
+def _last_rows(connection: sqlite3.Connection, number: int, rows: CollectedRows | None, players: Sequence[int]) -> Last:
+    """The last rows of players now and then; who has none is left out.
+
+    Args:
+        connection: the snapshot.
+        number: of the pool.
+        rows: what was collected; None where nothing was rated again.
+        players: whose; in ascending order.
+    """
     found = connection.execute(_BEFORE, (number, orjson.dumps(players).decode())).fetchall()
     before = {
         player: LastRow(rating, n, bool(listed), time_losses, hera, game)
         for player, rating, n, listed, time_losses, hera, _, game in found
     }
-    after = {
-        player: last
-        for player in players
-        if (last := before[player] if rows.stands_as_before(player) else rows.last(player)) is not None
-    }
+    after = {}
+    for player in players:
+        last = before.get(player) if rows is None or rows.stands_as_before(player) else rows.last(player)
+        if last is not None:
+            after[player] = last
     return before, after
 
 
@@ -248,28 +287,30 @@ def _keys(connection: sqlite3.Connection, last: Last) -> dict[int, str]:
     return dict(connection.execute(_KEYS, (orjson.dumps(sorted(positions)).decode(),)).fetchall())
 
 
-def _previewed(
-    connection: sqlite3.Connection, pool: Pool | None, reached: _Reached, closed: Set[int]
-) -> PoolPreview:
-    """What would become of a pool.
+def _of_accounts_alone(connection: sqlite3.Connection, now: _Now, others: Set[int]) -> Iterator[_Reached]:
+    """The pools, but for *others*, in which no game is rated again, and accounts are closed or opened."""
+    for number in now.pools.keys() - others:
+        closed = now.closed_then(connection, number)
+        if changed := closed ^ now.closed_in(number):
+            last = _last_rows(connection, number, None, sorted(changed))
+            then = Then(now.pools[number], closed, only=frozenset())
+            yield _Reached(OPEN, 0, 0, last, _keys(connection, last), then)
 
-    Args:
-        connection: the snapshot, with nothing of what is asked about.
-        pool: the pool as it is; None for one that does not exist yet.
-        reached: what was rated again.
-        closed: whose accounts are closed now.
-    """
+
+def _previewed(connection: sqlite3.Connection, now: _Now, reached: _Reached) -> PoolPreview:
+    """What would become of a pool; asked with nothing laid over the views."""
     then = reached.then
-    ranks = ranks_now_and_then(connection, pool, reached.last, closed, then)
+    closed = now.closed_in(then.pool.pool)
+    ranks = ranks_now_and_then(connection, now.pools.get(then.pool.pool), reached.last, closed, then)
     moved = []
-    for player in reached.players:
+    for player in sorted(reached.last[0].keys() | reached.last[1].keys()):
         stood, stands = (
             _figures(rows.get(player), places.get(player), reached.keys, is_closed=player in shut)
             for rows, places, shut in zip(reached.last, ranks, (closed, then.closed), strict=True)
         )
         if stood != stands:
             moved.append(Moved(player, stood, stands))
-    return PoolPreview(then.pool.name, reached.start_ms, reached.games, len(reached.players), tuple(moved))
+    return PoolPreview(then.pool.name, reached.start_ms, reached.games, reached.players, tuple(moved))
 
 
 def _figures(last: LastRow | None, rank: int | None, keys: Mapping[int, str], *, is_closed: bool) -> Figures | None:

@@ -254,6 +254,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
         assert move.before is not None
         assert move.after is not None
         assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
+        assert (len(impact.moves), impact.games) == (1, 0)  # closing rates nothing again
         assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
         row = impacts.moves(ledger, impact)[0]
         assert (row["class_before"] is None, row["class_after"]) == (False, None)
