@@ -1,11 +1,12 @@
-"""The distribution of ratings: how many players a pool lists in each band of 25 points, and how they are kept.
+"""The distribution of ratings: how many players a pool lists with each whole number of points, and how that is kept.
 
 The table follows from ``current`` alone. It is counted once, when a build has written ``current``; from then on it is
 kept by triggers, so that no writer of ``current`` can forget it. What is asked of it is in ``places``; nothing is rated
 here.
 
-A band is called by its points, cut towards zero: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25.0 to -49.9.
-Points never descend where ratings ascend. The narrower the bands, the more often a live game leads from one to another.
+The points of a rating are cut towards zero: 1400 is 1400.0 to 1400.9, 0 is -0.9 to 0.9, -25 is -25.0 to -25.9. They
+never descend where ratings ascend. Wider bands would spare a live game a page or two; but among half a million players
+a place within a band would then be found among thousands.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-WIDTH = 25  # points
 _MOST = 2**63 - 1  # of SQLite's whole numbers
 TABLE = """CREATE TABLE distribution(
       pool INTEGER NOT NULL, points INTEGER NOT NULL, players INTEGER NOT NULL CHECK(players > 0),
@@ -24,7 +24,7 @@ TABLE = """CREATE TABLE distribution(
 
 
 def _band(rating: str) -> str:
-    return f"CAST({rating} AS INTEGER) / {WIDTH} * {WIDTH}"
+    return f"CAST({rating} AS INTEGER)"
 
 
 _OLD, _NEW = _band("old.rating"), _band("new.rating")
@@ -59,16 +59,15 @@ def begin(connection: sqlite3.Connection) -> None:
 
 
 def band(rating: float) -> int:
-    """The points of the band of a rating, as SQLite works them out, which takes 2**63 - 1 for what is above."""
-    whole = -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
-    return whole // WIDTH * WIDTH if whole >= 0 else -(-whole // WIDTH * WIDTH)
+    """The points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
+    return -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
 
 
 def highest(points: int) -> float:
-    """The highest rating in the band of these points."""
-    if points + WIDTH > _MOST:
+    """The highest rating of these points."""
+    if points == _MOST:
         return inf
     if points < 0:
         return float(points)
-    above = float(points + WIDTH)
-    return above if above < points + WIDTH else nextafter(above, 0.0)
+    above = float(points + 1)
+    return above if above < points + 1 else nextafter(above, 0.0)

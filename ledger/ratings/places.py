@@ -1,6 +1,6 @@
 """Places in the ranking of those whom a pool lists, counted by the distribution of ratings, not by reading the ranking.
 
-How many stand above a band of ratings is a sum over ``distribution``; only within the band they are counted one by one.
+How many have more points is a sum over ``distribution``; only those of the same points are counted one by one.
 Whoever asks for a place asks here. Both tables are those of the file: rows that a preview lays over them are not
 counted. Nothing is written.
 """
@@ -10,8 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import inf
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ledger.ratings import views_file
@@ -24,16 +22,18 @@ if TYPE_CHECKING:
 Point = tuple[float, int]  # a place in a ranking: the rating below zero, points, and the player's number
 
 LISTED = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ?"
-IN_BANDS = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ? AND points > ? AND points <= ?"
 _AMONG = "SELECT count(*) FROM main.current WHERE pool = ? AND listed = 1"
+WITH_MORE = "SELECT coalesce(sum(players), 0) FROM main.distribution WHERE pool = ? AND points > ?"
+WHOLE = "SELECT points, players FROM main.distribution WHERE pool = ? ORDER BY points DESC"
 HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
-BESIDE = f"{_AMONG} AND rating = ? AND player >= ? AND player < ?"
+BESIDE = f"{_AMONG} AND rating = ? AND player < ?"
 ORDER = """
 SELECT -rating, player FROM main.current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
 ORDER BY rating DESC, player
 """
 
-FEW_POINTS = 100  # places within a band up to which each is counted by SQLite
+FEW_POINTS = 100  # places with the same whole points up to which each is counted by SQLite
+FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
 _EVERYBODY = 2**62  # above every player's number
 
 
@@ -63,29 +63,37 @@ def before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -
         CorruptError: the views are damaged.
     """
     found: dict[Point, int] = {}
-    above, passed = 0, band(inf)
     with sqlite.storage_errors("the views", views_file.REBUILD):
-        for this_band, group in groupby(points, lambda point: band(-point[0])):
-            within = list(group)
-            above += int(connection.execute(IN_BANDS, (pool, this_band, passed)).fetchone()[0])
-            passed = this_band
+        groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
+        for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
             among = _counted if len(within) <= FEW_POINTS else _read
-            numbers = among(connection, pool, highest(this_band), within)
+            numbers = among(connection, pool, highest(points_of), within)
             found.update((point, above + number) for point, number in zip(within, numbers, strict=True))
     return found
+
+
+def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
+    """How many players a pool lists with more points than each of those asked about, which descend."""
+    if len(asked) < FEW_BANDS:
+        for points in asked:
+            yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
+        return
+    numbers = connection.execute(WHOLE, (pool,)).fetchall()
+    above = place = 0
+    for points in asked:
+        while place < len(numbers) and numbers[place][0] > points:
+            above += numbers[place][1]
+            place += 1
+        yield above
 
 
 def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
     """How many from the rating *since* down stand before each point; counted from each to the next one."""
     higher = 0
-    for negative, same_rating in groupby(points, itemgetter(0)):
+    for negative, player in points:
         higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
         since = -negative
-        beside = first = 0
-        for _, player in same_rating:
-            beside += connection.execute(BESIDE, (pool, since, first, player)).fetchone()[0]
-            first = player
-            yield higher + beside
+        yield higher + connection.execute(BESIDE, (pool, since, player)).fetchone()[0]
 
 
 def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:

@@ -109,15 +109,15 @@ def ranks_now_and_then(
     """
     left, come = map(_points, last)
     asked = last[0].keys() | last[1].keys()
-    order = [] if pool is None or is_ranked_by_rows(pool) else PlayerStates(connection, pool).in_order()
-    if pool is None:
-        now: Ranks = {}
-    elif is_ranked_by_rows(pool):
-        now = _counted_now(connection, pool.pool, left, closed)
-    else:
-        now = _numbered(order, closed, asked)
-    if is_ranked_by_rows(then.pool):
-        return now, _counted_then(connection, then, (left, come), last[0].keys())
+    counts_now, counts_then = pool is not None and is_ranked_by_rows(pool), is_ranked_by_rows(then.pool)
+    counted = sorted({*(left if counts_now else ()), *(come if counts_then else ())})
+    above = places.before(connection, then.pool.pool, counted)
+    order = [] if pool is None or counts_now else PlayerStates(connection, pool).in_order()
+    now = _numbered(order, closed, asked)
+    if counts_now:
+        now = _counted_now(connection, then.pool.pool, (left, above), closed)
+    if counts_then:
+        return now, _counted_then(connection, then, (left, come, above), last[0].keys())
     if then.only is None:
         return now, _numbered(then.order, then.closed, asked)
     others = (point for point in order if point[1] not in then.only)
@@ -129,18 +129,20 @@ def _numbered(order: Sequence[Point], closed: Set[int], asked: Set[int]) -> Rank
     return {player: rank for rank, player in enumerate(shown, 1) if player in asked}
 
 
-def _counted_now(connection: sqlite3.Connection, number: int, left: Sequence[Point], closed: Set[int]) -> Ranks:
-    above = places.before(connection, number, left)
+def _counted_now(
+    connection: sqlite3.Connection, number: int, points: tuple[Sequence[Point], Mapping[Point, int]], closed: Set[int]
+) -> Ranks:
+    left, above = points
     shut = _closed_points(connection, number, closed)
     return {point[1]: above[point] - bisect_left(shut, point) + 1 for point in left if point[1] not in closed}
 
 
 def _counted_then(
-    connection: sqlite3.Connection, then: Then, points: tuple[Sequence[Point], Sequence[Point]], was_there: Set[int]
-) -> Ranks:
+    connection: sqlite3.Connection, then: Then,
+    points: tuple[Sequence[Point], Sequence[Point], Mapping[Point, int]], was_there: Set[int],
+) -> Ranks:  # fmt: skip
     """The same as an approval would leave it: of those who are rated again the points now and then are known."""
-    left, come = points
-    above = places.before(connection, then.pool.pool, come)
+    left, come, above = points
     shut = _closed_points(connection, then.pool.pool, then.closed - was_there)
     return {
         point[1]: above[point] - bisect_left(left, point) - bisect_left(shut, point) + place + 1

@@ -34,10 +34,10 @@ _OWN: Mapping[str, TableDoc] = {
         },
     ),
     "distribution": TableDoc(
-        "The distribution of ratings in each pool: how many players are listed in each band of 25 points.",
+        "The distribution of ratings in each pool: how many players are listed with each whole number of points.",
         {
             "pool": POOL,
-            "points": ColumnDoc("the band: 1400 is 1400.0 to 1424.9, 0 is -24.9 to 24.9, -25 is -25 to -49.9", POINTS),
+            "points": ColumnDoc("of the rating, cut towards zero: 1400 is 1400.0 to 1400.9, 0 is -0.9 to 0.9", POINTS),
             "players": ColumnDoc("whom the scheme lists with such a rating", "players"),
         },
     ),

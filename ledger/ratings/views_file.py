@@ -5,7 +5,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each projector: a row for each side of each rated game;
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
-* ``distribution``: how many are listed in each band of 25 points, kept by triggers on ``current``;
+* ``distribution``: how many are listed with each whole number of points, kept by triggers on ``current``;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
   says of them;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,

@@ -23,7 +23,7 @@ from tests.kit.clubs import copied
 from tests.kit.corrections import approve
 from tests.kit.impacts import read_before
 
-BAND = "CAST({} AS INTEGER) / 25 * 25"
+BAND = "CAST({} AS INTEGER)"
 COUNTED = f"SELECT pool, {BAND.format('rating')}, count(*) FROM current WHERE listed = 1 GROUP BY 1, 2 ORDER BY 1, 2"
 LISTED = "SELECT rating FROM current WHERE pool = ? AND listed = 1"
 POOLS = (1, 2, 3)

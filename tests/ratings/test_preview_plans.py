@@ -59,11 +59,10 @@ PLANS = {
         ],
     ),
     "listed": (places.LISTED, ["SEARCH main.distribution USING PRIMARY KEY (pool=?)"]),
-    "in bands": (
-        places.IN_BANDS, ["SEARCH main.distribution USING PRIMARY KEY (pool=? AND points>? AND points<?)"],
-    ),
+    "with more points": (places.WITH_MORE, ["SEARCH main.distribution USING PRIMARY KEY (pool=? AND points>?)"]),
+    "whole distribution": (places.WHOLE, ["SEARCH main.distribution USING PRIMARY KEY (pool=?)"]),
     "higher": (places.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
-    "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player>? AND player<?")]),
+    "beside": (places.BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
     "part of the ranking": (places.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
     "row at an instant": (queries.ROW_AT, AT_AN_INSTANT),
     "rows copied": (

@@ -55,7 +55,7 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         ("games", "rated_ms", "rated_ms + 1", "position = 300"), ("games", "batch", "'Cup'", "position = 300"),
         ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = '' AND position = 1"),
         ("players", "joined_at", "'2020'", "player = 3"),
-        ("distribution", "players", "players + 1", "pool = 1 AND points = 1375"),
+        ("distribution", "players", "players + 1", "pool = 1 AND points = 1923"),
     ],
 )  # fmt: skip
 def test_an_edited_row_of_any_derived_table_is_named(
