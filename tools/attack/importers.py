@@ -9,11 +9,11 @@ import io
 import os
 import re
 import resource
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import attrs
@@ -193,7 +193,7 @@ def attack_trf_lines(data: bytes) -> None:
 class WholeImport:
     """Files of any format into a small ledger; what it recorded is read back."""
 
-    folder: Path = attrs.Factory(lambda: Path(tempfile.mkdtemp(prefix="attack", dir=_shared_memory())))
+    _made: TemporaryDirectory[str] | None = None  # with the first file, gone with the process
     _ledger: Ledger | None = None
     _runs: int = 0
 
@@ -217,9 +217,12 @@ class WholeImport:
     def _fresh(self) -> Ledger:
         if self._ledger is not None:
             self._ledger.close()
-        for file in self.folder.glob("club*"):
+        if self._made is None:
+            self._made = TemporaryDirectory(prefix="attack", dir=_shared_memory())
+        folder = Path(self._made.name)
+        for file in folder.glob("club*"):
             file.unlink()
-        self._ledger = Ledger.create(self.folder / "club.db")
+        self._ledger = Ledger.create(folder / "club.db")
         return self._ledger
 
 
