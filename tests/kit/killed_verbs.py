@@ -68,6 +68,12 @@ VERBS: Mapping[str, Steps] = {
     "correct unmerge": _second("unmerge", "made:p3"),
     "correct void-tournament": _correction("void-tournament", "Cup"),
     "correct reinstate-tournament": _second("reinstate-tournament", "Cup"),
+    "correct adopt": _correction("adopt", "elo", "--from", "2015-01-01"),
+    "correct close-run": _correction("close-run", "--ended", "2015-01"),
+    "correct open-tournament": _correction(
+        "open-tournament", "Open", "--started", "2016-01-01", "--ended", "2016-01-09"
+    ),
+    "correct close-tournament": _correction("close-tournament", "Open", "--ended", "2016-01-09"),
     "correct fact": _correction("fact", "run:standard@2015-01", "--field", "as_of", "--to", "2015-02"),
     "correct take-back": _correction("take-back", "run:standard@2015-01"),
     "correct put-back": _second("put-back", "run:standard@2015-01"),
@@ -97,7 +103,10 @@ ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"correct result", "correct game", "correct reassign", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),
-    frozenset({"correct late", "correct close"}),
+    frozenset({
+        "correct late", "correct close", "correct adopt", "correct close-run", "correct open-tournament",
+        "correct close-tournament",
+    }),
     frozenset({"correct merge", "correct unmerge"}),
     frozenset({"correct reject", "correct withdraw"}),
 )
