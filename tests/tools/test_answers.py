@@ -149,6 +149,8 @@ def test_predict_says_who_has_no_rating_to_expect_anything_from(tmp_path: Path, 
 def test_log_shows_the_entries_of_a_game(sample_club: Path, run: Run) -> None:
     key = latest_game(run, sample_club, "ann")
     (entry,) = json.loads(run("log", sample_club, "--game", key).out)
+    assert json.loads(run("log", sample_club, key).out) == [entry]
+    assert run("log", sample_club, key, "--game", "another").code == USAGE
     assert (entry["kind"], entry["key"], entry["actor"]) == ("game-recorded/1", f"game:{key}", "import")
     (row,) = csv.DictReader(io.StringIO(run("log", sample_club, "--game", key, "--csv").out))
     assert "facts" not in row

@@ -206,11 +206,14 @@ def _with_change(rating: float | None, change: float | None) -> str | None:
 
 @click.command()
 @DB
-@click.option("--game", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
+@click.argument("game", required=False)
+@click.option("--game", "named", metavar="KEY", help="Entries about this game; its key, as 'games' shows it.")
 @click.option("--kind", metavar="KIND", help="Entries of this kind, such as clock-accepted.")
 @limits.option(ENTRIES_IN_A_TABLE, "entries, the newest ones")
 @output.format_options
-def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt: str | None) -> None:
+def log(
+    db_path: str, game: str | None, named: str | None, kind: str | None, limit: int | None, fmt: str | None
+) -> None:
     """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
     About a game there is told: its recording, what was added later, each proposal to correct it (by itself, as one of
@@ -219,12 +222,15 @@ def log(db_path: str, game: str | None, kind: str | None, limit: int | None, fmt
 
     \b
     Example:
-      rating-ledger log club.db --game lichess:Mxzwh32Z -t
+      rating-ledger log club.db lichess:Mxzwh32Z -t
       rating-ledger log club.db --kind clock-accepted
       rating-ledger log club.db --limit 20 -t
     """
+    if None not in (game, named) and game != named:
+        raise click.UsageError(f"give one game, not both {game!r} and {named!r}")
+    game = named if game is None else game
     if game is not None and (kind is not None or limit is not None):
-        raise click.UsageError("give --game, or --kind and --limit")
+        raise click.UsageError("give a game, or --kind and --limit")
     with Ledger.open(db_path) as ledger:
         if game is not None:
             _list_about(ledger, game, fmt)
