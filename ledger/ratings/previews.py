@@ -170,7 +170,7 @@ def preview(
         closed = now.closed_then(connection, number)
         then = Then(pool, closed)
         if not is_ranked_by_rows(pool):
-            stands = not everybody and now.standing.get(number) == Standing.of(connection, pool)
+            stands = not everybody and now.standing.get(number) == Standing.of(PlayerStates(connection, pool))
             only_of = frozenset(rows.players) if stands else None
             then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, only_of), only_of)
         last = _last_rows(connection, number, rows, sorted({*rows.players, *(closed ^ now.closed_in(number))}))
@@ -235,8 +235,9 @@ class _Now:
     def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Now:
         """Before anything is laid over the views."""
         pools = {pool.pool: pool for pool in stored_pools(connection)}
-        standing = {number: Standing.of(connection, pool) for number, pool in pools.items()}
-        today = {number: PlayerStates(connection, pool).today_ms(now_ms) for number, pool in pools.items()}
+        states = {number: PlayerStates(connection, pool) for number, pool in pools.items()}
+        standing = {number: Standing.of(known) for number, known in states.items()}
+        today = {number: known.today_ms(now_ms) for number, known in states.items()}
         closed = {number: closed_at(connection, ms) for number, ms in today.items()}
         return cls(pools, standing, today, closed, now_ms)
 

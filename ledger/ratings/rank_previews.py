@@ -48,9 +48,8 @@ class Standing(NamedTuple):
     era: int
 
     @classmethod
-    def of(cls, connection: sqlite3.Connection, pool: Pool) -> Standing:
+    def of(cls, states: PlayerStates) -> Standing:
         """The one of a pool."""
-        states = PlayerStates(connection, pool)
         return cls(states.latest_ms, states.latest_era)
 
 
@@ -112,10 +111,12 @@ def ranks_now_and_then(
     counts_now, counts_then = pool is not None and is_ranked_by_rows(pool), is_ranked_by_rows(then.pool)
     counted = sorted({*(left if counts_now else ()), *(come if counts_then else ())})
     above = places.before(connection, then.pool.pool, counted)
-    order = [] if pool is None or counts_now else PlayerStates(connection, pool).in_order()
-    now = _numbered(order, closed, asked)
+    order: Sequence[Point] = ()
     if counts_now:
         now = _counted_now(connection, then.pool.pool, (left, above), closed)
+    else:
+        order = () if pool is None else PlayerStates(connection, pool).in_order()
+        now = _numbered(order, closed, asked)
     if counts_then:
         return now, _counted_then(connection, then, (left, come, above), last[0].keys())
     if then.only is None:
