@@ -7,6 +7,8 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from ledger.book.timeline import Pool
 from ledger.ratings.history import HISTORY
 from ledger.ratings.listing import is_listed
@@ -24,6 +26,10 @@ SELECT n FROM {HISTORY.name} AS h WHERE pool = ? AND player = ? AND coalesce(
   (SELECT rated_ms FROM main.games AS g WHERE g.position = h.game)) < ?
 ORDER BY n DESC LIMIT 1
 """
+_LAST_PLACES = (
+    "SELECT c.player, c.n, c.rated_ms FROM json_each(?2) AS asked "
+    "CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value"
+)
 _GAME_OF_ROW = "SELECT game FROM history WHERE pool = ? AND player = ? AND n = ?"
 
 
@@ -57,10 +63,8 @@ class CollectedRows(PlayerRows):
         """By player, how many rated games there are, and how many would have their place before *ms*."""
         if self._pool.by_game:
             return super().counted(players, ms)
-        return {
-            player: (n, n if place < ms else self._before(player, ms))
-            for player, (n, place) in self.last_places(players).items()
-        }
+        rows = self._connection.execute(_LAST_PLACES, (self._number, orjson.dumps(players).decode()))
+        return {player: (n, n if place < ms else self._before(player, ms)) for player, n, place in rows.fetchall()}
 
     def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
         """By player, how many rated games have their place in rating order before *ms*, as the game would stand."""

@@ -37,10 +37,6 @@ WRITE_CURRENT = (
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
     "rated_ms = excluded.rated_ms, listed = excluded.listed"
 )
-_LAST_PLACES = (
-    "SELECT c.player, c.n, c.rated_ms FROM json_each(?2) AS asked "
-    "CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value"
-)
 _COUNTS = (
     "SELECT c.player, c.n, CASE WHEN c.rated_ms < ?3 THEN c.n ELSE coalesce((SELECT n FROM {rows} "
     "WHERE h.pool = ?1 AND h.player = c.player AND {place} < ?3 ORDER BY n DESC LIMIT 1), 0) END "
@@ -117,11 +113,6 @@ class PlayerRows:
         """How many rated games the player has, and when the last one took its place in rating order, milliseconds."""
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
         return (0, NEVER) if row is None else row
-
-    def last_places(self, players: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """The same of many players, by player; who has no rated game is left out."""
-        rows = self._connection.execute(_LAST_PLACES, (self._number, _json(players)))
-        return {player: (n, rated_ms) for player, n, rated_ms in rows}
 
     def counted(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
         """By player, how many rated games there are, and how many of them have their place in rating order before *ms*.
