@@ -18,6 +18,7 @@ from ledger.facts.instants import INSTANT_FORMS, instant_ms
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
+MAX_ROUND = 10_000  # of a tournament
 MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has fewer than 18,000 half-moves
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
@@ -117,14 +118,15 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
     return field_of(doc, schema, check, optional=optional)
 
 
-def integer_field(doc: str, low: int, high: int, *, optional: bool = False) -> Any:
+def integer_field(doc: str, low: int, high: int, *, optional: bool = False, absent: str = "") -> Any:
     """A field of whole numbers from *low* to *high*."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not int or not low <= value <= high:
             fail(attribute, f"a whole number from {low} to {high}", value)
 
-    return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional)
+    schema = {"type": "integer", "minimum": low, "maximum": high}
+    return field_of(doc, schema, check, optional=optional, absent=absent)
 
 
 def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted, standing_of
-from ledger.answers.crosstables.editions import Chosen
+from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Told, Wanted, standing_of
+from ledger.answers.crosstables.editions import Chosen, Editions
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.book import stored_rounds
 from ledger.book.timeline import Pool
+from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
 from ledger.journal.people import Person
@@ -67,7 +69,12 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     by_name = _ends_by_name(connection, rated_by, sought.text)
-    found = [(name, chosen) for name, ends in by_name.items() for chosen in _chosen(rated_by, name, ends, sought)]
+    byes = stored_rounds.rounds_of(connection, rated_by, _with_text(connection, rated_by, sought.text))
+    told = {
+        name: editions.editions_of(rated_by, name, by_name.get(name, {}), byes.get(name, []), sought.quiet_days)
+        for name in dict.fromkeys((*by_name, *byes))
+    }
+    found = [(name, chosen) for name, every in told.items() for chosen in _chosen(every.every, sought)]
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -75,10 +82,19 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
-        inside = editions.within(games[name], chosen.edition)
+        inside = _told(chosen.edition, games.get(name, ()), told[name])
         announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
+
+
+def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> Told:
+    return Told(edition, editions.within(games, edition), every.rounds.get(edition, ()))
+
+
+def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
+    """The names with a text in them of which rounds without a game are told."""
+    return [name for name in stored_rounds.names_in(connection, pool) if (text or "").casefold() in name.casefold()]
 
 
 def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
@@ -90,9 +106,8 @@ def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) 
     return {name: event_games.ends_of(played) for name, played in games.items()}
 
 
-def _chosen(pool: Pool, name: str, ends: dict[int, str], sought: Sought) -> Iterator[Chosen]:
+def _chosen(every: Sequence[Edition], sought: Sought) -> Iterator[Chosen]:
     """The editions of a name that lie in the days asked for."""
-    every = sorted(set(editions.editions_by_end(pool, name, ends, sought.quiet_days).values()))
     first = None if sought.since is None else instant_ms(sought.since)
     last = None if sought.until is None else instant_end_ms(sought.until)
     for number, edition in enumerate(every, 1):
@@ -105,7 +120,7 @@ def _row(event: Event, name: str, chosen: Chosen) -> Row:
     return {
         "tournament": name,
         "edition": f"{chosen.number} of {chosen.of}",
-        **_days(event.games),
+        **_days(event),
         "format": event.kind.format,
         "format_is": event.format_is,
         "players": len(event.results),
@@ -116,9 +131,8 @@ def _row(event: Event, name: str, chosen: Chosen) -> Row:
     }
 
 
-def _days(games: Iterable[EventGame]) -> Row:
-    days = sorted(game.ended_at[:10] for game in games)
-    return {"first_day": days[0], "last_day": days[-1]}
+def _days(event: Event) -> Row:
+    return dict(zip(("first_day", "last_day"), event.told.days, strict=True))
 
 
 def winners(event: Event) -> list[int]:
@@ -155,21 +169,27 @@ def tournaments_of(
     wanted.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    names = event_games.names_of(connection, rated_by, person.player)
     text = (sought.text or "").casefold()
-    games = event_games.games_of(connection, rated_by, [name for name in names if text in name.casefold()])
+    both = (*event_games.names_of(connection, rated_by, person.player),
+            *stored_rounds.names_of(connection, rated_by, person.player))  # fmt: skip
+    names = [name for name in dict.fromkeys(both) if text in name.casefold()]
+    games = event_games.games_of(connection, rated_by, names)
+    byes = stored_rounds.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by)
-    found: list[tuple[Chosen, list[EventGame]]] = []
-    for name, every in games.items():
-        for chosen in _chosen(rated_by, name, event_games.ends_of(every), sought):
-            inside = editions.within(every, chosen.edition)
-            if any(person.player in {game.white, game.black} for game in inside):
-                found.append((chosen, inside))
-    found.sort(key=lambda edition: (-edition[0].edition.first_ms, edition[1][0].tournament))
+    found: list[Told] = []
+    for name in names:
+        ends = event_games.ends_of(games.get(name, ()))
+        every = editions.editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
+        for chosen in _chosen(every.every, sought):
+            inside = _told(chosen.edition, games.get(name, ()), every)
+            players = {player for game in inside.games for player in (game.white, game.black)}
+            if person.player in players | {bye.player for bye in inside.byes}:
+                found.append(inside)
+    found.sort(key=lambda told: (-told.edition.first_ms, told.tournament))
     states = PlayerStates(connection, rated_by)
     rows = []
-    for chosen, inside in found[: sought.limit]:
-        announced = announcements.get((inside[0].tournament, chosen.edition.first_ms), Announced())
+    for inside in found[: sought.limit]:
+        announced = announcements.get((inside.tournament, inside.edition.first_ms), Announced())
         event = Event(ledger, rated_by, inside, announced, wanted, states)
         rows.append(_row_of(event, person.player))
     return rows
@@ -179,8 +199,8 @@ def _row_of(event: Event, player: int) -> Row:
     place = next(place for place in event.places if place.player == player)
     standing = standing_of(event, place, (), ())
     return {
-        "tournament": event.games[0].tournament,
-        **_days(event.games),
+        "tournament": event.told.tournament,
+        **_days(event),
         "format": event.kind.format,
         "place": standing.place,
         "players": len(event.results),
