@@ -61,13 +61,17 @@ class StoredRound(NamedTuple):
         return instant_end_ms(self.edition)
 
 
+def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
+    """A round without a game as it would be read if its entry stood at a position."""
+    return StoredRound(
+        event.tournament, instant_ms(event.edition), event.edition, event.round, event.player, event.brings.value,
+        event.worth, position,
+    )  # fmt: skip
+
+
 def take(connection: sqlite3.Connection, position: int, pool: int, event: RoundWithoutGame) -> None:
     """A round without a game was recorded by the entry at *position*."""
-    row = (
-        pool, event.tournament, instant_ms(event.edition), event.edition, event.round, event.player,
-        event.brings.value, event.worth, position,
-    )  # fmt: skip
-    connection.execute(_INSERT, row)
+    connection.execute(_INSERT, (pool, *as_stored(event, position)))
 
 
 def settle(connection: sqlite3.Connection, position: int, pool: int, now: RoundWithoutGame | None) -> None:

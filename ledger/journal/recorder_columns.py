@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import repeat
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.errors import RejectedError
-from ledger.facts import codec_columns
+from ledger.errors import MalformedError, RejectedError
+from ledger.facts import codec, codec_columns
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
-from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
+from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
+from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
+from ledger.facts.words import Brings
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
@@ -64,6 +65,8 @@ class ImportReport(FaultsFound):
         recorded: games that are in the journal now and were not before.
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
+        rounds: rounds without a game that are in the journal now and were not before.
+        rounds_repeated: rounds without a game that were known already.
         players: players met for the first time.
         kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
@@ -78,6 +81,8 @@ class ImportReport(FaultsFound):
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
+    rounds: int = 0
+    rounds_repeated: int = 0
     players: int = 0
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
@@ -111,6 +116,8 @@ class _Taken:
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
+    rounds: int = 0
+    rounds_repeated: int = 0
     players: int = 0
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
@@ -133,7 +140,7 @@ class GameImport:
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded,
+        standing: Standing = as_recorded, as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda told: told,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -146,8 +153,10 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            as_told: a round without a game in the words in which the journal holds it, where it does.
         """
         self._names = names
+        self._as_told = as_told
         self._alike = alike
         self._notes_of = notes_of
         self._standing = standing
@@ -171,11 +180,67 @@ class GameImport:
         with collector_paused():
             self._take(frame, writer)
 
+    def take_rounds(self, rounds: Sequence[SourceRound], writer: Writer) -> None:
+        """Append rounds without a game within the writer's transaction; players who have no game yet are registered.
+
+        Raises:
+            RejectedError: this machine's clock is behind the journal.
+            StorageError: the people file and the journal do not belong together.
+        """
+        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
+        stamp = rules.recorded_text(now)
+        columns = {name: [getattr(told, name) for told in rounds] for name in ("line", "speed", "variant")}
+        frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
+        pools = dict(self._adopt(writer, frame, stamp).select("line", "pool").iter_rows())
+        kept = [told for told in rounds if told.line in pools]
+        met = {told.player_id: told.player_name for told in kept if told.player_id not in self._numbers}
+        if met:
+            found = register(writer, self._names, met, stamp, self._actor)
+            self._taken.players += found.registered
+            self._taken.kept_names += found.kept_names
+            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
+        events: dict[SourceRound, RoundWithoutGame] = {}
+        for told in kept:
+            try:
+                events[told] = self._round_told(told, pools[told.line])
+            except MalformedError as error:
+                self.report.fault(told.line, "; ".join(error.problems))
+        self._append_rounds(writer, events, stamp)
+
+    def _round_told(self, told: SourceRound, pool: str) -> RoundWithoutGame:
+        event = RoundWithoutGame(
+            pool=pool, tournament=told.tournament, edition=told.edition, round=told.round,
+            player=self._numbers[told.player_id], brings=Brings(told.brings), half_points=told.half_points,
+        )  # fmt: skip
+        return self._as_told(event)
+
+    def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
+        """Append those that are new; one that says something else than the journal, or the file, is a fault."""
+        stored = writer.find([event.key for event in events.values()])
+        known = {key: rules.facts_of(entry) for key, entry in stored.items()}
+        keys: list[str] = []
+        bodies: list[bytes] = []
+        for told, event in events.items():
+            facts = codec.facts_mapping(event)
+            if event.key not in known:
+                known[event.key] = facts
+                keys.append(event.key)
+                bodies.append(body_of(writer.size + len(keys), stamp, self._actor, event))
+                continue
+            try:
+                rules.check_repeat(RoundWithoutGame, event.key, known[event.key], facts)
+                self._taken.rounds_repeated += 1
+            except RejectedError as error:
+                self.report.fault(told.line, str(error))
+        self._taken.rounds += len(writer.append(repeat(RoundWithoutGame.KIND), keys, bodies)) if keys else 0
+
     def committed(self) -> None:
         """What was taken since the last call is in the file: only from now on does the report count it."""
         self.report.recorded += self._taken.recorded
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
+        self.report.rounds += self._taken.rounds
+        self.report.rounds_repeated += self._taken.rounds_repeated
         self.report.players += self._taken.players
         self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools

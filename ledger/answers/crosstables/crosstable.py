@@ -36,6 +36,7 @@ from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unpla
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names
 from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
 from ledger.book.stored_rounds import StoredRound
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
@@ -116,7 +117,7 @@ def crosstable(
     byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
-    told = editions.editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
+    told = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
     chosen = editions.choose(tournament, told.every, wanted.edition)
     announcements = editions.announced_by_name(connection, rated_by)
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())

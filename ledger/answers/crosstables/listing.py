@@ -10,10 +10,11 @@ import attrs
 
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Told, Wanted, standing_of
-from ledger.answers.crosstables.editions import Chosen, Editions
+from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
 from ledger.book import stored_rounds
+from ledger.book.editions import Editions, editions_of
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -71,7 +72,7 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     by_name = _ends_by_name(connection, rated_by, sought.text)
     byes = stored_rounds.rounds_of(connection, rated_by, _with_text(connection, rated_by, sought.text))
     told = {
-        name: editions.editions_of(rated_by, name, by_name.get(name, {}), byes.get(name, []), sought.quiet_days)
+        name: editions_of(rated_by, name, by_name.get(name, {}), byes.get(name, []), sought.quiet_days)
         for name in dict.fromkeys((*by_name, *byes))
     }
     found = [(name, chosen) for name, every in told.items() for chosen in _chosen(every.every, sought)]
@@ -179,7 +180,7 @@ def tournaments_of(
     found: list[Told] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
-        every = editions.editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
+        every = editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
         for chosen in _chosen(every.every, sought):
             inside = _told(chosen.edition, games.get(name, ()), every)
             players = {player for game in inside.games for player in (game.white, game.black)}

@@ -17,6 +17,7 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.datasets import Asked
 from ledger.answers.wording import day
 from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
 from ledger.book.stored_rounds import StoredRound
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
@@ -108,7 +109,7 @@ def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[S
     """
     name = str(asked.tournament)
     low, high = asked.since_ms, asked.until_ms
-    every = editions.editions_of(pool, name, event_games.ends_of(games), byes, None)
+    every = editions_of(pool, name, event_games.ends_of(games), byes, None)
     found = [
         edition for edition in every.every
         if (low is None or edition.last_ms >= low) and (high is None or edition.first_ms <= high)
