@@ -15,14 +15,15 @@ from ledger.errors import (
     StorageError,
     UnknownNameError,
 )
-from ledger.facts.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
-from ledger.facts.words import Outcome, Receipt, Standing, Termination, TreeHead
+from ledger.facts.events import GameRecorded, PlayerChanged, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings.projector import Kept, Projector
 from ledger.schemes.scheme import Scheme
 
 __all__ = [
+    "Brings",
     "CheckpointWarning",
     "ConflictError",
     "CorruptError",
@@ -40,6 +41,7 @@ __all__ = [
     "PublicationError",
     "Receipt",
     "RejectedError",
+    "RoundWithoutGame",
     "Scheme",
     "SchemeAdopted",
     "Standing",

@@ -44,6 +44,8 @@ _HELP = {
     "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
     "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: 'keep', or 'restart'.",
     "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
+    "brings": "half, full, allotted, zero or absent.", "edition": "A day of the edition.",
+    "half_points": "What an allotted bye brings, half points, where that is not 2.",
 }  # fmt: skip
 
 

@@ -13,10 +13,12 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import Announced
 from ledger.answers.wording import day
 from ledger.book import stored_rounds
+from ledger.book.editions import editions_of
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.nearest import did_you_mean
 
@@ -78,7 +80,7 @@ def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
     return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
 
 
-def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) -> NoReturn:
+def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, advice: str = "") -> NoReturn:
     """Say that no game that counts carries a name: because they are voided, or which name was most likely meant.
 
     Raises:
@@ -92,4 +94,33 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str) 
     names = sorted({*event_games.names_in(connection, pool), *stored_rounds.names_in(connection, pool)})
     inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
-    raise UnknownNameError("tournament", tournament, f"{like}'tournaments' lists them", where=where)
+    raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
+
+
+def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) -> str:
+    """The day by which an edition is named in a fact of its own: its first one, or one that is given.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: name of the pool.
+        tournament: the name.
+        word: a year, month or day of the edition; None: the last one.
+
+    Raises:
+        UnknownNameError: there is none, or several are meant.
+        MalformedError: that is no instant.
+    """
+    rated_by, connection = ledger.pool(pool), ledger.views.connection
+    games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
+    byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
+    told = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
+    every = sorted({*told, *rated_by.announced(tournament).editions()})
+    if word is not None and len(word) >= len("2025-08-27"):
+        try:
+            return instant_text(instant_ms(word), Precision.DAY)
+        except ValueError as error:
+            raise MalformedError([f"an edition is named by a year or a day: {error}"]) from None
+    if not every:
+        hint = "before its first game name a day of it with --edition, or 'open-tournament' it first; "
+        refuse_unknown(connection, rated_by, tournament, hint)
+    return day(choose(tournament, every, word).edition.first_ms)

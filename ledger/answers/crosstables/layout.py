@@ -139,6 +139,10 @@ def _notes(page: Crosstable) -> list[str]:
     ):
         level = "who is level on points; tie-breaks only order the rows"
         notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
+    if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they stand in their rounds
+        brought = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
+        words = [f"{name} {half(points)}" for name, points in brought if points]
+        notes += [f"Points by byes: {', '.join(words)}."] if words else []
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
     return notes

@@ -293,7 +293,8 @@ class _Converter:
         """Rows in which the player of *side* has no opponent."""
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
-        empty = columns["result"].text.str.to_lowercase().is_in(list(byes.NOBODY))  # the word may stand for a result, too
+        # the word that stands for nobody may stand in the place of a result, too
+        empty = columns["result"].text.str.to_lowercase().is_in(list(byes.NOBODY))
         faults: dict[int, str] = {}
         told = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
         for name in (*sorted(told & self._known), "result"):
