@@ -113,9 +113,9 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
             left.append(difference)
             continue
         if "outcome" in fields:  # the verb of a result takes the ending with it, for the two must fit
-            ending = {name: fields.pop(name) for name in ("termination", "half_moves") if name in fields}
-            to = _RESULTS[fields.pop("outcome")]
-            writer.writerow({"verb": "result", "game": difference.game, "to": to, **ending})
+            ending = {"verb": "result", "game": difference.game, "to": _RESULTS[fields.pop("outcome")]}
+            ending |= {name: str(fields.pop(name)) for name in ("termination", "half_moves") if name in fields}
+            writer.writerow(ending)
         for field, value in fields.items():
             to = str(value).lower() if isinstance(value, bool) else str(value)
             writer.writerow({"verb": "game", "game": difference.game, "field": field, "to": to})
