@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import places
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
-from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_games
+from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
 
 MADE_UP = 400  # games
@@ -278,9 +278,9 @@ def test_who_came_with_the_rating_of_a_list_keeps_it_when_the_only_game_is_voide
     with Ledger.create(tmp_path / "club.db", scheme=scheme, clock=lambda: NOW) as ledger:
         for number, name in enumerate(("Ann", "Bob", "Cleo"), 1):
             ledger.register(f"id:{number}", name)
-            ledger.append(seeded(number, f"{1700 + 100 * number}", games=60, effective_at="2024-01-01"))
-        ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2024-05-01"))
-        ledger.append(game_recorded("g2", white=2, black=3, half_moves=40, ended_at="2024-05-02"))
+            ledger.append(seeded(number, f"{1700 + 100 * number}", games=60, effective_at="2021-01-01"))
+        ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2021-05-01"))
+        ledger.append(game_recorded("g2", white=2, black=3, half_moves=40, ended_at="2021-05-02"))
         ledger.level()
         voided = [ledger.corrections.drafts.annul("game:g1")]
         move = next(move for move in ledger.preview(voided).moves if move.player == 1)
