@@ -20,7 +20,7 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, erasing, renaming, rules
-from ledger.journal.namesakes import namesakes
+from ledger.journal.namesakes import Namesakes, namesakes
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
@@ -96,7 +96,8 @@ class Registry:
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.recorder(token, actor)
-        problems = person_faults(identity, name)
+        known = self.names.people().by_identity([identity])
+        problems = person_faults(identity, name, is_new=identity not in known)
         with _named(problems):
             PlayerRegistered(
                 player=1, joined_at="2000", standing=standing, declared_rating=declared_rating, birth_year=birth_year,
@@ -107,7 +108,6 @@ class Registry:
                 past.seed(1, self.first_pool())
         if problems:
             raise MalformedError(problems)
-        known = self.names.people().by_identity([identity])
         if past is not None and identity in known:
             self._refuse_late(past.seed(known[identity].player, self.first_pool()))
         joined_at = instant_text(self.now_ms())
@@ -257,9 +257,9 @@ class Registry:
         (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
         return begin, pasts.next_list(self.views().connection, pool, seed)
 
-    def namesakes(self, identity: str, name: str) -> list[str]:
-        """The identities of others who have a name and may be the same person; all people are read for it."""
-        return namesakes(self.names.people(), identity, name)
+    def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
+        """Of new players, told by identity and name, those who have a name of others and may be the same person."""
+        return namesakes(self.names.people(), newcomers)
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,

@@ -18,7 +18,6 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
-from ledger.journal.namesakes import also_known
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -28,7 +27,7 @@ from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
 from .identifying import acting, recorded_by
-from .importing import FAULTS_SHOWN, kept_names
+from .importing import FAULTS_SHOWN, kept_names, note_namesakes
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
@@ -114,8 +113,7 @@ def add(
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
         called = f", called {learnt.name} since" if learnt.name not in {None, name} else ""
         if learnt.recorded:
-            for other in ledger.registry.namesakes(identity, name)[:NAMESAKES_SHOWN]:
-                output.remark(f"note: {also_known(identity, other)}")
+            note_namesakes(ledger, [(identity, name)])
         output.remark(f"{identity} {word}{called}; head {ledger.head()}")
 
 
