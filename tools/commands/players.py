@@ -85,11 +85,12 @@ def player() -> None:
 @click.argument("identity")
 @click.argument("name")
 @click.option("--standing", type=_STANDINGS, default="full", show_default=True, help="Standing with the site.")
+@click.option("--joined", metavar="INSTANT", help="When the player joined; now by default.")
 @click.option("--since", metavar="INSTANT", help="From when --rating holds; from the beginning by default.")
 @_player_options
 def add(
     db_path: str, identity: str, name: str, standing: str, birth_year: int | None, declared_rating: int | None,
-    since: str | None, actor: str, **given: Any,
+    joined: str | None, since: str | None, actor: str, **given: Any,
 ) -> None:  # fmt: skip
     """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
 
@@ -99,7 +100,7 @@ def add(
     \b
     Example:
       rating-ledger player add club.db name:ann Ann --born 2010
-      rating-ledger player add club.db name:gus Gus --standing guest
+      rating-ledger player add club.db name:gus Gus --standing guest --joined 2019-09-01
       rating-ledger player add club.db fide:1503014 'Carlsen, Magnus' --rating 2344 --games 30 --since 2024-01-01
     """
     past = _past(given, since)
@@ -107,7 +108,7 @@ def add(
         with _usage():
             learnt = ledger.registry.add(
                 identity, name, standing=Standing(standing), declared_rating=declared_rating, birth_year=birth_year,
-                past=past, **recorded_by(ledger, actor),
+                joined=joined, past=past, **recorded_by(ledger, actor),
             )  # fmt: skip
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
