@@ -70,7 +70,7 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
             here = places[eras == number]
             if len(here):
                 asked = [column[here] for column in columns]
-                _welcome(era, *asked[4:], frame["tournament"], here)
+                _welcome(era, asked[4], asked[5], frame["tournament"], here)
                 reasons[here] = _refused(era, asked)
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
