@@ -28,7 +28,7 @@ from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import Standing, as_recorded, told_again
+from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BY_SPEED = "by-speed"
+MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
@@ -67,7 +68,7 @@ class ImportReport(FaultsFound):
         supplemented: games that were known already and of which more is known now.
         rounds: rounds without a game that are in the journal now and were not before.
         rounds_repeated: rounds without a game that were known already.
-        players: players met for the first time.
+        newcomers: identity and name of the players met for the first time, in the order of their numbers.
         kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
@@ -75,6 +76,8 @@ class ImportReport(FaultsFound):
         alike_count: how many were held back in all.
         notes: recorded games that should be looked at, with their lines and why, the first ``KEPT_FAULTS``.
         note_count: how many there are in all.
+        differences: games that the file tells otherwise than they stand, where these were asked for; else they are
+            faults.
         faults, fault_count: games that could not be taken.
     """
 
@@ -83,7 +86,7 @@ class ImportReport(FaultsFound):
     supplemented: int = 0
     rounds: int = 0
     rounds_repeated: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
@@ -91,6 +94,19 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
+    differences: list[Difference] = attrs.Factory(list)
+
+    def differ(self, difference: Difference) -> None:
+        """Keep a game that the file tells otherwise than it stands; past the limit it is a fault."""
+        if len(self.differences) < MAX_DIFFERENCES:
+            self.differences.append(difference)
+        else:
+            self.fault(difference.line, difference.message)
+
+    @property
+    def players(self) -> int:
+        """How many players were met for the first time."""
+        return len(self.newcomers)
 
     def hold_back(self, games: list[Alike]) -> None:
         """Note games that are probably known."""
@@ -118,7 +134,7 @@ class _Taken:
     supplemented: int = 0
     rounds: int = 0
     rounds_repeated: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[Fault] = attrs.Factory(list)
@@ -140,7 +156,8 @@ class GameImport:
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded, as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda told: told,
+        standing: Standing = as_recorded, keep_differences: bool = False,
+        as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda told: told,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -153,8 +170,10 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             as_told: a round without a game in the words in which the journal holds it, where it does.
         """
+        self._keep_differences = keep_differences
         self._names = names
         self._as_told = as_told
         self._alike = alike
@@ -193,12 +212,7 @@ class GameImport:
         frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
         pools = dict(self._adopt(writer, frame, stamp).select("line", "pool").iter_rows())
         kept = [told for told in rounds if told.line in pools]
-        met = {told.player_id: told.player_name for told in kept if told.player_id not in self._numbers}
-        if met:
-            found = register(writer, self._names, met, stamp, self._actor)
-            self._taken.players += found.registered
-            self._taken.kept_names += found.kept_names
-            self._numbers.update((identity, person.player) for identity, person in found.persons.items())
+        self._meet(writer, {told.player_id: told.player_name for told in kept}, stamp)
         events: dict[SourceRound, RoundWithoutGame] = {}
         for told in kept:
             try:
@@ -241,7 +255,7 @@ class GameImport:
         self.report.supplemented += self._taken.supplemented
         self.report.rounds += self._taken.rounds
         self.report.rounds_repeated += self._taken.rounds_repeated
-        self.report.players += self._taken.players
+        self.report.newcomers += self._taken.newcomers
         self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
         self.report.note(self._taken.notes)
@@ -309,13 +323,17 @@ class GameImport:
         ]
         met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
         ids, names = met["id"].to_list(), met["name"].to_list()
-        fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
+        self._meet(writer, dict(zip(ids, names, strict=True)), stamp)
+        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
+
+    def _meet(self, writer: Writer, named: Mapping[str, str], stamp: str) -> None:
+        """Learn the numbers of players by identity and name; new ones are registered."""
+        fresh = {identity: name for identity, name in named.items() if identity not in self._numbers}
         if fresh:
             found = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.players += found.registered
+            self._taken.newcomers += [(person.identity or "", person.name or "") for person in found.new]
             self._taken.kept_names += found.kept_names
             self._numbers.update((identity, person.player) for identity, person in found.persons.items())
-        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
 
     def _as_events(self, frame: DataFrame, known: DataFrame) -> DataFrame:
         """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
@@ -389,8 +407,13 @@ class GameImport:
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
-        as_known = int(again.known.sum()) - len(again.faults) - len(again.others) - len(again.supplements)
-        self._taken.repeated += as_known
+        for difference in again.differences:
+            if self._keep_differences:
+                self.report.differ(difference)
+            else:
+                self.report.fault(difference.line, difference.message)
+        refused = len(again.faults) + len(again.differences)
+        self._taken.repeated += int(again.known.sum()) - refused - len(again.others) - len(again.supplements)
         try:
             self._append_all(writer, games.filter(~again.known), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)

@@ -71,9 +71,9 @@ def in_the_end(ledger: Ledger) -> dict[str, Any]:
     rows = in_terms_of_facts(ledger.views.connection)
     rows["games"] = [row for row in rows["games"] if dict(row)["reason"] is None]
     told = {table: rows[table] for table in rows.keys() - BOOKKEEPING}
-    told["byes"] = sorted(byes_of(ledger.views.connection), key=repr)
     # The history has a column for each field of every scheme that was ever adopted, blank where it was not in use.
-    return {table: [tuple(cell for cell in row if cell[1] is not None) for row in told[table]] for table in told}
+    derived = {table: [tuple(cell for cell in row if cell[1] is not None) for row in told[table]] for table in told}
+    return {**derived, "rounds without a game": sorted(byes_of(ledger.views.connection), key=repr)}
 
 
 def byes_of(connection: sqlite3.Connection) -> set[Any]:

@@ -34,7 +34,7 @@ from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed
 from ledger.answers.upsets import margins
-from ledger.answers.wording import names
+from ledger.answers.wording import names, told_apart
 from ledger.book import stored_rounds
 from ledger.book.editions import editions_of
 from ledger.book.stored_rounds import StoredRound
@@ -180,8 +180,8 @@ class Event:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What the players are called."""
-        return names(self._ledger, set(self.results))
+        """What the players are called, with the number of each who shares the name with another one."""
+        return told_apart(names(self._ledger, set(self.results)))
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
