@@ -24,6 +24,7 @@ from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import Event
+from ledger.facts.person_names import same_person
 from ledger.journal import Journal
 from ledger.journal.further_entries import FurtherEntries
 from ledger.journal.people import People, Person
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
+_ANOTHER = "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
 _SECONDS_APIECE = 1.3  # writing the rows takes about a third of the time that working them out takes
 
@@ -161,7 +163,7 @@ class Previews:
                 raise ProposalError(f"proposal:{number}@1", refusals)
             proposed = entries.parts(number, changes, _NO_REASON, proven=True)
             events: list[Event] = [_approval(number, proven=True), *entries.added_by(changes)]
-            found = self._preview(connection, seen, "somebody else", proposed, events)
+            found = self._preview(connection, seen, _ANOTHER, proposed, events)
         return self._impact(number, seen, 0, found, began)
 
     def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
@@ -206,7 +208,8 @@ def _approval(number: int, *, proven: bool) -> CorrectionDecided:
 
 def _somebody_else(proposal: Proposal) -> Party:
     """Who may approve: not who proposed, and known as well as that one."""
-    return Party(f"{proposal.proposed_by} and somebody else", bool(proposal.proposed_proven))
+    name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
+    return Party(name, bool(proposal.proposed_proven))
 
 
 def _name(known: Mapping[int, Person], player: int) -> str | None:

@@ -19,7 +19,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.correction_events import Decision
 from ledger.facts.instants import instant_text
-from ledger.facts.person_names import same_person
+from ledger.facts.person_names import same_person, without_tokens
 from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
@@ -124,7 +124,11 @@ class Tokens:
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
-        return tuple(self.file.refusals(last)) if self.file.exists() else ()
+        rows = self.file.refusals(last) if self.file.exists() else []
+        return tuple(  # what an earlier release wrote may hold a token that was typed as a name
+            row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
+            for row in rows
+        )
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
@@ -183,7 +187,7 @@ class Tokens:
             message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
             self._refuse("not-this-role", tried, claimed, row, message)
         if claimed is not None and not same_person(claimed, row.name):
-            message = f"the token names {row.name!r}, not {claimed!r}; leave --by out"
+            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
             self._refuse("not-this-name", tried, claimed, row, message)
         return Actor(row.name, proven=True)
 
@@ -218,5 +222,5 @@ class Tokens:
 
 
 def _writable(text: str) -> str:
-    """Text that a file takes: not endless, and what is no character as its escape."""
-    return text[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
+    """Text that a file takes: not endless, without tokens, and what is no character as its escape."""
+    return without_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()

@@ -201,6 +201,30 @@ def test_evil_names_come_back_harmless(sample_club: Path, run: Run) -> None:
         assert (done.code, raw_in((done.out + done.err).encode())) == (0, set()), words
 
 
+def test_a_token_that_is_typed_as_a_name_stands_nowhere(sample_club: Path, run: Run) -> None:
+    typed = f"rlt_{'secret-' * 6}a"
+    head = run("head", sample_club).out
+    code, err = proposed(run, sample_club, "--by", typed)
+    assert (code, "a token is no name" in err, "secret" in err) == (REFUSED, True, False)
+    assert run("head", sample_club).out == head
+    token = token_of(run, sample_club, "eve", "corrector")
+    for by in (token, f"eve {token}", token[:20]):
+        assert proposed(run, sample_club, "--by", by)[0] == REFUSED
+    done = run("token", "log", sample_club)
+    assert [row["claimed"] for row in json.loads(done.out)] == ["rlt_...", "eve rlt_...", "rlt_..."]
+    assert token[5:15] not in done.out + beside(sample_club, "tokens").read_bytes().decode("latin-1")
+
+
+def test_a_token_that_an_earlier_release_noted_is_not_shown(sample_club: Path, run: Run) -> None:
+    token = token_of(run, sample_club, "eve", "corrector")
+    assert proposed(run, sample_club, "--by", "adam")[0] == REFUSED
+    with closing(sqlite.connect(beside(sample_club, "tokens"))) as connection:
+        connection.execute("UPDATE refusals SET claimed = ?1, reason = 'not ' || ?1", (token,))
+    for words in ([], ["-t"], ["--csv"]):
+        done = run("token", "log", sample_club, *words)
+        assert (token in done.out, "rlt_..." in done.out) == (False, True)
+
+
 def options() -> Iterator[str]:
     waiting: list[click.Command] = [
         command for name in cli.COMMANDS if (command := cli.cli.get_command(click.Context(cli.cli), name))
