@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
+from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded, SchemeAdopted
+from ledger.facts.pasts import Past
 from ledger.facts.public_events import PolicySet
 from ledger.facts.words import Standing
 from ledger.journal import past_reach
-from ledger.facts import codec
-from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
 from tests.kit.commands import Run

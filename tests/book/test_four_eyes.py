@@ -18,9 +18,9 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSee
 from ledger.facts.pasts import Past
 from ledger.facts.person_names import same_person
 from ledger.facts.source_players import player_schema
+from ledger.facts.token_events import Role
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
-from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import run_closed, source_game, tournament_closed

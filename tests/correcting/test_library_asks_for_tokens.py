@@ -9,8 +9,8 @@ import pytest
 
 from ledger.errors import RejectedError
 from ledger.facts.source_players import player_schema
+from ledger.facts.token_events import Role
 from ledger.imports.reading import frames
-from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, source_game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ledger.journal.tokens import Role
+from ledger.facts.token_events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 
