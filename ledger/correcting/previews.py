@@ -201,7 +201,7 @@ class Previews:
             (
                 by or person,
                 TokenIssued(
-                    number=first + place, person=person, roles=role, salt=_NO_REASON, digest=_NO_REASON,
+                    number=first + place, person=person, roles=role.value, salt=_NO_REASON, digest=_NO_REASON,
                     by_token=by_token, reset=False,
                 ),
             )

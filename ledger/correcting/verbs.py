@@ -246,7 +246,8 @@ class Verbs:
         return self.drafts.declare(self._number(words["player"]), _whole(words, "to") or 0, words["from"])
 
     def _born(self, words: Words) -> Change:
-        return self.drafts.add(BirthYearLearnt(player=self._number(words["player"]), birth_year=_whole(words, "to") or 0))
+        year = _whole(words, "to") or 0
+        return self.drafts.add(BirthYearLearnt(player=self._number(words["player"]), birth_year=year))
 
     def _merge(self, words: Words) -> Change:
         return self.drafts.merge(self._number(words["player"]), self._number(words["into"]))

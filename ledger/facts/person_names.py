@@ -131,8 +131,8 @@ def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     return common
 
 
-# Characters that nobody sees (Default_Ignorable_Code_Point), and the blank of Braille. Said here, not asked of Unicode's
-# tables, which grow: what a decision of old is worth must not depend on the Python that reads it.
+# Characters that nobody sees (Default_Ignorable_Code_Point), and the blank of Braille. Said here, not asked of the
+# tables of Unicode, which grow: what a decision of old is worth must not depend on the Python that reads it.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

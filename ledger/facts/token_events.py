@@ -39,7 +39,7 @@ ROLES_OF: Mapping[Decision, Role] = {
     Decision.APPROVED: Role.APPROVER, Decision.REJECTED: Role.APPROVER, Decision.WITHDRAWN: Role.CORRECTOR,
 }  # fmt: skip
 _ROLE = f"(?:{'|'.join(Role)})"
-BY_TOKEN = "position of the entry that issued the token of who does this"
+_WHO = "position of the entry that issued the token of who does this"
 
 
 @attrs.frozen(kw_only=True)
@@ -57,7 +57,7 @@ class TokenIssued:
     expires_at: str | None = instant_field(
         "the last instant at which it is taken; no replay looks at it", optional=True, absent="it does not expire"
     )
-    by_token: int | None = integer_field(BY_TOKEN, 1, MAX_WHOLE, optional=True, absent="no token was shown")
+    by_token: int | None = integer_field(_WHO, 1, MAX_WHOLE, optional=True, absent="no token was shown")
     reset: bool = flag_field("whether it takes the place of the person's tokens, lost, without an approver's token")
 
     @property
@@ -74,7 +74,7 @@ class TokenRevoked:
     KEY_FIELD: ClassVar[str | None] = None
 
     number: int = integer_field("number of the token", 1, MAX_WHOLE)
-    by_token: int | None = integer_field(BY_TOKEN, 1, MAX_WHOLE, optional=True, absent="no token was shown")
+    by_token: int | None = integer_field(_WHO, 1, MAX_WHOLE, optional=True, absent="no token was shown")
 
     @property
     def key(self) -> str:

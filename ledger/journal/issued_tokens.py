@@ -1,4 +1,4 @@
-"""The tokens that a journal has issued and revoked, and whether one proves who acts at a position. Pure but for reading.
+"""The tokens that a journal has issued and revoked, and whether one proves who acts at a position.
 
 One judge for every door, for the gate under the write lock and for the game book: what is asked is the position alone,
 never a clock. The audit has a reader of its own.
@@ -79,7 +79,10 @@ class TokenRegister:
 
     def _issue(self, entry: Entry, event: TokenIssued) -> None:
         first = entry.position if self.first is None else self.first
-        void = self._void_reset(event) if event.reset else self.issuing_fault(entry.actor, event.by_token, entry.position)
+        if event.reset:
+            void = self._void_reset(event)
+        else:
+            void = self.issuing_fault(entry.actor, event.by_token, entry.position)
         self.first = first
         added_at = without_zero_fraction(entry.recorded_at)
         token = Issued(entry.position, event, entry.actor, added_at, void)

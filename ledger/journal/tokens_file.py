@@ -1,7 +1,7 @@
 """The file of tokens on the disk: the log of what was refused and, of earlier releases, keyed hashes with their roles.
 
-It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens are
-issued by the journal; those in this file count as long as the journal has issued none. What a token may do is decided in
+It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens
+are issued by the journal; those in this file count as long as it has issued none. What a token may do is decided in
 ``tokens``.
 """
 

@@ -21,18 +21,13 @@ from ledger.facts.pasts import Past
 from ledger.facts.public_events import PolicySet
 from ledger.facts.words import Standing
 from ledger.journal import past_reach
-from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
 from tests.kit.commands import Run
 from tests.kit.games import run_closed, tournament_closed, tournament_opened
+from tests.kit.tokens import sealed
 from tools.commands import FALSE
 
 VOID = Change(do=Verb.ANNUL, fact="game:r1-b1", entry=4)
-
-
-def sealed(ledger: Ledger, by: str, *events: Event) -> int:
-    """Record facts as a program would that asks no gate; the position of the last."""
-    return ledger._append_judged(lambda *_: events, by)[-1].position
 
 
 def proposal(number: int, *changes: Change, proven: bool = False) -> CorrectionProposed:
@@ -122,8 +117,8 @@ BACK: tuple[Event, ...] = (
     SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
     run_closed("2026-10"), run_closed("2025"), tournament_closed("2026-11-20"),
     tournament_opened("2026-11-20", "2026-11-30"), tournament_opened("2026-10", "2026-12"),
-    PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST), BirthYearLearnt(player=1, birth_year=1990),
-    RatingSeeded(player=1, pool="standard", rating="2300"),
+    PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
+    BirthYearLearnt(player=1, birth_year=1990), RatingSeeded(player=1, pool="standard", rating="2300"),
     RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11"),
 )  # fmt: skip
 ON: tuple[Event, ...] = (

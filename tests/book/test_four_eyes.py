@@ -60,7 +60,7 @@ def test_blanks_of_any_kind_are_one() -> None:
     assert not same_person("eve lee", "evelee")
 
 
-@pytest.mark.parametrize("letter", ["\u00ad", "\u200b", "\u200d", "\u2060", "\u2800", "\u3164", "\ufeff", "\ufe0f", "\ue000"])
+@pytest.mark.parametrize("letter", list("\u00ad\u200b\u200d\u2060\u2800\u3164\ufeff\ufe0f\ue000"))
 def test_who_acts_bears_a_name_that_everybody_sees(club_of_two: ClubOfTwo, letter: str) -> None:
     ledger, name = club_of_two.ledger, f"e{letter}ve"
     change = ledger.corrections.drafts.annul("game:r1-b1")

@@ -44,7 +44,7 @@ def token() -> None:
     "--role", "roles", multiple=True, required=True, type=click.Choice([role.value for role in Role]),
     help="What the person may do; repeatable.",
 )  # fmt: skip
-@click.option("--expires", metavar="INSTANT", help="The last day, or moment, at which it is taken; for ever by default.")
+@click.option("--expires", metavar="INSTANT", help="The last day, or moment, at which it is taken.")
 @identifying
 def add(
     db_path: str, name: str, roles: Sequence[str], expires: str | None, by: str | None, token_file: str | None

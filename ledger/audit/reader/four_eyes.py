@@ -3,7 +3,8 @@
 While the policy is on, a correction that somebody both proposed and approved is false, and so is what needs a proposal
 and has none: an adoption, an opening or a closing that reaches back before its day, what is told of a registered
 player from before that day, and another setting of the policy.
-Who may read the journal alone can judge all of this; which tokens there were is said by the entries.
+Who may read the journal alone can judge all of this; which tokens there were is said by the entries. What says that a
+token proved somebody, where none did, is false whether the policy is on or not.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from typing import Any
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Snapshot, shown
+from ledger.audit.reader.tokens import KEYS, Reset, Tokens
 
 TABLE = "four eyes"
 POLICY = "policy:four-eyes@"
 REMEDY = "ask both what was meant; it stays in the journal, and what it did is undone by a proposal of two"
 _WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
-_KEYS = ("decision:", "opening:", POLICY, "proposal:", "run:", "scheme:", "tournament:")
+_OF_PROOFS = ("decision:", "proposal:", KEYS)
+_KEYS = (*_OF_PROOFS, "opening:", POLICY, "run:", "scheme:", "tournament:")
+_ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
 # What is told of players matters from the first setting of the policy on; before it there may be a list of a million.
 _OF_PLAYERS = (("born:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
 # Default_Ignorable_Code_Point of Unicode, and the blank of Braille: the first and the last of each range.
@@ -51,6 +55,7 @@ class _State:
         is_on: whether four eyes are.
         asks_tokens: whether the policy asks that tokens named both.
         proposals: by number.
+        tokens: what was issued and revoked.
         added: keys of the facts that approvals which hold have let in.
     """
 
@@ -58,6 +63,7 @@ class _State:
     is_on: bool = False
     asks_tokens: bool = False
     proposals: dict[int, _Proposal] = attrs.Factory(dict)
+    tokens: Tokens = attrs.Factory(Tokens)
     added: set[str] = attrs.Factory(set)
 
     def registered_at(self, player: object) -> str:
@@ -70,8 +76,21 @@ class _State:
             return ""
 
 
-def verify_four_eyes(journal: Snapshot) -> tuple[Falsehood, ...]:
-    """The first entries that broke four eyes; a journal in which they were never set is not read further.
+@attrs.frozen
+class FourEyesVerdict:
+    """What was found.
+
+    Attributes:
+        falsehoods: the first entries that broke four eyes, or that say that a token proved somebody where none did.
+        resets: the tokens that took the place of lost ones.
+    """
+
+    falsehoods: tuple[Falsehood, ...]
+    resets: tuple[Reset, ...]
+
+
+def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
+    """Judge the entries of people who act; where four eyes were never set, those of tokens and decisions alone.
 
     Args:
         journal: a snapshot of the journal.
@@ -79,26 +98,23 @@ def verify_four_eyes(journal: Snapshot) -> tuple[Falsehood, ...]:
     found: list[Falsehood] = []
     state = _State(journal)
     for position, key, entry in _entries(journal):
-        if fault := _fault(state, key, entry):
+        if fault := _fault(state, position, key, entry):
             found.append(Falsehood(TABLE, f"entry {position}", fault))
-            if len(found) == FIRST_FALSEHOODS:
-                break
-    return tuple(found)
+    return FourEyesVerdict(tuple(found[:FIRST_FALSEHOODS]), tuple(state.tokens.resets.values()))
 
 
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The entries that matter, in order; none where the policy was never set. What cannot be read is passed over."""
+    """The entries that matter, in order. What cannot be read is passed over."""
     # A query for each range of keys: asked together they would be answered by reading the whole journal.
     between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
     since_policy = f"{between} AND key GLOB ? AND +position > ?"
     read = journal.connection.execute
     try:
         settings = read(between, _bounds(POLICY)).fetchall()
-        if not settings:
-            return
-        since = min(position for position, _, _ in settings)
-        rows = [row for start in _KEYS for row in read(between, _bounds(start))]
-        rows += [row for start, keys in _OF_PLAYERS for row in read(since_policy, (*_bounds(start), keys, since))]
+        rows = [row for start in (_KEYS if settings else _OF_PROOFS) for row in read(between, _bounds(start))]
+        for start, keys in _OF_PLAYERS if settings else ():
+            since = min(position for position, _, _ in settings)
+            rows += read(since_policy, (*_bounds(start), keys, since)).fetchall()
     except READ_ERRORS:  # the journal's own verdict names it
         return
     for position, key, body in sorted(rows):
@@ -115,17 +131,18 @@ def _bounds(start: str) -> tuple[str, str]:
     return start, start[:-1] + chr(ord(start[-1]) + 1)
 
 
-def _fault(state: _State, key: str, entry: dict[str, Any]) -> str:
+def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str:
     """Take an entry; what is wrong with it by four eyes, if anything."""
     facts: dict[str, Any] = entry["facts"]
+    if key.startswith(KEYS):
+        return state.tokens.take(position, entry)
     if key.startswith(POLICY):
         return _set(state, key, facts)
     match entry.get("kind"):
-        case "correction-proposed/1":
-            _propose(state, entry.get("actor"), facts)
-            return ""
-        case "correction-decided/1":
-            return _decide(state, entry.get("actor"), facts)
+        case "correction-proposed/1" | "correction-proposed/2":
+            return _propose(state, entry.get("actor"), facts)
+        case "correction-decided/1" | "correction-decided/2":
+            return _decide(state, position, entry.get("actor"), facts)
         case _:
             return _reach(state, key, entry)
 
@@ -139,23 +156,31 @@ def _set(state: _State, key: str, facts: dict[str, Any]) -> str:
     return f"sets the policy that is in force, by nobody's approval; {REMEDY}" if alone else ""
 
 
-def _propose(state: _State, actor: object, facts: dict[str, Any]) -> None:
-    number = facts.get("proposal")
+def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
+    number, says_proven = facts.get("proposal"), facts.get("proven") is True
     if type(number) is not int:
-        return
-    proposal = state.proposals.setdefault(number, _Proposal(actor, facts.get("proven") is True, set()))
+        return ""
+    why = state.tokens.unproven(actor, facts.get("by_token"), "corrector") if says_proven else ""
+    proposal = state.proposals.setdefault(number, _Proposal(actor, says_proven and not why, set()))
     changes = facts.get("changes")
     for change in changes if isinstance(changes, list) else ():
         if isinstance(change, dict) and change.get("do") == "add" and isinstance(change.get("fact"), str):
             proposal.adds.add(change["fact"])
+    return f"proposes as if a token named {shown(actor)}, though {why}; it is a word alone" if why else ""
 
 
-def _decide(state: _State, actor: object, facts: dict[str, Any]) -> str:
-    number = facts.get("proposal")
+def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) -> str:
+    number, decision, by_token = facts.get("proposal"), facts.get("decision"), facts.get("by_token")
+    says_proven = facts.get("proven") is True
+    why = state.tokens.unproven(actor, by_token, _ROLES.get(str(decision), "")) if says_proven else ""
+    if why:
+        return f"decides proposal {shown(number)} as if a token named {shown(actor)}, though {why}; {_WITHOUT_EFFECT}"
+    if says_proven and type(by_token) is int and by_token in state.tokens.resets:
+        state.tokens.resets[by_token].decisions.append(position)
     proposal = state.proposals.get(number) if type(number) is int else None
-    if proposal is None or facts.get("decision") != "approved":
+    if proposal is None or decision != "approved":
         return ""
-    why = _breach(state, proposal, actor, is_proven=facts.get("proven") is True) if state.is_on else ""
+    why = _breach(state, proposal, actor, is_proven=says_proven) if state.is_on else ""
     if why:
         return f"approves proposal {number} against four eyes: {why}; {_WITHOUT_EFFECT}"
     state.added |= proposal.adds
