@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+
 import attrs
 import pytest
 
@@ -37,7 +39,7 @@ class Scene:
         """Whether the proposal acts."""
         self.ledger.level()
         (row,) = self.ledger.rows("games", "key = 'r1-b1'")
-        return row["reason"] == "voided"
+        return str(row["reason"]) == "voided"
 
     def falsehoods(self) -> dict[str, str]:
         """Where, and in which words."""
@@ -343,11 +345,13 @@ def test_tokens_of_an_earlier_release_hold_until_the_first_entry_which_takes_the
 
 def test_what_is_refused_leaves_no_entry(scene: Scene) -> None:
     size = scene.ledger.journal.size()
-    for attempt in (
-        lambda: scene.ledger.tokens.add("mallory", [Role.APPROVER]),
-        lambda: scene.ledger.tokens.reset("nobody"),
-        lambda: scene.ledger.tokens.add("zoe", [Role.CORRECTOR], expires_at="2026-11-20", token=scene.tokens["adam"]),
-    ):
+    tokens, adam = scene.ledger.tokens, scene.tokens["adam"]
+    attempts: tuple[Callable[[], str], ...] = (
+        lambda: tokens.add("mallory", [Role.APPROVER]),
+        lambda: tokens.reset("nobody"),
+        lambda: tokens.add("zoe", [Role.CORRECTOR], expires_at="2026-11-20", token=adam),
+    )
+    for attempt in attempts:
         with pytest.raises(LedgerError):
             attempt()
     assert scene.ledger.journal.size() == size
