@@ -238,9 +238,12 @@ class Tokens:
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
         """Who issues or revokes: once somebody is an approver, the person whom an approver's token names."""
-        if token is None and not self.is_held(Role.APPROVER):
+        if self.is_held(Role.APPROVER):
+            return self.who(token, claimed, Role.APPROVER, tried)
+        shown = self._shown(token) if token is not None and self.are_set_up() else None
+        if shown is None or shown.row.revoked_at is not None:
             return Actor(claimed or UNNAMED, proven=False)
-        return self.who(token, claimed, Role.APPROVER, tried)
+        return Actor(shown.row.name, proven=True, entry=shown.entry)
 
     def check_issuer(self, who: Actor, position: int, tried: str) -> None:
         """Under the write lock: whether who issues or revokes may still do so.
