@@ -125,8 +125,7 @@ def integer_field(doc: str, low: int, high: int, *, optional: bool = False, abse
         if type(value) is not int or not low <= value <= high:
             fail(attribute, f"a whole number from {low} to {high}", value)
 
-    schema = {"type": "integer", "minimum": low, "maximum": high}
-    return field_of(doc, schema, check, optional=optional, absent=absent)
+    return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional, absent=absent)
 
 
 def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:

@@ -32,6 +32,9 @@ ASKED: dict[str, tuple[str, ...]] = {
     "close-tournament": ("Open", "--ended", "2026-11-04"),
     "bye": ("Open", "Ann", "--brings", "half", "--edition", "2026-11-01", "--round", "7"),
     "fact": ("player:1", "--field", "birth_year", "--to", "1990"),
+    "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
+    "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
+    "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
