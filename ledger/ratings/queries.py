@@ -206,7 +206,7 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    known = [*tables(connection), tournament_performance.NAME]
+    known = sorted([*tables(connection), tournament_performance.NAME])
     if table not in known:
         raise UnknownNameError("table", table, choice_of(table, known))
     query = f'SELECT * FROM "{table}" WHERE {where}'
