@@ -110,13 +110,13 @@ def in_edition(
         event: the other telling.
         known: those that are known, the one under its own key among them.
     """
-    own = next((told for told in known if told.key == event.key), None)
+    own = next((telling for telling in known if telling.key == event.key), None)
     if own is not None:
         return own
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
     if pool is None or event.round is None:  # rounds without a number are told apart by their days alone
         return None
-    byes = [stored_rounds.as_stored(told, position) for position, told in enumerate((event, *known))]
+    byes = [stored_rounds.as_stored(telling, position) for position, telling in enumerate((event, *known))]
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
     for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
         if byes[0] in together:

@@ -75,7 +75,8 @@ class StandingGames:
             return event
         connection = self.views().connection
         stored = self.journal.find([*days, event.key])
-        known = [told for entry in stored.values() if isinstance(told := decode(entry.body).event, RoundWithoutGame)]
+        events = [decode(entry.body).event for entry in stored.values()]
+        known = [known for known in events if isinstance(known, RoundWithoutGame)]
         same = in_edition(connection, event, known)
         if same is None:
             return event
@@ -90,9 +91,9 @@ class StandingGames:
         Raises:
             ConflictError: ``exists-with-different-key``.
         """
-        if isinstance(event, RoundWithoutGame) and (told := self.told_round_now(event)).key != event.key:
-            words = f"{told.key!r} says already what this round of the edition brought; correct that one"
-            raise ConflictError(event.key, "key", told.key, event.key, f"{event.key!r}: {words}")
+        if isinstance(event, RoundWithoutGame) and (telling := self.told_round_now(event)).key != event.key:
+            words = f"{telling.key!r} says already what this round of the edition brought; correct that one"
+            raise ConflictError(event.key, "key", telling.key, event.key, f"{event.key!r}: {words}")
         if may_meet(event) and self.any_corrected():
             self.level()
             refuse_meeting(self.views().connection, self.journal, event)

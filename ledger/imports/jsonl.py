@@ -178,10 +178,10 @@ def _round(line: int, given: dict[str, Any]) -> SourceRound:
     )  # fmt: skip
 
 
-def dump_round(told: SourceRound) -> bytes:
+def dump_round(telling: SourceRound) -> bytes:
     """One line, with its line feed, that ``games`` reads back as the same round without a game (but for ``line``)."""
-    player = {"id": told.player_id, "name": told.player_name}
-    fields = {"player": player, **{name: getattr(told, name) for name in _ROUND_CHECKS}}
+    player = {"id": telling.player_id, "name": telling.player_name}
+    fields = {"player": player, **{name: getattr(telling, name) for name in _ROUND_CHECKS}}
     return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"
 
 

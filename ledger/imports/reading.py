@@ -94,13 +94,13 @@ class Reading(FaultsFound):
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
 
-    def without_game(self, told: SourceRound) -> None:
+    def without_game(self, telling: SourceRound) -> None:
         """Keep a round without a game; where a file tells too many, that is its fault."""
         if len(self.rounds) < MAX_ROUNDS:
-            self.rounds.append(told)
+            self.rounds.append(telling)
         elif MAX_ROUNDS not in self.no_games:
             words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
-            self.fault_of_file(told.line, words)
+            self.fault_of_file(telling.line, words)
             self.no_games.add(MAX_ROUNDS)
 
     def cut(self, line: int, message: str) -> None:

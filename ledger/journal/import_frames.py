@@ -38,9 +38,9 @@ def take_frames(
                 if whole is None:
                     job.committed()
                 advance(len(frame))
-            if told := rounds():
+            if telling := rounds():
                 with nullcontext(whole) if whole is not None else journal.writing() as writer:
-                    job.take_rounds(told, writer)
+                    job.take_rounds(telling, writer)
             if strict and (job.report.fault_count or faults_so_far()):
                 raise _NothingRecordedError  # only an exception undoes the transaction
         job.committed()

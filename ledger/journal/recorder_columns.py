@@ -157,7 +157,7 @@ class GameImport:
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
         standing: Standing = as_recorded, keep_differences: bool = False,
-        as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda told: told,
+        as_told: Callable[[RoundWithoutGame], RoundWithoutGame] = lambda telling: telling,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -208,23 +208,23 @@ class GameImport:
         """
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        columns = {name: [getattr(told, name) for told in rounds] for name in ("line", "speed", "variant")}
+        columns = {name: [getattr(telling, name) for telling in rounds] for name in ("line", "speed", "variant")}
         frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
         pools = dict(self._adopt(writer, frame, stamp).select("line", "pool").iter_rows())
-        kept = [told for told in rounds if told.line in pools]
-        self._meet(writer, {told.player_id: told.player_name for told in kept}, stamp)
+        kept = [telling for telling in rounds if telling.line in pools]
+        self._meet(writer, {telling.player_id: telling.player_name for telling in kept}, stamp)
         events: dict[SourceRound, RoundWithoutGame] = {}
-        for told in kept:
+        for telling in kept:
             try:
-                events[told] = self._round_told(told, pools[told.line])
+                events[telling] = self._round_told(telling, pools[telling.line])
             except MalformedError as error:
-                self.report.fault(told.line, "; ".join(error.problems))
+                self.report.fault(telling.line, "; ".join(error.problems))
         self._append_rounds(writer, events, stamp)
 
-    def _round_told(self, told: SourceRound, pool: str) -> RoundWithoutGame:
+    def _round_told(self, telling: SourceRound, pool: str) -> RoundWithoutGame:
         event = RoundWithoutGame(
-            pool=pool, tournament=told.tournament, edition=told.edition, round=told.round,
-            player=self._numbers[told.player_id], brings=Brings(told.brings), half_points=told.half_points,
+            pool=pool, tournament=telling.tournament, edition=telling.edition, round=telling.round,
+            player=self._numbers[telling.player_id], brings=Brings(telling.brings), half_points=telling.half_points,
         )  # fmt: skip
         return self._as_told(event)
 
@@ -234,7 +234,7 @@ class GameImport:
         known = {key: rules.facts_of(entry) for key, entry in stored.items()}
         keys: list[str] = []
         bodies: list[bytes] = []
-        for told, event in events.items():
+        for telling, event in events.items():
             facts = codec.facts_mapping(event)
             if event.key not in known:
                 known[event.key] = facts
@@ -245,7 +245,7 @@ class GameImport:
                 rules.check_repeat(RoundWithoutGame, event.key, known[event.key], facts)
                 self._taken.rounds_repeated += 1
             except RejectedError as error:
-                self.report.fault(told.line, str(error))
+                self.report.fault(telling.line, str(error))
         self._taken.rounds += len(writer.append(repeat(RoundWithoutGame.KIND), keys, bodies)) if keys else 0
 
     def committed(self) -> None:

@@ -117,11 +117,11 @@ def crosstable(
     byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     if not games and not byes:
         editions.refuse_unknown(connection, rated_by, tournament)
-    told = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
-    chosen = editions.choose(tournament, told.every, wanted.edition)
+    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, wanted.quiet_days)
+    chosen = editions.choose(tournament, telling.every, wanted.edition)
     announcements = editions.announced_by_name(connection, rated_by)
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
-    inside = Told(chosen.edition, editions.within(games, chosen.edition), told.rounds.get(chosen.edition, ()))
+    inside = Told(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
     event = Event(ledger, rated_by, inside, announced, wanted)
     return _page(event, chosen)
 
@@ -149,21 +149,21 @@ class Event:
     """What the rows of a page are made from: what is told of one edition, and what it comes to."""
 
     def __init__(
-        self, ledger: Ledger, pool: Pool, told: Told, announced: kinds.Announced, wanted: Wanted,
+        self, ledger: Ledger, pool: Pool, telling: Told, announced: kinds.Announced, wanted: Wanted,
         states: PlayerStates | None = None,
     ) -> None:  # fmt: skip
-        games = told.games
-        self.pool, self.told, self.games, self.wanted = pool, told, games, wanted
-        self.byes = byes_beside(games, told.byes)
+        games = telling.games
+        self.pool, self.telling, self.games, self.wanted = pool, telling, games, wanted
+        self.byes = byes_beside(games, telling.byes)
         known = attrs.evolve(announced, format=wanted.kind or announced.format)
         self.kind = kinds.kind_of(games, known, [(bye.player, bye.round or 0) for bye in self.byes])
         self.format_is = "chosen" if wanted.kind else "told" if announced.format else "seen"
-        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else told.edition.last_ms)].scheme.name
+        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if wanted.ratings == LEDGER else performances.USUAL
         self.variant = wanted.performance or usual
-        unplayed = _unplayed(self.kind.format, told.edition)
+        unplayed = _unplayed(self.kind.format, telling.edition)
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
-        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, told, wanted)
+        self.ratings = _ratings(states or PlayerStates(ledger.views.connection, pool), ledger, pool, telling, wanted)
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, OF_SWISS)
         self.places = standings.places(self.results, wanted.tie_breaks, self.ordering)
         self._ledger = ledger
@@ -201,15 +201,15 @@ class Event:
         ]
 
 
-def _ratings(states: PlayerStates, ledger: Ledger, pool: Pool, told: Told, wanted: Wanted) -> EventRatings:
+def _ratings(states: PlayerStates, ledger: Ledger, pool: Pool, telling: Told, wanted: Wanted) -> EventRatings:
     if wanted.ratings == SHOWN:
-        return ShownRatings(told.games)
+        return ShownRatings(telling.games)
     connection = ledger.views.connection
 
     def sides_of(player: int, own: Sequence[EventGame]) -> Mapping[int, dict[str, Any]]:
         return event_games.sides_of(connection, pool, player, own)
 
-    return LedgerRatings(states, told.games, sides_of, told.edition.first_ms)
+    return LedgerRatings(states, telling.games, sides_of, telling.edition.first_ms)
 
 
 def _unplayed(format_: str, edition: Edition) -> Unplayed:
@@ -261,12 +261,12 @@ def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
     ]
     level = {player: group for group in standings.parted(event.results) for player in group}
     return Crosstable(
-        tournament=event.told.tournament,
+        tournament=event.telling.tournament,
         pool=event.pool.name,
         scheme=event.scheme,
         edition=EditionSpan(
-            first_day=event.told.days[0],
-            last_day=event.told.days[1],
+            first_day=event.telling.days[0],
+            last_day=event.telling.days[1],
             number=chosen.number,
             of=chosen.of,
         ),

@@ -113,8 +113,8 @@ def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) ->
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
     byes = stored_rounds.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
-    told = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
-    every = sorted({*told, *rated_by.announced(tournament).editions()})
+    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
+    every = sorted({*telling, *rated_by.announced(tournament).editions()})
     if word is not None and len(word) >= len("2025-08-27"):
         try:
             return instant_text(instant_ms(word), Precision.DAY)

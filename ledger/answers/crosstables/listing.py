@@ -71,11 +71,11 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     connection = ledger.views.connection
     by_name = _ends_by_name(connection, rated_by, sought.text)
     byes = stored_rounds.rounds_of(connection, rated_by, _with_text(connection, rated_by, sought.text))
-    told = {
+    telling = {
         name: editions_of(rated_by, name, by_name.get(name, {}), byes.get(name, []), sought.quiet_days)
         for name in dict.fromkeys((*by_name, *byes))
     }
-    found = [(name, chosen) for name, every in told.items() for chosen in _chosen(every.every, sought)]
+    found = [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -83,7 +83,7 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     states = PlayerStates(connection, rated_by)
     rows = []
     for name, chosen in shown:
-        inside = _told(chosen.edition, games.get(name, ()), told[name])
+        inside = _told(chosen.edition, games.get(name, ()), telling[name])
         announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
@@ -133,7 +133,7 @@ def _row(event: Event, name: str, chosen: Chosen) -> Row:
 
 
 def _days(event: Event) -> Row:
-    return dict(zip(("first_day", "last_day"), event.told.days, strict=True))
+    return dict(zip(("first_day", "last_day"), event.telling.days, strict=True))
 
 
 def winners(event: Event) -> list[int]:
@@ -186,7 +186,7 @@ def tournaments_of(
             players = {player for game in inside.games for player in (game.white, game.black)}
             if person.player in players | {bye.player for bye in inside.byes}:
                 found.append(inside)
-    found.sort(key=lambda told: (-told.edition.first_ms, told.tournament))
+    found.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
     states = PlayerStates(connection, rated_by)
     rows = []
     for inside in found[: sought.limit]:
@@ -200,7 +200,7 @@ def _row_of(event: Event, player: int) -> Row:
     place = next(place for place in event.places if place.player == player)
     standing = standing_of(event, place, (), ())
     return {
-        "tournament": event.told.tournament,
+        "tournament": event.telling.tournament,
         **_days(event),
         "format": event.kind.format,
         "place": standing.place,

@@ -86,18 +86,18 @@ def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     connection = ledger.views.connection
     every = event_games.games_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
     byes = stored_rounds.rounds_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
-    told = _told(pool, asked, every, byes)
-    if told is None:
+    telling = _told(pool, asked, every, byes)
+    if telling is None:
         editions.refuse_unknown(connection, pool, asked.tournament)
-    announced = editions.announced_by_name(connection, pool).get((asked.tournament, told.edition.first_ms))
-    first, last = (day(told.edition.first_ms), day(told.edition.last_ms)) if announced else told.days
-    rounds = rounds_of(told.games)
+    announced = editions.announced_by_name(connection, pool).get((asked.tournament, telling.edition.first_ms))
+    first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
+    rounds = rounds_of(telling.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
-    counted = [bye for bye in byes_beside(told.games, told.byes) if bye.round] if is_numbered else []
+    counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     return lines_of(Report(
         name=asked.tournament, first=first, last=last, kind=announced.format if announced else None,
-        entrants=_entrants(ledger, told.games, counted), rounds=rounds, byes=counted,
+        entrants=_entrants(ledger, telling.games, counted), rounds=rounds, byes=counted,
     ))  # fmt: skip
 
 
@@ -119,11 +119,11 @@ def _told(pool: Pool, asked: Asked, games: Sequence[EventGame], byes: Sequence[S
              every.rounds.get(edition, ()))
         for edition in found
     ]  # fmt: skip
-    told = [edition for edition in inside if edition.games or edition.byes]
-    if len(told) > 1:
-        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in told)
+    telling = [edition for edition in inside if edition.games or edition.byes]
+    if len(telling) > 1:
+        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in telling)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
-    return told[0] if told else None
+    return telling[0] if telling else None
 
 
 def _lies(ms: int, low: int | None, high: int | None) -> bool:

@@ -296,8 +296,8 @@ class _Converter:
         # the word that stands for nobody may stand in the place of a result, too
         empty = columns["result"].text.str.to_lowercase().is_in(list(byes.NOBODY))
         faults: dict[int, str] = {}
-        told = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
-        for name in (*sorted(told & self._known), "result"):
+        telling = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
+        for name in (*sorted(telling & self._known), "result"):
             column = columns[name]
             bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
             for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):

@@ -169,8 +169,8 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     for bye in found.byes:
         day = began or str(day_of(bye.round))
         _keep_bye(bye, name, day, header.allotted() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading)
-    told = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in found.games)
-    yield from without_byes(told, reading, began)
+    telling = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in found.games)
+    yield from without_byes(telling, reading, began)
 
 
 def _keep_bye(
@@ -243,9 +243,9 @@ def _note(tournament: _Tournament, found: Pairings, days: Days, reading: Reading
     scoring = header.text("162")
     why = f" (scoring: {scoring[:60]})" if scoring else ""
     for entrant, points in odd_points(tournament.entrants, header.allotted()):
-        theirs = f"{entrant} has {entrant.read.points:g} points in the report"
-        ours = f"{points:g} by results and byes at 1, ½ and 0"
-        reading.note(entrant.line, f"{theirs}{why}, and {ours}, which is what counts")
+        in_report = f"{entrant} has {entrant.read.points:g} points in the report"
+        by_results = f"{points:g} by results and byes at 1, ½ and 0"
+        reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.words_passed_over()}")
 

@@ -41,8 +41,8 @@ def game(key: str, white: int, black: int, outcome: Outcome, number: int, day: s
     )
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Iterator[Ledger]:
+@pytest.fixture(name="open_with_byes")
+def _open_with_byes(tmp_path: Path) -> Iterator[Ledger]:
     """Three players of a Swiss tournament of three rounds, a fourth who has byes alone."""
     with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: TODAY) as ledger:
         for name in ("Ann", "Bob", "Cy", "Di"):
@@ -86,29 +86,29 @@ def points(ledger: Ledger) -> dict[str, float]:
     return {name: row.points for name, row in rows(ledger).items()}
 
 
-def test_byes_count_for_points_and_places_and_for_no_rating(club: Ledger) -> None:
-    found = rows(club)
+def test_byes_count_for_points_and_places_and_for_no_rating(open_with_byes: Ledger) -> None:
+    found = rows(open_with_byes)
     assert {name: (row.points, row.place, row.games, row.wins) for name, row in found.items()} == {
         "Cy": (2.5, "1", 2, 1), "Ann": (1.5, "2", 2, 1), "Bob": (0.5, "3-4", 2, 0), "Di": (0.5, "3-4", 0, 0),
     }  # fmt: skip
     assert [(known.round, known.brings, known.points) for known in found["Di"].byes] == [
         (1, "half", 0.5), (2, "absent", 0), (3, "absent", 0),
     ]  # fmt: skip
-    assert page(club).missing == [], "of every round of every player something is told"
-    assert {row["player"] for row in club.rows("current")} == {ANN, BOB, CY}, "byes are rated nowhere"
-    assert next(club.rows("games", "key = 'r1'"))["reason"] is None
+    assert page(open_with_byes).missing == [], "of every round of every player something is told"
+    assert {row["player"] for row in open_with_byes.rows("current")} == {ANN, BOB, CY}, "byes are rated nowhere"
+    assert next(open_with_byes.rows("games", "key = 'r1'"))["reason"] is None
 
 
-def test_a_table_by_rounds_shows_them_in_their_rounds(club: Ledger) -> None:
-    drawn = laid_out(page(club))
+def test_a_table_by_rounds_shows_them_in_their_rounds(open_with_byes: Ledger) -> None:
+    drawn = laid_out(page(open_with_byes))
     cells = {row[2].text: [cell.text for cell in row[4:7]] for row in drawn.rows}
     assert (cells["Cy"], cells["Di"]) == (["-1", "2b½", "3w1"], ["-½", "-0", "-0"])
 
 
-def test_tournaments_list_them_with_all_their_players(club: Ledger) -> None:
-    (row,) = tournaments(club)
+def test_tournaments_list_them_with_all_their_players(open_with_byes: Ledger) -> None:
+    (row,) = tournaments(open_with_byes)
     assert (row["players"], row["games"], row["winners"]) == (4, 3, ["Cy"])
-    (own,) = tournaments_of(club, club.player("Di"))
+    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
     assert (own["points"], own["games"], own["place"], own["players"]) == (0.5, 0, "3-4", 4)
 
 
@@ -168,80 +168,81 @@ def test_the_rules_are_those_of_the_tournaments_first_day(tmp_path: Path, run: R
 # --- the same fact, another fact ----------------------------------------------------------------------------------
 
 
-def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(club: Ledger) -> None:
-    size = club.journal.size()
-    again = club.append(bye(BOB, 2, Brings.HALF, "2026-03-03"))
-    assert (again.duplicate, club.journal.size()) == (True, size)
+def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(open_with_byes: Ledger) -> None:
+    size = open_with_byes.journal.size()
+    again = open_with_byes.append(bye(BOB, 2, Brings.HALF, "2026-03-03"))
+    assert (again.duplicate, open_with_byes.journal.size()) == (True, size)
     with pytest.raises(ConflictError, match=r"exists-with-different-brings.*brings='half', not 'zero'"):
-        club.append(bye(BOB, 2, Brings.ZERO, "2026-03-04"))
-    later = club.append(bye(BOB, 2, Brings.ZERO, "2027-03-02"))
+        open_with_byes.append(bye(BOB, 2, Brings.ZERO, "2026-03-04"))
+    later = open_with_byes.append(bye(BOB, 2, Brings.ZERO, "2027-03-02"))
     assert not later.duplicate, "another edition"
 
 
-def test_rounds_without_a_number_are_told_apart_by_their_days(club: Ledger) -> None:
-    assert not club.append(bye(DI, None, Brings.HALF, "2026-03-03")).duplicate
-    assert not club.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
-    assert club.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
-    assert points(club)["Di"] == 1.5
+def test_rounds_without_a_number_are_told_apart_by_their_days(open_with_byes: Ledger) -> None:
+    assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-03")).duplicate
+    assert not open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
+    assert open_with_byes.append(bye(DI, None, Brings.HALF, "2026-03-04")).duplicate
+    assert points(open_with_byes)["Di"] == 1.5
 
 
-def test_an_allotted_bye_may_bring_other_points(club: Ledger) -> None:
-    club.append(bye(BOB, 4, Brings.ALLOTTED, half_points=1))
-    assert points(club)["Bob"] == 1
+def test_an_allotted_bye_may_bring_other_points(open_with_byes: Ledger) -> None:
+    open_with_byes.append(bye(BOB, 4, Brings.ALLOTTED, half_points=1))
+    assert points(open_with_byes)["Bob"] == 1
 
 
-def test_where_a_game_of_the_round_is_told_the_game_counts(club: Ledger) -> None:
-    club.append(bye(ANN, 1, Brings.HALF))
-    assert points(club)["Ann"] == 1.5
+def test_where_a_game_of_the_round_is_told_the_game_counts(open_with_byes: Ledger) -> None:
+    open_with_byes.append(bye(ANN, 1, Brings.HALF))
+    assert points(open_with_byes)["Ann"] == 1.5
 
 
-def test_corrections_voids_and_undoings_of_byes_show(club: Ledger) -> None:
-    drafts = club.corrections.drafts
+def test_corrections_voids_and_undoings_of_byes_show(open_with_byes: Ledger) -> None:
+    drafts = open_with_byes.corrections.drafts
     key = bye(BOB, 2, Brings.HALF).key
-    corrected = approve(club, drafts.replace(key, {"brings": "zero"}))
-    assert points(club)["Bob"] == 0
-    assert club.append(bye(BOB, 2, Brings.ZERO)).duplicate, "told as it stands by now"
-    assert club.append(bye(BOB, 2, Brings.HALF)).duplicate, "told as it was recorded"
-    approve(club, drafts.annul(key))
-    assert rows(club)["Bob"].byes == []
-    approve(club, drafts.restore(key))
-    approve(club, drafts.undo(corrected))
-    assert points(club)["Bob"] == 0.5
-    added = approve(club, drafts.add(bye(BOB, 4, Brings.FULL)))
-    assert points(club)["Bob"] == 1.5
-    approve(club, drafts.undo(added))
-    assert points(club)["Bob"] == 0.5
+    corrected = approve(open_with_byes, drafts.replace(key, {"brings": "zero"}))
+    assert points(open_with_byes)["Bob"] == 0
+    assert open_with_byes.append(bye(BOB, 2, Brings.ZERO)).duplicate, "told as it stands by now"
+    assert open_with_byes.append(bye(BOB, 2, Brings.HALF)).duplicate, "told as it was recorded"
+    approve(open_with_byes, drafts.annul(key))
+    assert rows(open_with_byes)["Bob"].byes == []
+    approve(open_with_byes, drafts.restore(key))
+    approve(open_with_byes, drafts.undo(corrected))
+    assert points(open_with_byes)["Bob"] == 0.5
+    added = approve(open_with_byes, drafts.add(bye(BOB, 4, Brings.FULL)))
+    assert points(open_with_byes)["Bob"] == 1.5
+    approve(open_with_byes, drafts.undo(added))
+    assert points(open_with_byes)["Bob"] == 0.5
     with pytest.raises(ProposalError, match="exists-with-different-key"):
-        approve(club, drafts.add(bye(BOB, 2, Brings.HALF, "2026-03-05")))
+        approve(open_with_byes, drafts.add(bye(BOB, 2, Brings.HALF, "2026-03-05")))
     with pytest.raises(ProposalError, match="conflicting"):
-        approve(club, drafts.replace(bye(DI, 1, Brings.HALF).key, {"round": 2}))
-    club.rebuild()
-    assert points(club)["Bob"] == 0.5
+        approve(open_with_byes, drafts.replace(bye(DI, 1, Brings.HALF).key, {"round": 2}))
+    open_with_byes.rebuild()
+    assert points(open_with_byes)["Bob"] == 0.5
 
 
-def test_byes_go_with_the_tournament_that_is_voided(club: Ledger) -> None:
-    approve(club, club.corrections.drafts.tournament("standard", OPEN))
-    club.catch_up()
-    assert tournaments(club) == []
-    approve(club, club.corrections.drafts.tournament("standard", OPEN, restore=True))
-    assert points(club)["Cy"] == 2.5
+def test_byes_go_with_the_tournament_that_is_voided(open_with_byes: Ledger) -> None:
+    approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN))
+    open_with_byes.catch_up()
+    assert tournaments(open_with_byes) == []
+    approve(open_with_byes, open_with_byes.corrections.drafts.tournament("standard", OPEN, restore=True))
+    assert points(open_with_byes)["Cy"] == 2.5
 
 
-def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(club: Ledger) -> None:
-    drafts = club.corrections.drafts
-    approve(club, drafts.merge(DI, BOB))
-    assert points(club) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}, "of round 1 the game counts, of round 2 one bye"
-    (own,) = tournaments_of(club, club.player("Di"))
+def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_byes: Ledger) -> None:
+    drafts = open_with_byes.corrections.drafts
+    approve(open_with_byes, drafts.merge(DI, BOB))
+    # of round 1 the game counts, of round 2 one bye
+    assert points(open_with_byes) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}
+    (own,) = tournaments_of(open_with_byes, open_with_byes.player("Di"))
     assert own["points"] == 0.5
-    approve(club, drafts.part(DI))
-    assert points(club)["Di"] == 0.5
+    approve(open_with_byes, drafts.part(DI))
+    assert points(open_with_byes)["Di"] == 0.5
 
 
-def test_an_erased_person_keeps_the_points_without_the_name(club: Ledger) -> None:
-    club.erase(DI)
-    club.catch_up()
-    assert sorted(row.points for row in page(club).standings) == [0.5, 0.5, 1.5, 2.5]
-    assert "Di" not in {row.name for row in page(club).standings}
+def test_an_erased_person_keeps_the_points_without_the_name(open_with_byes: Ledger) -> None:
+    open_with_byes.erase(DI)
+    open_with_byes.catch_up()
+    assert sorted(row.points for row in page(open_with_byes).standings) == [0.5, 0.5, 1.5, 2.5]
+    assert "Di" not in {row.name for row in page(open_with_byes).standings}
 
 
 # --- editions -----------------------------------------------------------------------------------------------------
@@ -307,10 +308,10 @@ def test_a_bye_by_hand_is_the_one_that_a_file_tells(empty_club: Path, tmp_path: 
     assert (wrong.code, "half_points go with what is allotted" in wrong.err) == (2, True)
 
 
-def test_a_change_keeps_the_words_in_which_it_was_proposed(club: Ledger) -> None:
-    change: Change = club.corrections.verbs.change(
+def test_a_change_keeps_the_words_in_which_it_was_proposed(open_with_byes: Ledger) -> None:
+    change: Change = open_with_byes.corrections.verbs.change(
         "bye", {"tournament": OPEN, "player": "Di", "brings": "half", "edition": "2026-03-02", "round": "4"}
     )
     assert change.fact == "round:standard:Autumn%20open%20%26%20friends:4:4@2026-03-02"
-    approve(club, change)
-    assert points(club)["Di"] == 1
+    approve(open_with_byes, change)
+    assert points(open_with_byes)["Di"] == 1
