@@ -6,6 +6,7 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
+from ledger.journal.made_keys import MadeKeys
 from ledger.journal.people import People, Person
 from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -82,7 +84,7 @@ class Ledger(RawReads):
     def create(
         cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
         settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = utc_now, secret_of: str | Path | None = None,
     ) -> Ledger:  # fmt: skip
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -93,9 +95,11 @@ class Ledger(RawReads):
             settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
             actor: who makes it.
             clock: what time it is, in UTC.
+            secret_of: another ledger, whose secret this one takes, so that the keys that both make of the same facts
+                are the same, and so are all ratings; by default a new one.
 
         Raises:
-            StorageError: a file exists already, or cannot be made.
+            StorageError: a file exists already, or cannot be made; the people file of the other ledger is missing.
             RejectedError: no such scheme, or settings that it cannot work with.
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
@@ -107,11 +111,15 @@ class Ledger(RawReads):
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
+        secret = None if secret_of is None else _secret_of(journal_file(secret_of))
         if not people.exists():
             with sqlite.whole(people) as making:
-                People.create(making).close()
+                People.create(making, secret).close()
         elif not People.is_empty(people):
             raise StorageError(str(people), "exists already, though the journal does not")
+        elif secret is not None:
+            with closing(People(people)) as empty:
+                empty.take_secret(secret)
         with (  # the journal appears last, with its scheme: before that there is no ledger
             sqlite.whole(path) as making,
             cls(making, SqliteJournal.create(making), People(people), (), clock) as made,
@@ -239,6 +247,11 @@ class Ledger(RawReads):
         )  # fmt: skip
 
     @property
+    def made_keys(self) -> MadeKeys:
+        """What makes the keys of games whose source gave none."""
+        return MadeKeys(self.journal, self._people.secret)
+
+    @property
     def tokens(self) -> Tokens:
         """What proves who acts, where tokens are set up, and the log of what was refused."""
         return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
@@ -291,7 +304,9 @@ class Ledger(RawReads):
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         alike = None if record_alike else AlikeGames(self.journal, self._people)
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
-        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing)
+        job = GameImport(
+            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing
+        )
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 
@@ -388,3 +403,8 @@ class Ledger(RawReads):
     def people_row(self, player: int) -> Person | None:
         """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
         return self._people.by_number([player]).get(player)
+
+
+def _secret_of(path: Path) -> bytes:
+    with closing(People(beside(path, "people"))) as people:
+        return people.secret()

@@ -20,7 +20,8 @@ from ledger.facts.instants import is_before
 from ledger.facts.tellings import compared
 from ledger.journal import Journal, Stored
 from ledger.journal.corrected_games import told_otherwise
-from ledger.journal.known_games import MADE, NOBODY, Asked, KnownGames
+from ledger.journal.known_games import NOBODY, Asked, KnownGames
+from ledger.journal.made_keys import MADE
 from ledger.journal.people import People
 from ledger.journal.supplements import Find, KnownGame, known_games
 from ledger.runtime.lazy import pl

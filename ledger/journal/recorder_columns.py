@@ -24,7 +24,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
-from ledger.journal.free_keys import MOST, with_next_keys
+from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import Standing, as_recorded, told_again
@@ -131,14 +131,15 @@ class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
-        alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded,
+        self, names: SealedNames, keys: MadeKeys, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
+        clock_ms: Callable[[], int], alike: AlikeGames | None = None,
+        notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
         Args:
             names: where the players' numbers come from.
+            keys: what makes the keys of games whose source gave none.
             choice: which pool a game goes to.
             scheme: what a pool that is new adopts.
             actor: who imports.
@@ -148,6 +149,7 @@ class GameImport:
             standing: how a game stands after its corrections.
         """
         self._names = names
+        self._keys = keys
         self._alike = alike
         self._notes_of = notes_of
         self._standing = standing
@@ -185,7 +187,7 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        frame = self._with_pools(frame)
+        frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         if self._alike is not None and len(frame):
             frame, held = self._alike.sort_out(frame, writer.find, writer.size)
             self.report.hold_back(held)
@@ -332,7 +334,8 @@ class GameImport:
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
         if again.others and number < MOST:
-            others = with_next_keys(games[[row for row, _, _ in again.others]], number + 1)
+            others = games[[row for row, _, _ in again.others]]
+            others = self._keys.with_next_keys(others, number + 1, writer.find)
             self._append(writer, others, stamp, now, number + 1)
         elif again.others:
             for _, line, message in again.others:

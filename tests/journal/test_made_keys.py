@@ -9,7 +9,7 @@ import pytest
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.alike import is_made
-from ledger.journal.free_keys import free_key
+from ledger.journal.made_keys import free_key
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.refusals import source
 
