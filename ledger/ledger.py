@@ -5,12 +5,13 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ledger import schemes
 from ledger.book.fresh import Placed
@@ -27,6 +28,7 @@ from ledger.house_policies import HousePolicies
 from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
+from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
 from ledger.journal.made_keys import MadeKeys
@@ -37,7 +39,7 @@ from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
 from ledger.publications import Publications
-from ledger.ratings import pasts
+from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
@@ -305,10 +307,22 @@ class Ledger(RawReads):
         alike = None if record_alike else AlikeGames(self.journal, self._people)
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         job = GameImport(
-            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing
-        )
+            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing,
+            self.erased_sides(),
+        )  # fmt: skip
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
+
+    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
+        """What the games of a file are to known ones of who was erased, for which the views are levelled."""
+        if self._people.has_nameless():
+            self.level()  # before the journal is written: views follow from what is committed
+
+        def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
+            numbers = json.dumps(sorted(players))
+            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
+
+        return ErasedSides(self._people, keys or self.made_keys, games_of)
 
     def now_ms(self) -> int:
         """What time it is, milliseconds since 1970."""

@@ -78,7 +78,8 @@ class ImportPreview:
         standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
         notes_of = EarlyGames(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
-        job = GameImport(self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing)
+        job = GameImport(self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing,
+                         ledger.erased_sides(keys))
         take_frames(self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

@@ -13,12 +13,12 @@ Whether a telling is of another game is judged in ``told_again``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ledger.facts.source_games import PLAIN_KEY, SourceGame
-from ledger.journal import Journal
+from ledger.journal import Journal, Stored
 from ledger.journal.supplements import Find
 from ledger.runtime.lazy import pl
 
@@ -120,6 +120,20 @@ class MadeKeys:
         games = games.with_columns(plain=pl.coalesce("plain", "game"))
         plain = [free_key(made, number) for made in games["plain"].to_list()]
         return games.with_columns(game=pl.Series(self.keys(plain, find), dtype=pl.String))
+
+    def further(self, made: str, find: Find) -> Iterator[Stored]:
+        """The second game of some facts, and those after it, in the order in which they were recorded.
+
+        Args:
+            made: what the key of the first is made from.
+            find: what looks up keys in the journal.
+        """
+        for number in range(2, MOST + 1):
+            (key,) = self.keys([free_key(made, number)], find)
+            stored = find([f"game:{key}"])
+            if not stored:
+                return
+            yield from stored.values()
 
     def _may_be_of_old(self, source: str) -> bool:
         """Whether keys of a source stand in the journal that begin as plain ones do: one look-up a source."""

@@ -56,7 +56,7 @@ _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL 
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
-_NAMELESS = "SELECT 1 FROM people WHERE identity IS NULL LIMIT 1"
+_NAMELESS = "SELECT player FROM people WHERE identity IS NULL"
 _ALL_NUMBERS = 2**62
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
@@ -191,7 +191,12 @@ class People:
     def has_nameless(self) -> bool:
         """Whether somebody was erased, or a name lost: one look-up."""
         with sqlite.storage_errors(self.path):
-            return self._connection.execute(_NAMELESS).fetchone() is not None
+            return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
+
+    def nameless(self) -> list[int]:
+        """The numbers of all who were erased, or whose names were lost."""
+        with sqlite.storage_errors(self.path):
+            return [player for (player,) in self._connection.execute(_NAMELESS)]
 
     def number(
         self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None

@@ -24,6 +24,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
+from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
@@ -134,6 +135,7 @@ class GameImport:
         self, names: SealedNames, keys: MadeKeys, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
         clock_ms: Callable[[], int], alike: AlikeGames | None = None,
         notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
+        erased: ErasedSides | None = None,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -147,8 +149,10 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            erased: what games are to known ones of who was erased.
         """
         self._names = names
+        self._erased = erased
         self._keys = keys
         self._alike = alike
         self._notes_of = notes_of
@@ -190,6 +194,9 @@ class GameImport:
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         if self._alike is not None and len(frame):
             frame, held = self._alike.sort_out(frame, writer.find, writer.size)
+            if self._erased is not None:
+                frame, nameless = self._erased.sort_out(frame, writer.find)
+                held = sorted([*held, *nameless])
             self.report.hold_back(held)
         frame = self._adopt(writer, frame, stamp)
         if not len(frame):
@@ -322,7 +329,8 @@ class GameImport:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        again = told_again(writer.find, games, writer.size + 1, now, self._standing)
+        is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
+        again = told_again(writer.find, games, writer.size + 1, now, self._standing, is_nameless)
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _ENDING = frozenset({"termination", "half_moves"})
+ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
 class Corrected(NamedTuple):
@@ -63,8 +64,9 @@ class ToldAgain(NamedTuple):
 
 
 def told_again(
-    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded
-) -> ToldAgain:
+    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded,
+    is_nameless: Callable[[int], bool] = lambda _: False,
+) -> ToldAgain:  # fmt: skip
     """Find the rows that tell a known game again.
 
     Args:
@@ -73,6 +75,7 @@ def told_again(
         first: position at which the first of the rows that are new will be recorded; the others follow it.
         now_ms: the time to record under, milliseconds since 1970.
         standing: how a game stands after its corrections.
+        is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
@@ -98,11 +101,14 @@ def told_again(
         try:
             supplement = told_of(known[name], name, _plain(given), now_ms, standing)
         except RejectedError as error:
-            is_other = name in told_twice or _is_another(known[name].facts, _plain(given))
+            recorded, told = known[name].facts, _plain(given)
+            is_erased = any(is_nameless(recorded[side]) and recorded[side] != told[side] for side in ("white", "black"))
+            is_other = is_erased or name in told_twice or _is_another(recorded, told)
+            words = ERASED.format(name) if is_erased else str(error)
             if is_other and is_made(name) and isinstance(error, ConflictError):
-                found.others.append((row, line, str(error)))
+                found.others.append((row, line, words))
             else:
-                found.faults.append((line, str(error)))
+                found.faults.append((line, words))
             continue
         if supplement is not None:
             found.supplements.append((row, supplement))

@@ -64,8 +64,10 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
 
     PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. The
     journal says that somebody was erased, and under which number, never who; an older copy of the people file that
-    is put back is erased again by that. Copies keep the name until they expire. An import of a file that names the
-    person brings the name back, under a new number: nothing is left by which the person could be recognised.
+    is put back is erased again by that. Copies keep the name until they expire. A file that tells of games with the
+    person again is held back in part; one that tells of other games brings the name back, under a new number: nothing
+    is left by which the person could be recognised. Said is how many of the games stand under keys of an earlier
+    release, against which names can still be tried.
 
     \b
     Example:
@@ -80,13 +82,22 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
+        with Bars() as bars:
+            ledger.level(bars)
+        to_try = ledger.registry.keys_to_try(person.player)
         erased = ledger.erase(person.player, actor=recorder(ledger, actor), token=recording_token(ledger))
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
         f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
-        "names the person brings the name back, under a new number"
+        "names the person and tells of other games brings the name back, under a new number"
     )
+    if to_try:
+        games = "1 game stands under a key" if to_try == 1 else f"{to_try:,} games stand under keys"
+        output.remark(
+            f"{games} that an earlier release made of names, without a secret: whoever has the journal can try names "
+            "against them, and finds the right one"
+        )
 
 
 @click.command()
