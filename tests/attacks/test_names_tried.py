@@ -161,7 +161,7 @@ def test_a_file_that_tells_the_game_again_is_held_back_whoever_it_names(fmt: str
 def test_with_the_journal_alone_no_import_tells_who_it_was(fmt: str, erased: Path, run: Run) -> None:
     """The thief goes on without the names, and imports a file for each; Bob is nobody there, either."""
     take(run, erased, fmt, RIGHT)
-    answers = []
+    answers: list[str] = []
     for name in (RIGHT, NAMES[7]):
         stolen = erased.parent / f"stolen{len(answers)}" / "club.db"
         stolen.parent.mkdir()

@@ -126,7 +126,7 @@ def test_what_is_written_reads_back_the_same(game: SourceGame) -> None:
 
 def test_a_key_that_an_earlier_release_made_of_names_is_made_again() -> None:
     lines = [jsonl.dump(source_game(key)) for key in (f"csv:{7:024x}", f"lichess:{7:024x}", f"csv:k{7:023x}")]
-    assert [game.is_made for game in read(b"".join(lines))[0]] == [True, False, False]
+    assert [game.is_made for game in read(*lines)[0]] == [True, False, False]
 
 
 @given(st.binary(max_size=300))
