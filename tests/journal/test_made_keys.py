@@ -89,7 +89,7 @@ def test_a_key_that_the_source_gave_is_never_changed(club_of_two: ClubOfTwo) -> 
 def test_a_key_is_the_hmac_of_the_plain_one(secret: bytes, plain: str) -> None:
     source_of_key, _, _ = plain.partition(":")
     expected = f"{source_of_key}:k{hmac.new(secret, plain.encode(), 'sha256').hexdigest()[:23]}"
-    assert keyed(secret)(plain) == expected
+    assert keyed(secret, [plain, plain]) == [expected, expected]
     assert is_made(expected)
     assert is_plain(plain)
     assert not is_plain(expected)

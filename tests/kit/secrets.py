@@ -13,8 +13,11 @@ from ledger.journal.made_keys import keyed
 SECRET = b"the one secret of ledgers we test"[:32]
 _drawn = people_layouts.new_secret
 
-key_of = keyed(SECRET)
-"""The key that a ledger under test makes of a plain one."""
+
+def key_of(plain: str) -> str:
+    """The key that a ledger under test makes of a plain one."""
+    (key,) = keyed(SECRET, [plain])
+    return key
 
 
 @contextmanager

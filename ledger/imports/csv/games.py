@@ -286,15 +286,15 @@ class _Converter:
             pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
         ]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
-        made = iter(self._made_keys(same.to_list()))
+        made = iter(self._made_keys(same))
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
-    def _made_keys(self, facts_told: list[str]) -> Iterator[str]:
+    def _made_keys(self, told: Series) -> list[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        digests = [sha256(text.encode()) for text in facts_told]
-        for digest, number in zip(digests, self._repeats.numbers(digests), strict=True):
-            digest.update(f"\x1f{number}".encode())
-            yield f"{self._prefix}{digest.hexdigest()[:24]}"
+        numbers = pl.Series(self._repeats.numbers(told.hash().to_numpy()))
+        texts = pl.select(pl.concat_str(pl.lit(told), pl.lit(numbers), separator="\x1f")).to_series()
+        prefix = self._prefix
+        return [f"{prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list()]
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""
