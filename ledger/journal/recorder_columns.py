@@ -28,7 +28,7 @@ from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import Standing, as_recorded, told_again
+from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BY_SPEED = "by-speed"
+MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
@@ -73,6 +74,8 @@ class ImportReport(FaultsFound):
         alike_count: how many were held back in all.
         notes: recorded games that should be looked at, with their lines and why, the first ``KEPT_FAULTS``.
         note_count: how many there are in all.
+        differences: games that the file tells otherwise than they stand, where these were asked for; else they are
+            faults.
         faults, fault_count: games that could not be taken.
     """
 
@@ -87,6 +90,14 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
+    differences: list[Difference] = attrs.Factory(list)
+
+    def differ(self, difference: Difference) -> None:
+        """Keep a game that the file tells otherwise than it stands; past the limit it is a fault."""
+        if len(self.differences) < MAX_DIFFERENCES:
+            self.differences.append(difference)
+        else:
+            self.fault(difference.line, difference.message)
 
     @property
     def players(self) -> int:
@@ -140,7 +151,7 @@ class GameImport:
         self, names: SealedNames, keys: MadeKeys, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
         clock_ms: Callable[[], int], alike: AlikeGames | None = None,
         notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
-        erased: ErasedSides | None = None,
+        keep_differences: bool = False, erased: ErasedSides | None = None,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -154,8 +165,10 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             erased: what games are to known ones of who was erased.
         """
+        self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
         self._keys = keys
@@ -339,8 +352,13 @@ class GameImport:
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
-        as_known = int(again.known.sum()) - len(again.faults) - len(again.others) - len(again.supplements)
-        self._taken.repeated += as_known
+        for difference in again.differences:
+            if self._keep_differences:
+                self.report.differ(difference)
+            else:
+                self.report.fault(difference.line, difference.message)
+        refused = len(again.faults) + len(again.differences)
+        self._taken.repeated += int(again.known.sum()) - refused - len(again.others) - len(again.supplements)
         try:
             self._append_all(writer, games.filter(~again.known), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)
