@@ -49,8 +49,8 @@ class Alike(NamedTuple):
     how: str = "under another key"
 
     def __str__(self) -> str:
-        told = repr(self.key) if self.key else "this"
-        return f"{told} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
+        game = repr(self.key) if self.key else "this"
+        return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
 
 
 def is_made(key: str) -> bool:

@@ -105,16 +105,16 @@ class ErasedSides:
         if self._by_day is None:
             self._by_day = {}
             for game in self._games_of(self._players or ()):
-                for one in _days(game):
-                    self._by_day.setdefault(one, []).append(game)
+                for played in _days(game):
+                    self._by_day.setdefault(played, []).append(game)
         return [game for game in self._by_day.get(day, ()) if game["position"] not in self._told]
 
     def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
         """Key and entry of the first game of a nameless side that a telling may be of."""
-        told = {name: row[name] for name in _COMPARED if row[name] is not None}
+        telling = {name: row[name] for name in _COMPARED if row[name] is not None}
         for game in (game for day in _days(row) for game in self._games(day)):
-            known = {name: game[name] for name in _COMPARED if game[name] is not None}
-            if may_be_one(row["key"], game["key"]) and looks_like(told, known) and all(
+            facts = {name: game[name] for name in _COMPARED if game[name] is not None}
+            if may_be_one(row["key"], game["key"]) and looks_like(telling, facts) and all(
                 self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
             ):  # fmt: skip
                 return game["key"], game["position"]

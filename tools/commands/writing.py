@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from ledger.errors import LedgerError
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -82,22 +83,29 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
-        with Bars() as bars:
-            ledger.level(bars)
-        to_try = ledger.registry.keys_to_try(person.player)
         erased = ledger.erase(person.player, actor=recorder(ledger, actor), token=recording_token(ledger))
+        remaining = _keys_to_try(ledger, person.player)
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
         f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
         "names the person and tells of other games brings the name back, under a new number"
     )
-    if to_try:
-        games = "1 game stands under a key" if to_try == 1 else f"{to_try:,} games stand under keys"
-        output.remark(
-            f"{games} that an earlier release made of names, without a secret: whoever has the journal can try names "
-            "against them, and finds the right one"
-        )
+    if remaining:
+        output.remark(remaining)
+
+
+def _keys_to_try(ledger: Ledger, player: int) -> str:
+    """What to say of the keys that still tell who somebody was. Whoever is to be forgotten does not wait for it."""
+    try:
+        with Bars() as bars:
+            ledger.level(bars)
+        count = ledger.registry.keys_to_try(player)
+    except LedgerError as error:
+        return f"how many of the games stand under keys of an earlier release could not be counted ({error})"
+    games = "1 game stands under a key" if count == 1 else f"{count:,} games stand under keys"
+    without = "that an earlier release made of names, without a secret"
+    return f"{games} {without}: whoever has the journal can try names, and finds the right one" if count else ""
 
 
 @click.command()

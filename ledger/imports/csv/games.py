@@ -289,10 +289,10 @@ class _Converter:
         made = iter(self._made_keys(same))
         return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
-    def _made_keys(self, told: Series) -> list[str]:
+    def _made_keys(self, rows: Series) -> list[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        numbers = pl.Series(self._repeats.numbers(told.hash().to_numpy()))
-        texts = pl.select(pl.concat_str(pl.lit(told), pl.lit(numbers), separator="\x1f")).to_series()
+        numbers = pl.Series(self._repeats.numbers(rows.hash().to_numpy()))
+        texts = pl.select(pl.concat_str(pl.lit(rows), pl.lit(numbers), separator="\x1f")).to_series()
         prefix = self._prefix
         return [f"{prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list()]
 
