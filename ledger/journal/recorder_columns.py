@@ -27,7 +27,7 @@ from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import Standing, as_recorded, told_again
+from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BY_SPEED = "by-speed"
+MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
@@ -64,7 +65,7 @@ class ImportReport(FaultsFound):
         recorded: games that are in the journal now and were not before.
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
-        players: players met for the first time.
+        newcomers: identity and name of the players met for the first time, in the order of their numbers.
         kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
@@ -72,13 +73,15 @@ class ImportReport(FaultsFound):
         alike_count: how many were held back in all.
         notes: recorded games that should be looked at, with their lines and why, the first ``KEPT_FAULTS``.
         note_count: how many there are in all.
+        differences: games that the file tells otherwise than they stand, where these were asked for; else they are
+            faults.
         faults, fault_count: games that could not be taken.
     """
 
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
@@ -86,6 +89,19 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
+    differences: list[Difference] = attrs.Factory(list)
+
+    def differ(self, difference: Difference) -> None:
+        """Keep a game that the file tells otherwise than it stands; past the limit it is a fault."""
+        if len(self.differences) < MAX_DIFFERENCES:
+            self.differences.append(difference)
+        else:
+            self.fault(difference.line, difference.message)
+
+    @property
+    def players(self) -> int:
+        """How many players were met for the first time."""
+        return len(self.newcomers)
 
     def hold_back(self, games: list[Alike]) -> None:
         """Note games that are probably known."""
@@ -111,7 +127,7 @@ class _Taken:
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[Fault] = attrs.Factory(list)
@@ -133,7 +149,7 @@ class GameImport:
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded,
+        standing: Standing = as_recorded, keep_differences: bool = False,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -146,7 +162,9 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
         """
+        self._keep_differences = keep_differences
         self._names = names
         self._alike = alike
         self._notes_of = notes_of
@@ -176,7 +194,7 @@ class GameImport:
         self.report.recorded += self._taken.recorded
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
-        self.report.players += self._taken.players
+        self.report.newcomers += self._taken.newcomers
         self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
         self.report.note(self._taken.notes)
@@ -247,7 +265,7 @@ class GameImport:
         fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
             found = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.players += found.registered
+            self._taken.newcomers += [(person.identity or "", person.name or "") for person in found.new]
             self._taken.kept_names += found.kept_names
             self._numbers.update((identity, person.player) for identity, person in found.persons.items())
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
@@ -324,8 +342,13 @@ class GameImport:
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
-        as_known = int(again.known.sum()) - len(again.faults) - len(again.others) - len(again.supplements)
-        self._taken.repeated += as_known
+        for difference in again.differences:
+            if self._keep_differences:
+                self.report.differ(difference)
+            else:
+                self.report.fault(difference.line, difference.message)
+        refused = len(again.faults) + len(again.differences)
+        self._taken.repeated += int(again.known.sum()) - refused - len(again.others) - len(again.supplements)
         try:
             self._append_all(writer, games.filter(~again.known), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)
