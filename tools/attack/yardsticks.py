@@ -17,8 +17,8 @@ _DOUBTFUL = 20.0  # yardsticks from which the loop is run again: the machine may
 
 def yardsticks(seconds: float) -> float:
     """So many seconds of this process's processor time, as multiples of what the loop takes."""
-    told = seconds / _usual()
-    return told if told < _DOUBTFUL else seconds / max(_usual(), _loop())
+    multiple = seconds / _usual()
+    return multiple if multiple < _DOUBTFUL else seconds / max(_usual(), _loop())
 
 
 @contextmanager
