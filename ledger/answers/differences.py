@@ -22,8 +22,9 @@ from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered, PlayerRenamed
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at, stepping
@@ -37,6 +38,7 @@ MOST_STEPS = 50  # entries that are asked one by one; what follows is asked toge
 FEW_GAMES = 10  # late results in a row that are asked one by one; more are asked together
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
+    TokenIssued, TokenRevoked,
 )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def _list(ledger: Ledger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     found = ledger.publications.found(word)
-    rows = by_player(list(ledger.publications.rows(found)))
+    rows = by_player(in_form(ledger.publications.rows(found)))  # a form of earlier days moves nobody
     return RatingList(found.name, found.event.pool, found.at_ms, found.event.head, rows)
 
 
@@ -125,13 +127,17 @@ def differences(
         if not same(first.rows.get(player), second.rows.get(player))
     ]
     why = _why(ledger, first, second, changed, progress)
-    players = sorted(second.rows.values(), key=lambda row: row.rank)
-    gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=lambda row: row.rank)
+    players = sorted(second.rows.values(), key=_in_order)
+    gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)
     called = names(ledger, {row.player for row in (*players, *gone)})
     return [
         _difference(first.rows.get(row.player), second.rows.get(row.player), called[row.player], why)
         for row in (*players, *gone)
     ]
+
+
+def _in_order(row: ListRow) -> tuple[int, int]:
+    return row.rank, row.player
 
 
 def _difference(

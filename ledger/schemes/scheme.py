@@ -106,6 +106,8 @@ class Explanation(NamedTuple):
         result: the rating after the game or batch, points.
         rounding: how the scheme gets from one to the other, or that it does not round.
         source: document and section of the rule.
+        opponents: the opponents' ratings that the formula took, in the order of the meetings; empty where these are the
+            ratings that the meetings tell.
     """
 
     rule: str
@@ -114,6 +116,7 @@ class Explanation(NamedTuple):
     result: float
     rounding: str
     source: str
+    opponents: tuple[float, ...] = ()
 
 
 def calendar_of(numbers: Any) -> Calendar:
