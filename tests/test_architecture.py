@@ -303,7 +303,7 @@ def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
     assert rooms - folders == WITHOUT_A_FOLDER
 
 
-# Who reads a clock without asserting what it says: until when copies go on, a name, when to kill, work told in yardsticks.
+# Who reads a clock and asserts nothing of it: until when copies go on, a name, when to kill, work told in yardsticks.
 READ_CLOCKS = {"tests.imports.test_memory", "tests.kit.backup_driver", "tests.kit.crashes", "tests.test_crashes"}
 CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
 
