@@ -14,7 +14,7 @@ import pytest
 from tests.kit.places import SAMPLE
 from tools import readme_tables, running
 from tools.bench import __main__ as bench
-from tools.bench import datasets, figures, other_lines, processes, scheme_lines
+from tools.bench import datasets, figures, other_lines, processes, rivals, scheme_lines
 from tools.bench.bounds import BOUNDS, BY_NAME, SECTIONS
 from tools.bench.table import Line, line
 
@@ -72,7 +72,7 @@ def test_a_section_has_lines_for_all_its_bounds(whole: dict[str, Any], section: 
     lacking = {bound.name for bound in BOUNDS if bound.section == section} - measured
     if not processes.PROC.exists():
         lacking -= NEEDS_PEAKS
-    absent = {name for package, names in NEED.items() if not other_lines.installed(package) for name in names}
+    absent = {name for package, names in NEED.items() if not rivals.installed(package) for name in names}
     assert lacking <= absent
 
 
@@ -172,9 +172,13 @@ class TestTable:
         assert told["the same page as SVG (s)"] == "not measured; the section failed: OSError: no room"
 
     def test_what_schemes_expected_of_games_is_told_where_it_was_measured(self, tmp_path: Path) -> None:
-        words = {"what": "elo by game, error of what it expects", "rival": figures.EVEN}
         section = figures.Section()
-        section.lines = [line("scheme-accuracy", "otb", 0.63125, 0.693, unit="log-loss", **words)]
+        section.lines = [
+            line(
+                "scheme-accuracy", "otb", 0.63125, 0.693, unit="log-loss", rival=figures.EVEN,
+                what="elo by game, error of what it expects",
+            )
+        ]  # fmt: skip
         figures.keep(tmp_path / "figures.json", RUN, {"schemes": section}, beside=False)
         text = figures.table(figures.read(tmp_path / "figures.json"))
         assert "`elo by game` 0.631." in text
