@@ -157,10 +157,10 @@ class TestTable:
         assert told["show, from the shell (s)"] == "0.8, missed"
 
     def test_of_many_lines_the_lowest_and_the_highest_are_told(self, tmp_path: Path) -> None:
-        told = self._table(tmp_path, *(line("world", f"{n} M", n * 6e6, 10e6) for n in range(1, 7)))
-        assert told["ChessWorld with history, in memory (games/s)"] == "0.6 to 3.60 (6 lines, 1 missed)"
-        told = self._table(tmp_path, *(line("world", f"{n} M", n * 6e6, 10e6) for n in (1, 2)))
-        assert told["ChessWorld with history, in memory (games/s)"] == "1 M: 0.6, missed; 2 M: 1.20"
+        told = self._table(tmp_path, *(line("show", f"{n} M", n * 0.2, 1.0) for n in range(1, 7)))
+        assert told["show, from the shell (s)"] == "0.2 to 1.20 (6 lines, 3 missed)"
+        told = self._table(tmp_path, *(line("show", f"{n} M", n * 0.4, 1.0) for n in (1, 2)))
+        assert told["show, from the shell (s)"] == "1 M: 0.4; 2 M: 0.8, missed"
 
     def test_a_bound_of_many_games_is_not_told_of_few(self, tmp_path: Path) -> None:
         told = self._table(tmp_path, line("audit", "0.1 M", 0.2, 1.0, games=100_000))
