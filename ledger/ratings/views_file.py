@@ -312,7 +312,10 @@ def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
     rows = connection.execute("SELECT position, root FROM progress").fetchall()
     if len(rows) != 1:
         raise CorruptError("the views", 0, f"table progress holds {len(rows)} rows, not 1; {REBUILD}")
-    return Checkpoint(*rows[0])
+    reached, root = rows[0]
+    if not (isinstance(reached, int) and reached >= 0 and isinstance(root, bytes)):
+        raise CorruptError("the views", 0, f"table progress says position {reached!r}, which none is; {REBUILD}")
+    return Checkpoint(reached, root)
 
 
 def position(connection: sqlite3.Connection) -> int:
