@@ -5,7 +5,8 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -349,8 +350,8 @@ class Ledger(RawReads):
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
         """
-        if self.views.is_level():
-            return
+        if self.views.is_read or self.views.is_level():
+            return  # what is read as of one moment stays as it is
         if self.views.can_be_written():
             self.catch_up(progress)
             return
@@ -362,6 +363,21 @@ class Ledger(RawReads):
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         return self.views.rebuild(progress)
+
+    @contextmanager
+    def moment(self, progress: Progress = silent) -> Iterator[int]:
+        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
+
+        The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
+        answer is such a block by itself; whoever asks several that belong together asks them in one.
+
+        Raises:
+            StorageError: a file refuses.
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        self.level(progress)
+        with self.views.moment() as position:
+            yield position
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.board.position import START, Position
 from ledger.board.replaying import moves_of, replayed
@@ -61,6 +62,7 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
     return KeptGame(entries[0]["key"].removeprefix("game:"), entries[0]["position"], movetext)
 
 
+@of_one_moment
 def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
     """The position that a game ended in.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import same
 from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
@@ -65,6 +66,7 @@ class Step(NamedTuple):
     cause: str
 
 
+@of_one_moment
 def two_lists(ledger: Ledger, first: str, second: str) -> tuple[RatingList, RatingList]:
     """The lists that two words mean.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers import marks
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
@@ -22,6 +23,7 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 Row = dict[str, Any]
 
 
+@of_one_moment
 def games(
     ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50, everything: bool = False
 ) -> list[Row]:
@@ -129,6 +131,7 @@ def _left_out(row: Row, player: int) -> Row:
     return _game(side, opponent, reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
 
 
+@of_one_moment
 def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 
@@ -157,6 +160,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     ]
 
 
+@of_one_moment
 def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
     row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))

@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import asdict
 
+from ledger.answers.moments import of_one_moment
 from ledger.book.eras import Era
 from ledger.ledger import Ledger
 from ledger.ratings import queries
@@ -13,6 +14,7 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.newcomers import POOL_SETTINGS
 
 
+@of_one_moment
 def pools(ledger: Ledger) -> list[dict[str, Any]]:
     """Every pool: what rates it, with which settings, since when, how many players and rated games it has.
 
@@ -40,6 +42,7 @@ def pools(ledger: Ledger) -> list[dict[str, Any]]:
     return found
 
 
+@of_one_moment
 def eras(ledger: Ledger) -> list[dict[str, Any]]:
     """Every adoption of a scheme, by pool and in order of time."""
     return [

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, one_line
 from ledger.ledger import Ledger
@@ -169,11 +170,13 @@ def _fill_names(connection: sqlite3.Connection, ledger: Ledger) -> None:
 # -- what there is -----------------------------------------------------------------------------------------------
 
 
+@of_one_moment
 def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
     return read_models.described_in(ledger.views.connection, ledger.views.projectors)
 
 
+@of_one_moment
 def tables(ledger: Ledger) -> list[dict[str, Any]]:
     """The tables of the views, and those beside them that a query can read: how many rows, what a row says."""
     database = ledger.database()
@@ -186,6 +189,7 @@ def tables(ledger: Ledger) -> list[dict[str, Any]]:
     return [*found, *({"table": name, "rows": beside[name], "says": table.doc} for name, table in BESIDE.items())]
 
 
+@of_one_moment
 def columns(ledger: Ledger) -> list[dict[str, Any]]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
     database = ledger.database()

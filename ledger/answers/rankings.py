@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.answers.classes import class_of, strength_of
+from ledger.answers.moments import of_one_moment
 from ledger.answers.rating_lists import FEW_PLAYERS, in_force_at
 from ledger.answers.wording import day, names
 from ledger.book.eras import BEGINNING
@@ -30,6 +31,7 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 EVERYBODY = 2**31
 
 
+@of_one_moment
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
@@ -91,6 +93,7 @@ class Place(NamedTuple):
     percentile: float | None
 
 
+@of_one_moment
 def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
 
@@ -165,6 +168,7 @@ class _Ranked(NamedTuple):
     not_below_last: int
 
 
+@of_one_moment
 def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
     """A ranking at any instant, with each player's place among all.
 
@@ -221,6 +225,7 @@ def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
     }
 
 
+@of_one_moment
 def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
     """From how many points on the classes of a pool begin now, by the policy ``classes``.
 

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
 from ledger.answers.wording import day, names
 from ledger.book.timeline import Pool
@@ -26,6 +27,7 @@ from ledger.schemes.scheme import Rhythm
 FEW_PLAYERS = 1_000  # looked up one by one
 
 
+@of_one_moment
 def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
     """The rating runs of a pool, oldest first: when each closed, its games and players, the list published of it.
 
@@ -70,6 +72,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     return found if last is None else found[-last:]
 
 
+@of_one_moment
 def list_on(
     ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None
 ) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.wording import RESULT, names
 from ledger.book.timeline import Pool
@@ -21,6 +22,7 @@ from ledger.ratings.projector import Projector
 Row = dict[str, Any]
 
 
+@of_one_moment
 def refuse_without(ledger: Ledger, projector: Projector) -> None:
     """Refuse to answer where the ledger was opened without a read model.
 
@@ -33,11 +35,13 @@ def refuse_without(ledger: Ledger, projector: Projector) -> None:
         raise UnknownNameError("read model", projector.name, hint)
 
 
+@of_one_moment
 def keeps(ledger: Ledger, projector: Projector) -> bool:
     """Whether the ledger was opened with a read model."""
     return any(made.name == projector.name for made in ledger.views.projectors)
 
 
+@of_one_moment
 def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> int:
     """How many rated games of a player were in force at the end of a day, month or year; by default after all of them.
 
@@ -59,6 +63,7 @@ def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> i
     return 0 if row is None else int(row["n"])
 
 
+@of_one_moment
 def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n: int) -> Row:
     """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from
 from ledger.answers.wording import names
 from ledger.journal.game_keys import game_found
@@ -20,12 +21,14 @@ ORDER BY games.position DESC
 """
 
 
+@of_one_moment
 def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
     """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
     found = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
     return [row["key"] for row in found]
 
 
+@of_one_moment
 def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
     """A game as it stands now, with both players' ratings before and after it.
 

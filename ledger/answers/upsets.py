@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
 from ledger.answers.wording import names
 from ledger.book.policies import POLICIES
@@ -37,12 +38,14 @@ _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
 _EVER = 2**62
 
 
+@of_one_moment
 def margins(ledger: Ledger) -> Callable[[int], int]:
     """The margin in force, in points, by instant, milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
     return lambda ms: int(policies.at(POLICY, ms)["margin"])
 
 
+@of_one_moment
 def upsets(
     ledger: Ledger, pool: str | None = None, *, person: Person | None = None, since: str | None = None,
     until: str | None = None, margin: int | None = None, limit: int | None = None,

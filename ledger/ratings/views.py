@@ -61,6 +61,7 @@ class Views:
         self._building = self.path.with_name(self.path.name + ".building")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
+        self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
         self._book: GameBook | None = None
         self._pools: PoolProjections
         self._version = -1  # of the file, when we last looked or wrote
@@ -130,19 +131,53 @@ class Views:
 
     def is_level(self) -> bool:
         """True when there is nothing to fold in, asked without the lock and without writing."""
-        return (
-            self._is_there()
-            and views_file.are_current(self.connection, self.projectors)
-            and views_file.position(self.connection) == self.journal.size()
-        )
+        if not self._is_there():
+            return False
+        connection = self.connection
+        # What made the rows takes half a millisecond to compare: it is asked again only after somebody has written.
+        written = connection, views_file.data_version(connection), connection.total_changes
+        if written != self._current:
+            if not views_file.are_current(connection, self.projectors):
+                return False
+            self._current = written
+        return views_file.position(connection) == self.journal.size()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what is read now is of one moment: a transaction is under way on the open views."""
+        return self._connection is not None and self._connection.in_transaction
+
+    @contextmanager
+    def moment(self) -> Iterator[int]:
+        """Read everything within the block in one transaction, whoever writes meanwhile; gives the journal's position.
+
+        A moment within another one, or within a trial that is rolled back, is that one. As long as it lasts, the log of
+        the views grows with what others write: what is long to work out or to print follows after the block.
+
+        Raises:
+            StorageError: the views cannot be opened.
+            CorruptError: they are damaged, or of another journal.
+        """
+        connection = self.connection
+        if connection.in_transaction:
+            yield views_file.position(connection)
+            return
+        with sqlite.storage_errors(self.path, views_file.REBUILD):
+            connection.execute("BEGIN")
+        try:
+            yield views_file.position(connection)  # the first look is what the moment is of
+        finally:
+            if self._connection is connection:  # else it was closed within the block
+                connection.execute("COMMIT")  # not ROLLBACK, which would end the rows that somebody still reads
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
-            StorageError: a file refuses.
+            StorageError: a file refuses, or the views are being read as of one moment.
         """
+        self._refuse_within_a_moment()
         while True:
             if self._is_there():
                 reached = self._fold_in(progress)
@@ -159,6 +194,7 @@ class Views:
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
+        self._refuse_within_a_moment()
         with self._alone():
             self._discard_build()
             self._build(progress)
@@ -169,6 +205,11 @@ class Views:
         with self._alone():
             self._discard_build()
             self._build(progress, until)
+
+    def _refuse_within_a_moment(self) -> None:
+        if self.is_read:
+            message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
+            raise StorageError(str(self.path), message)
 
     def can_be_written(self) -> bool:
         """Whether the folder, and the file where there is one, may be written."""

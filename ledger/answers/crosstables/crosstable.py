@@ -32,6 +32,7 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import Result
+from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names
 from ledger.book.timeline import Pool
@@ -87,6 +88,7 @@ class Wanted:
 NOTHING_SPECIAL = Wanted()
 
 
+@of_one_moment
 def crosstable(
     ledger: Ledger, tournament: str, pool: str | None = None, wanted: Wanted = NOTHING_SPECIAL
 ) -> Crosstable:

@@ -13,6 +13,7 @@ from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.answers.moments import of_one_moment
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -48,6 +49,7 @@ class Sought:
 EVERYTHING = Sought()
 
 
+@of_one_moment
 def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[Row]:
     """The tournaments of a pool, a row an edition, the latest first.
 
@@ -131,6 +133,7 @@ def winners(event: Event) -> list[int]:
     return [place.player for place in event.places if place.first == 1]
 
 
+@of_one_moment
 def tournaments_of(
     ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
 ) -> list[Row]:

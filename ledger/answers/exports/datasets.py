@@ -12,6 +12,7 @@ import attrs
 
 from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import Column, Kind, scan
+from ledger.answers.moments import of_one_moment
 from ledger.book import table_docs
 from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
@@ -347,6 +348,7 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 }
 
 
+@of_one_moment
 def dataset(ledger: Ledger, name: str) -> Dataset:
     """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
 
