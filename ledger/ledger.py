@@ -202,7 +202,7 @@ class Ledger(RawReads):
 
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""
-        pasts.judge(lambda: self.views.connection, self.pools, event)
+        pasts.judge(lambda: self.views.connection, self._pools, event)
         self._standing.refuse_meeting(event)
 
     def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
@@ -234,7 +234,7 @@ class Ledger(RawReads):
     def registry(self) -> Registry:
         """Who the players are and what is known of them: to add players, with their past, and what is learnt later."""
         return Registry(
-            self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
+            self.journal, self._names, self._append, self.level, lambda: self.views, self._pools,
             lambda: self.first_scheme().pool, self.now_ms,
             lambda token, actor: self.tokens.recorder(token, actor, DEFAULT_ACTOR),
         )  # fmt: skip
@@ -248,8 +248,8 @@ class Ledger(RawReads):
     def publications(self) -> Publications:
         """The lists that were shown to the world: to publish one, to see each again as it was."""
         return Publications(
-            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self.pool, self.checkpoints.after_commit, lambda: self.tokens,
+            self.path, self.journal_of_moment, lambda: self.people, self._append_judged, self.level,
+            lambda: self.views, self.pool, self.checkpoints.after_commit, lambda: self.tokens,
         )  # fmt: skip
 
     @property

@@ -55,7 +55,7 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = [orjson.loads(body) for body in listing.about(ledger.journal, game)]
+    entries = [orjson.loads(body) for body in listing.about(ledger.journal_of_moment, game)]
     texts = (entry["facts"].get("text") for entry in entries)
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)

@@ -94,7 +94,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
 
 def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
     """The row of a game that counts."""
-    key, stored = game_found(ledger.journal, game)
+    key, stored = game_found(ledger.journal_of_moment, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")

@@ -88,7 +88,7 @@ def query(
     """The rows that a statement selects, as dictionaries, read as they are asked for; bytes are hexadecimal text.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger; its views are brought level.
         statement: one SELECT, or what else only reads.
         parameters: values by name, for ``:name`` in the statement.
         seconds: how long it may take; 0: as long as it likes.
@@ -99,6 +99,7 @@ def query(
         CorruptError: a file is damaged.
     """
     judge = _Judge()
+    ledger.level()  # one statement reads as of one moment by itself
     with _opened(ledger, journal=journal) as database, _explained(ledger, judge, seconds):
         connection = database.conn
         assert connection is not None
@@ -179,20 +180,19 @@ def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
 @of_one_moment
 def tables(ledger: Ledger) -> list[dict[str, Any]]:
     """The tables of the views, and those beside them that a query can read: how many rows, what a row says."""
-    database = ledger.database()
+    database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     found = [
         {"table": name, "rows": database.table(name).count, "says": table.doc}
         for name, table in tables_described(ledger).items()
     ]
-    database.close()
-    beside = {"names": len(ledger.people.names()), "journal": ledger.journal.size()}
+    beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [*found, *({"table": name, "rows": beside[name], "says": table.doc} for name, table in BESIDE.items())]
 
 
 @of_one_moment
 def columns(ledger: Ledger) -> list[dict[str, Any]]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
-    database = ledger.database()
+    database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     found = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
         types = {column.name: column.type for column in database.table(name).columns}
@@ -207,5 +207,4 @@ def columns(ledger: Ledger) -> list[dict[str, Any]]:
                     "says": meaning.doc,
                 }
             )
-    database.close()
     return found

@@ -44,7 +44,7 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    key, stored = game_found(ledger.journal, game)
+    key, stored = game_found(ledger.journal_of_moment, game)
     connection = ledger.views.connection
     row = queries.first_row(connection, queries.GAME, (stored.position,))
     assert row is not None

@@ -115,7 +115,8 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
     return (
         f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
-        f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source})",
+        f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source}); "
+        f"as of entry {page.position:,}",
     )
 
 

@@ -68,6 +68,7 @@ def page(
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
     return Page(
         pool=rated_by.name,
+        position=ledger.views.position(),
         by=by,
         page=number,
         pages=pages,
