@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import get_ident
 from typing import TYPE_CHECKING, Self
 
 from ledger import schemes
@@ -42,7 +43,7 @@ from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
 from ledger.raw_reads import RawReads
-from ledger.registry import Registry
+from ledger.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
 from ledger.runtime.progress import Progress, silent
@@ -61,6 +62,8 @@ def utc_now() -> datetime:
 class Ledger(RawReads):
     """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``.
 
+    It stays with the thread that opened it; threads that work at the same time open one each, as processes do.
+
     Its ``checkpoints`` are the heads that were signed: to make them, and to be held against when it is opened.
     """
 
@@ -68,7 +71,7 @@ class Ledger(RawReads):
         self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector],
         clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
-        self.path = Path(path)
+        self.path, self._thread = Path(path), get_ident()
         self.journal = journal
         self.checkpoints = Checkpoints(path, journal)
         self._people = people
@@ -149,7 +152,11 @@ class Ledger(RawReads):
         return opened
 
     def close(self) -> None:
-        """Release all files."""
+        """Release all files.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
         self.views.close()
         if self._aside is not None:
             self._aside.cleanup()
@@ -161,8 +168,10 @@ class Ledger(RawReads):
         """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
 
         Raises:
-            StorageError: it is the people file of another ledger, or one of the two rows was changed.
+            StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
+                thread opened the ledger.
         """
+        self._refuse_other_threads()
         return self._names.people()
 
     def __enter__(self) -> Self:
@@ -184,7 +193,9 @@ class Ledger(RawReads):
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
+            StorageError: a file refuses, or another thread opened the ledger.
         """
+        self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, DEFAULT_ACTOR)
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
@@ -206,6 +217,7 @@ class Ledger(RawReads):
         self._standing.refuse_meeting(event)
 
     def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+        self._refuse_other_threads()
         return self._noted(self._recorder.append_judged(gate, actor))
 
     def _noted(self, recorded: Recorded) -> list[Receipt]:
@@ -229,6 +241,23 @@ class Ledger(RawReads):
             identity, name, standing=standing, declared_rating=declared_rating, birth_year=birth_year, actor=actor,
             token=token,
         ).player
+
+    def register_many(
+        self, players: Iterable[tuple[str, str]], *, standing: Standing = Standing.FULL, actor: str = DEFAULT_ACTOR,
+        token: str | None = None,
+    ) -> list[int]:  # fmt: skip
+        """Register players in one transaction, all or none, and return their numbers in the same order.
+
+        Args:
+            players: identity and name of each; who is registered already keeps the number.
+            standing: that of all of them.
+            actor: who registers them.
+            token: what proves it, where somebody holds the role of a recorder.
+
+        Raises: as ``register``; a MalformedError names the place of each player.
+        """
+        newcomers = [NewPlayer(identity, name, standing) for identity, name in players]
+        return [found.player for found in self.registry.add_many(newcomers, actor=actor, token=token)]
 
     @property
     def registry(self) -> Registry:
@@ -284,8 +313,9 @@ class Ledger(RawReads):
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
-            StorageError: the people file and the journal do not belong together.
+            StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
+        self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, "import")
         if self._standing.any_corrected():
             self.level()  # games may be told again as they stand after their corrections
@@ -385,7 +415,7 @@ class Ledger(RawReads):
         """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
         return self.journal.head()
 
-    def player(self, wanted: str) -> Person:
+    def player(self, wanted: str | int) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
         Who was merged into another player is that one.
@@ -394,7 +424,7 @@ class Ledger(RawReads):
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
-        found = self._player(wanted)
+        found = self._player(str(wanted))
         person = self._standing.person(found.player)
         return found if person == found.player else self._player(str(person))
 

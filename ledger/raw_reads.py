@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -38,8 +39,42 @@ class RawReads:
     """What is read of a ledger as it stands."""
 
     path: Path
-    journal: SqliteJournal
-    views: Views
+    _journal: SqliteJournal
+    _views: Views
+    _thread: int  # that opened the files
+
+    def _refuse_other_threads(self) -> None:
+        """Raise StorageError in another thread than the one that opened the ledger: SQLite's own words name numbers."""
+        if get_ident() != self._thread:
+            raise StorageError(str(self.path), sqlite.OTHER_THREAD)
+
+    @property
+    def journal(self) -> SqliteJournal:
+        """The facts.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self._refuse_other_threads()
+        return self._journal
+
+    @journal.setter
+    def journal(self, journal: SqliteJournal) -> None:
+        self._journal = journal
+
+    @property
+    def views(self) -> Views:
+        """What follows from them.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self._refuse_other_threads()
+        return self._views
+
+    @views.setter
+    def views(self, views: Views) -> None:
+        self._views = views
 
     if TYPE_CHECKING:
 
@@ -137,7 +172,7 @@ class RawReads:
 
         Args:
             kind: only those of this kind, with its version (``clock-accepted/1``) or without.
-            last: only so many, the newest of them.
+            last: only so many, the newest of them; 0 or None: all.
 
         Raises:
             UnknownNameError: there is no such kind.

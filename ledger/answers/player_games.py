@@ -9,7 +9,7 @@ from typing import Any
 
 from ledger.answers import marks
 from ledger.answers.moments import of_one_moment
-from ledger.answers.wording import RESULT, day, names, shown
+from ledger.answers.wording import RESULT, day, names, rows_up_to, shown
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 @of_one_moment
 def games(
-    ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50, everything: bool = False
+    ledger: Ledger, person: Person, pool: str | None = None, *, last: int | None = 50, everything: bool = False
 ) -> list[Row]:
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
@@ -33,7 +33,7 @@ def games(
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        last: how many.
+        last: how many; 0 or None: all.
         everything: games that do not count as well, each in its place in rating order.
 
     Returns:
@@ -52,6 +52,7 @@ def games(
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
+    last = rows_up_to(last)
     left_out = marks.not_counted(ledger, rated_by, person.player, last) if everything else []
     if not left_out:
         last_row(ledger, person, rated_by)

@@ -16,7 +16,7 @@ import attrs
 from ledger.answers.classes import class_of, strength_of
 from ledger.answers.moments import of_one_moment
 from ledger.answers.rating_lists import FEW_PLAYERS, in_force_at
-from ledger.answers.wording import day, names
+from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
 from ledger.book.eras import BEGINNING
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import Pool
@@ -28,11 +28,13 @@ from ledger.ratings import places, queries
 from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
-EVERYBODY = 2**31
+EVERYBODY = EVERY_ROW
 
 
 @of_one_moment
-def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
+def ranking(
+    ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
+) -> list[dict[str, Any]]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
@@ -43,14 +45,14 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     Args:
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
-        limit: how many.
+        limit: how many; 0 or None: all.
         min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
             game yet stands there, too.
     """
-    rated_by = ledger.pool(pool)
-    rows = _ranked(ledger, rated_by, limit, min_games)
+    rated_by, most = ledger.pool(pool), rows_up_to(limit)
+    rows = _ranked(ledger, rated_by, most, min_games)
     if min_games == 0:
-        rows = sorted([*rows, *_unplayed(ledger, rated_by, limit)], key=_best_first)[:limit]
+        rows = sorted([*rows, *_unplayed(ledger, rated_by, most)], key=_best_first)[:most]
     shown = names(ledger, {row["player"] for row in rows})
     return [_row(place, row, shown[row["player"]]) for place, row in enumerate(rows, 1)]
 
@@ -143,7 +145,7 @@ class Wanted:
 
     Attributes:
         pool: its name; the ledger's first one by default.
-        limit: how many, the best.
+        limit: how many, the best; 0 or None: all.
         min_games: leave out players with fewer rated games; 0: with those who have a seed and no game.
         at: the end of that day, month or year; by default after the pool's last game.
         active_days: leave out who has not played in so many days before that.
@@ -152,7 +154,7 @@ class Wanted:
     """
 
     pool: str | None = None
-    limit: int = EVERYBODY
+    limit: int = attrs.field(default=EVERYBODY, converter=rows_up_to)
     min_games: int = 1
     at: str | None = None
     active_days: int | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
-from ledger.answers.wording import day, names
+from ledger.answers.wording import day, names, rows_up_to
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -34,7 +34,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
     Args:
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
-        last: only so many, the latest; all by default.
+        last: only so many, the latest; 0 or None: all.
 
     Raises:
         UnknownNameError: the pool's schemes rate each game by itself, so that there are no runs.
@@ -69,7 +69,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
         run = bisect_right(closings, publication.at_ms) - 1
         if run >= 0:
             found[run]["published"] = publication.name
-    return found if last is None else found[-last:]
+    return found[-rows_up_to(last) :]
 
 
 @of_one_moment
@@ -85,7 +85,7 @@ def list_on(
         ledger: a ledger whose views are level.
         on: an instant.
         pool: its name; the first pool by default.
-        limit: how many, the best; all by default.
+        limit: how many, the best; 0 or None: all.
 
     Returns:
         ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
@@ -95,7 +95,7 @@ def list_on(
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     states = PlayerStates(ledger.views.connection, rated_by)
-    listed = rows_in_force(states, ms, limit)
+    listed = rows_in_force(states, ms, rows_up_to(limit))
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
     later = {} if following is None else in_force_at(states, following, [row.player for row in listed])
     shown = names(ledger, {row.player for row in listed})

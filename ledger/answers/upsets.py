@@ -12,7 +12,7 @@ from typing import Any
 
 from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
-from ledger.answers.wording import names
+from ledger.answers.wording import names, rows_up_to
 from ledger.book.policies import POLICIES
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.stored_policies import stored_policies
@@ -59,7 +59,7 @@ def upsets(
         since: only games that ended in this day, month or year, or later.
         until: only games that ended in it, or earlier.
         margin: another margin, in points, than those that the policy sets.
-        limit: how many, at most.
+        limit: how many, at most; 0 or None: all.
 
     Returns:
         Who won (``player``, ``name``) and against whom, both ratings before the game and the winner's after it, points;
@@ -70,7 +70,7 @@ def upsets(
         MalformedError: an instant that is none.
     """
     refuse_without(ledger, PROJECTOR)
-    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), limit)
+    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), rows_up_to(limit))
     rows = list(found)
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
     return [

@@ -83,7 +83,7 @@ class Views:
         """
         if self._connection is None:
             if not self.path.exists():  # opening would make an empty file
-                raise StorageError(str(self.path), "there are no views yet; make them with 'rebuild'")
+                raise StorageError(str(self.path), "there are no views yet: make them with catch_up()")
             self._inode = self.path.stat().st_ino
             connection = views_file.open_views(self.path)
             try:

@@ -14,6 +14,7 @@ from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
 from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import EVERY_ROW, rows_up_to
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -36,14 +37,14 @@ class Sought:
         until: an instant; none that began after it.
         text: a part of the name, in whatever case.
         quiet_days: days without a game that part two editions; see ``editions``.
-        limit: how many, the latest ones.
+        limit: how many, the latest ones; 0 or None: all.
     """
 
     since: str | None = None
     until: str | None = None
     text: str | None = None
     quiet_days: float | None = None
-    limit: int = 2**62
+    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
 
 
 EVERYTHING = Sought()
