@@ -6,7 +6,7 @@ no longer act is refused, never taken in silence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,10 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, erasing, renaming, rules
-from ledger.journal.namesakes import namesakes
+from ledger.journal.namesakes import Namesakes, namesakes
+from ledger.journal.people import Person
 from ledger.journal.renaming import Renamed
-from ledger.journal.sealed_names import Numbered, SealedNames, check_name
+from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
 from ledger.ratings import pasts
 from ledger.ratings.views import Views
@@ -44,6 +45,7 @@ class NewPlayer:
         standing: with the site.
         declared_rating: the player's own word, points.
         birth_year: year of birth.
+        joined: when the player joined, an instant up to now; now where it is not told.
         past: what a list says.
     """
 
@@ -52,6 +54,7 @@ class NewPlayer:
     standing: Standing = Standing.FULL
     declared_rating: int | None = None
     birth_year: int | None = None
+    joined: str | None = None
     past: Past | None = None
 
 
@@ -104,10 +107,11 @@ class Registry:
 
     def add(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, past: Past | None = None, actor: str, token: str | None = None,
+        birth_year: int | None = None, joined: str | None = None, past: Past | None = None, actor: str,
+        token: str | None = None,
     ) -> Learnt:  # fmt: skip
         """Register a player as ``add_many`` does."""
-        newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, past)
+        newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
         return self.add_many([newcomer], actor=actor, token=token)[0]
 
     def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[Learnt]:
@@ -124,35 +128,54 @@ class Registry:
         actor = self.recorder(token, actor)
         if not players:
             return []
-        if problems := self._faults(players):
-            raise MalformedError(problems)
         known = self.names.people().by_identity([player.identity for player in players])
+        if problems := self._faults(players, known.keys()):
+            raise MalformedError(problems)
+        now_ms = self.now_ms()
         for player in players:
-            if player.past is not None and player.identity in known:
-                self._refuse_late(player.past.seed(known[player.identity].player, self.first_pool()))
-        joined_at = instant_text(self.now_ms())
-        named = {player.identity: player.name for player in players}
-        numbered = self.names.number(named, joined_at, self.journal.find)
-        batches = [self._registration(player, numbered) for player in players]
+            if player.identity in known:
+                self._refuse_other_past(player, known[player.identity])
+            if player.joined is not None and instant_ms(player.joined) > now_ms + rules.FUTURE_SLACK_MS:
+                message = f"nobody has joined on {player.joined} yet; check the date"
+                raise RejectedError("ended-in-the-future", player.identity, message)
+        persons, renamed = self._numbered(players, instant_text(now_ms))
+        batches = [self._registration(player, persons[player.identity], renamed) for player in players]
         receipts = iter(self.append([event for events in batches for event in events], actor))
         registered = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
-            person = numbered.persons[player.identity]
-            called = person.name if person.player in numbered.renamed else None
-            registered.append(Learnt(person.player, recorded, name=called))
+            person = persons[player.identity]
+            registered.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
         return registered
 
-    def _faults(self, players: Sequence[NewPlayer]) -> list[str]:
+    def _refuse_other_past(self, player: NewPlayer, known: Person) -> None:
+        """Refuse what a registered player cannot have joined or brought along any more."""
+        if player.past is not None:
+            self._refuse_late(player.past.seed(known.player, self.first_pool()))
+        if player.joined is not None and known.joined_at != player.joined:
+            raise ConflictError(registration_key(known.player), "joined_at", known.joined_at, player.joined)
+
+    def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
+        """The persons behind the identities, newcomers with the next numbers, and the numbers of who was renamed."""
+        persons: dict[str, Person] = {}
+        renamed: set[int] = set()
+        for joined in dict.fromkeys(player.joined for player in players):
+            named = {player.identity: player.name for player in players if player.joined == joined}
+            numbered = self.names.number(named, joined or now, self.journal.find)
+            persons |= numbered.persons
+            renamed |= numbered.renamed
+        return persons, renamed
+
+    def _faults(self, players: Sequence[NewPlayer], known: Collection[str]) -> list[str]:
         """What is wrong with the words and numbers of players; of several, with the place of each."""
         problems: list[str] = []
         names: dict[str, str] = {}
         for place, player in enumerate(players, 1):
-            faults = person_faults(player.identity, player.name)
+            faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
             with _named(faults):
                 PlayerRegistered(
-                    player=1, joined_at="2000", standing=player.standing, declared_rating=player.declared_rating,
-                    birth_year=player.birth_year, commitment="0" * 64,
+                    player=1, joined_at=player.joined or "2000", standing=player.standing,
+                    declared_rating=player.declared_rating, birth_year=player.birth_year, commitment="0" * 64,
                 )  # fmt: skip
             if player.past is not None:
                 with _named(faults):
@@ -162,15 +185,14 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, numbered: Numbered) -> list[Event]:
+    def _registration(self, player: NewPlayer, person: Person, renamed: Collection[int]) -> list[Event]:
         """What is to be recorded of a player who has a number.
 
         Raises:
             RejectedError: the identity was registered with another name.
         """
-        person = numbered.persons[player.identity]
         sealed = commitment_to(person)
-        if person.player in numbered.renamed:  # the registration sealed a name that is forgotten
+        if person.player in renamed:  # the registration sealed a name that is forgotten
             key = registration_key(person.player)
             sealed = rules.facts_of(self.journal.find([key])[key])["commitment"]
         else:
@@ -310,9 +332,9 @@ class Registry:
         (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
         return begin, pasts.next_list(self.views().connection, pool, seed)
 
-    def namesakes(self, identity: str, name: str) -> list[str]:
-        """The identities of others who have a name and may be the same person; all people are read for it."""
-        return namesakes(self.names.people(), identity, name)
+    def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
+        """Of new players, told by identity and name, those who have a name of others and may be the same person."""
+        return namesakes(self.names.people(), newcomers)
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,

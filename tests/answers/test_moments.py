@@ -115,6 +115,7 @@ QUESTIONS: dict[str, Question] = {
     "list_on": lambda ledger: rating_lists.list_on(ledger, "2026-11-05"),
     "games_of_day": lambda ledger: recorded_games.games_of_day(ledger, ANN, BOB, "standard", "2026-11-01"),
     "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
+    "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),
     "players_named": lambda ledger: searching.players_named(ledger, "ann"),
     "streaks": lambda ledger: streaks.streaks(ledger, person(ledger)),
     "windows": lambda ledger: time_losses.windows(ledger, person(ledger)),
