@@ -39,8 +39,9 @@ from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
 from ledger.publications import Publications
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import available, broken
+from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
 from ledger.raw_reads import RawReads
 from ledger.registry import NewPlayer, Registry
@@ -68,7 +69,7 @@ class Ledger(RawReads):
     """
 
     def __init__(
-        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector],
+        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector] | AtHand,
         clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
         self.path, self._thread = Path(path), get_ident()
@@ -132,7 +133,9 @@ class Ledger(RawReads):
 
         Args:
             path: the journal's file.
-            projectors: the read models to keep beside the history; by default those of installed plug-ins.
+            projectors: read models of which tables are to be made beside those that the ledger keeps; by default
+                those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
+                a table keeps it: nothing is taken away by opening a ledger without a projector.
             read_only: never write the journal or the people.
             clock: what time it is, in UTC.
 
@@ -147,9 +150,7 @@ class Ledger(RawReads):
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
-        opened.views.broken = broken() if projectors is None else {}
-        return opened
+        return cls(path, journal, people, at_hand(projectors), clock)
 
     def close(self) -> None:
         """Release all files.
@@ -387,7 +388,7 @@ class Ledger(RawReads):
             return
         self.views.close()
         self._aside = TemporaryDirectory(prefix="ledger-aside-")
-        self.views = Views(Path(self._aside.name) / "views.db", self.views.projectors, self.journal)
+        self.views = Views(Path(self._aside.name) / "views.db", self.views.at_hand, self.journal)
         self.views.build_until(self.journal.size(), progress)
 
     def rebuild(self, progress: Progress = silent) -> int:

@@ -299,7 +299,7 @@ class Publications:
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with known_at(self.path, self.views().projectors, self.journal, event.head, progress) as past:
+        with known_at(self.path, (), self.journal, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
             kept = kept_texts(rows_in_force(PlayerStates(past.connection, pool), publication.at_ms))
         if kept.digest != event.digest:

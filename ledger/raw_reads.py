@@ -22,7 +22,7 @@ from ledger.facts.events import SchemeAdopted
 from ledger.journal import Journal, listing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.until import JournalUntil
-from ledger.ratings import queries
+from ledger.ratings import keeping, queries
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 from ledger.runtime import sqlite
@@ -141,8 +141,10 @@ class RawReads:
         Raises:
             UnknownNameError: there is no such table.
             MalformedError: SQLite does not understand the condition.
+            ProjectionError: a process without the plug-in of the table has gone on since it was level.
         """
         self.level()
+        keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
         return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:

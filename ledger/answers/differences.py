@@ -199,7 +199,7 @@ def _steps_between(
     pool = ledger.pool(early.pool)
     steps = list(_steps(ledger.journal, pool, early.at_ms, early.head, late.head))
     if steps:
-        kept = known_at(ledger.path, ledger.views.projectors, ledger.journal, early.head, progress)
+        kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, early.head, progress)
         with kept as begun, stepping(ledger.journal, begun) as past:
             for step in steps:
                 took(step.cause, _ratings(past.go_to(step.until, progress), early.pool, players, early.at_ms))

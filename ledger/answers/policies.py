@@ -25,7 +25,8 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[dict[str, Any]]:
     for name, policy in POLICIES.items():
         row = ledger.policies.row_at(name, instant)
         for setting, value in settings_in(name, row).items():
-            taken = policy.settings[setting]
+            taken = policy.setting(setting)
+            assert taken is not None
             found.append(
                 {
                     "policy": name,

@@ -16,7 +16,7 @@ from ledger.answers.moments import of_one_moment
 from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, one_line
 from ledger.ledger import Ledger
-from ledger.ratings import read_models
+from ledger.ratings import keeping, read_models
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
@@ -63,10 +63,12 @@ class _Judge:
     def __init__(self) -> None:
         self.refused: str | None = None
         self.reads_names = False
+        self.tables: set[str] = set()
 
     def __call__(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action == _READ:
             self.reads_names |= first == "names"
+            self.tables.add(first or "")
             return _ALLOWED
         if action in {_SELECT, _RECURSIVE, _SAVEPOINT}:
             return _ALLOWED
@@ -109,6 +111,8 @@ def query(
             connection.set_authorizer(None)
             _fill_names(connection, ledger)
             connection.set_authorizer(judge)
+        for table in sorted(judge.tables):
+            keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
         if seconds:
             deadline = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
@@ -174,7 +178,7 @@ def _fill_names(connection: sqlite3.Connection, ledger: Ledger) -> None:
 @of_one_moment
 def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
-    return read_models.described_in(ledger.views.connection, ledger.views.projectors)
+    return read_models.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
 @of_one_moment

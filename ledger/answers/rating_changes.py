@@ -154,7 +154,7 @@ def _known_since(
     assert position is not None
     parts: list[Part] = []
     waiting = list(steps(journal, position, size))
-    kept = known_at(ledger.path, ledger.views.projectors, journal, position, progress)
+    kept = known_at(ledger.path, ledger.views.kept(), journal, position, progress)
     with kept as begun:
         then = known = standing(begun.connection, player)
         if meant.at_ms is not None:

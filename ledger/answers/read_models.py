@@ -15,7 +15,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
-from ledger.ratings import queries
+from ledger.ratings import keeping, queries, views_file
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import Projector
 
@@ -24,21 +24,25 @@ Row = dict[str, Any]
 
 @of_one_moment
 def refuse_without(ledger: Ledger, projector: Projector) -> None:
-    """Refuse to answer where the ledger was opened without a read model.
+    """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
         UnknownNameError: naming those that it keeps.
+        ProjectionError: the table is not level.
     """
+    keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
     if not keeps(ledger, projector):
-        kept = sorted(made.name for made in ledger.views.projectors)
-        hint = f"it was opened with these: {kept}; open it without the argument 'projectors'"
+        kept = sorted(made.name for made in ledger.views.kept())
+        hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)
 
 
 @of_one_moment
 def keeps(ledger: Ledger, projector: Projector) -> bool:
-    """Whether the ledger was opened with a read model."""
-    return any(made.name == projector.name for made in ledger.views.projectors)
+    """Whether the ledger has the level table of a read model as this program makes it."""
+    connection = ledger.views.connection
+    is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
+    return is_there and projector.name not in keeping.left_behind(connection)
 
 
 @of_one_moment

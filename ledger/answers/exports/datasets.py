@@ -20,7 +20,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings import read_models
+from ledger.ratings import keeping, read_models
 from ledger.ratings.lists import rows_in_force
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.lazy import pl
@@ -359,7 +359,8 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     Raises:
         UnknownNameError: there is no such dataset or table.
     """
-    connection, projectors = ledger.views.connection, ledger.views.projectors
+    connection, projectors = ledger.views.connection, ledger.views.at_hand.all
+    keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
         return PREPARED[name](table_columns.scheme_state(connection))
     tables = read_models.described_in(connection, projectors)
