@@ -23,12 +23,13 @@ from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.periods import DAY_MS
+from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
 from ledger.ratings import places, queries
 from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
-EVERYBODY = EVERY_ROW
+NOBODY, EVERYBODY = 0, 2**31  # below and above every player's number
 
 
 @of_one_moment
@@ -54,7 +55,7 @@ def ranking(
     if min_games == 0:
         rows = sorted([*rows, *_unplayed(ledger, rated_by, most)], key=_best_first)[:most]
     shown = names(ledger, {row["player"] for row in rows})
-    return [_row(place, row, shown[row["player"]]) for place, row in enumerate(rows, 1)]
+    return _placed(rows, shown)
 
 
 def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
@@ -112,16 +113,17 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
         if rating is None or order[better : better + 1] != [point]:
             return Place(None, len(order), None)
         not_below = bisect_right(order, (-rating, EVERYBODY))
+        better = bisect_left(order, (-rating, NOBODY))  # equals share a place
         return Place(better + 1, len(order), _percentile(not_below, len(order)))
     ranked = places.listed(connection, pool.pool)
     closed, among = states.closed_now(ledger.now_ms()), {"listed": 0, "better": 0, "not_below": 0}
     if closed:
-        arguments = (pool.pool, json.dumps(sorted(closed)), rating, player)
+        arguments = (pool.pool, json.dumps(sorted(closed)), rating)
         among = queries.first_row(connection, CLOSED_AMONG, arguments) or among
         ranked -= among["listed"]
     if rating is None or player in closed:
         return Place(None, ranked, None)
-    (better,) = places.before(connection, pool.pool, [(-rating, player)]).values()
+    (better,) = places.before(connection, pool.pool, [(-rating, NOBODY)]).values()
     not_below = places.not_below(connection, pool.pool, rating) - among["not_below"]
     return Place(better - among["better"] + 1, ranked, _percentile(not_below, ranked))
 
@@ -154,7 +156,7 @@ class Wanted:
     """
 
     pool: str | None = None
-    limit: int = attrs.field(default=EVERYBODY, converter=rows_up_to)
+    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
     min_games: int = 1
     at: str | None = None
     active_days: int | None = None
@@ -194,7 +196,7 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     ms = _instant(ledger, states, wanted.at)
     ranked = _ranked_at(ledger, rated_by, states, wanted, ms)
     shown = names(ledger, {row["player"] for row in ranked.rows})
-    rows = [_row(place, row, shown[row["player"]]) for place, row in enumerate(ranked.rows, 1)]
+    rows = _placed(ranked.rows, shown)
     if details:
         settings = _class_limits(ledger, ms)
         known = _states_of(ledger, states, wanted, ms, [row["player"] for row in rows])
@@ -214,6 +216,12 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
             rating = before.get(row["player"])
             row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
     return rows
+
+
+def _placed(rows: list[dict[str, Any]], shown: Mapping[int, str]) -> list[dict[str, Any]]:
+    """The rows of a ranking from its first place on; equals share one."""
+    places_of = shared_places([row["rating"] for row in rows])
+    return [_row(place, row, shown[row["player"]]) for place, row in zip(places_of, rows, strict=True)]
 
 
 def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
@@ -254,8 +262,8 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
         plain = wanted.active_days is None and wanted.min_games > 0 and states.stands_since_ms == BEGINNING
         if plain and not states.closed_now(ledger.now_ms()):
             return _by_index(ledger, pool, wanted)
-        rows = _ranked(ledger, pool, EVERYBODY, max(wanted.min_games, 1))
-        rows += _unplayed(ledger, pool, EVERYBODY) if wanted.min_games == 0 else []
+        rows = _ranked(ledger, pool, EVERY_ROW, max(wanted.min_games, 1))
+        rows += _unplayed(ledger, pool, EVERY_ROW) if wanted.min_games == 0 else []
     else:
         rows = [row for row in _rows_at(ledger, pool, states, ms) if row["n"] >= wanted.min_games]
     if wanted.active_days is not None:

@@ -106,6 +106,8 @@ class Explanation(NamedTuple):
         result: the rating after the game or batch, points.
         rounding: how the scheme gets from one to the other, or that it does not round.
         source: document and section of the rule.
+        opponents: the opponents' ratings that the formula took, in the order of the meetings; empty where these are the
+            ratings that the meetings tell.
     """
 
     rule: str
@@ -114,6 +116,7 @@ class Explanation(NamedTuple):
     result: float
     rounding: str
     source: str
+    opponents: tuple[float, ...] = ()
 
 
 def calendar_of(numbers: Any) -> Calendar:
@@ -150,6 +153,11 @@ def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
 
 def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``provisional`` of a scheme that has no provisional ratings."""
+    return False
+
+
+def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
+    """``welcomes`` of a scheme without tournaments in which guests are rated."""
     return False
 
 
@@ -194,6 +202,8 @@ class Scheme:
             (``timeline.LISTS_KEPT``). Its ``rate_player`` takes one more column, ``began``, after ``colour``: by game
             when its tournament began, the same for two games of a batch if they are of one tournament, and that of the
             batch where tournaments are not rated whole.
+        welcomes: ``(tournament, numbers) -> bool``: whether guests are rated in a tournament of that name, where
+            everybody is to ``refuse`` what a Welcomer is.
         for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
             an adoption of earlier days meant by saying nothing.
         steps: number of rounds.
@@ -227,6 +237,7 @@ class Scheme:
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None
     in_force: Callable[..., float] | None = None
+    welcomes: Callable[[str, Any], bool] = nowhere
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()

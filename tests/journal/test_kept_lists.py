@@ -24,11 +24,11 @@ GOLDEN_PART = b"""[1,2,1882,1882.2968807682398,107,"2006-09-05"]
 [13,1,1924,1923.5,106,"2006-08-30"]
 [2147483647,3,1400,1400.0,0,null]
 """
-GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/1","players":3}
+GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":3}
 ["cfca74087dea41a61443e46d93b90de646abbfa8644c07fedd7e18511265e76e",1,2147483647,3]
 """
-GOLDEN_DIGEST = "35e201c63270979d71978e86063ebe4e8fbc038659e810699525c68ac1350063"
-EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/1","players":0}
+GOLDEN_DIGEST = "d58004cefb1dc9bcecb47ac3972abfdfccf776b039b890133c35a221de5bbcd0"
+EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":0}
 """
 
 
@@ -128,9 +128,9 @@ def test_a_text_that_is_gone_or_changed_is_named(place: int, instead: bytes | No
 
 
 def test_a_later_form_is_refused() -> None:
-    cover = b'{"columns":[],"form":"rating-list/2","players":0}\n'
+    cover = b'{"columns":[],"form":"rating-list/3","players":0}\n'
     made = KeptTexts(sha256(cover).hexdigest(), (cover,))
-    with pytest.raises(CorruptError, match="kept in the form 'rating-list/2', this program reads 'rating-list/1'"):
+    with pytest.raises(CorruptError, match="kept in the form 'rating-list/3', this program reads 'rating-list/2' and"):
         list(kept(made).rows())
 
 
