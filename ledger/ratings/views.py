@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 from ledger.book.fresh import Fresh, Placed
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.book.tournament_games import index_where_rated_whole
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import installing, keeping, views_file
+from ledger.ratings import installing, keeping, tournament_performance, views_file
 from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.projection import PoolProjections
@@ -315,8 +314,6 @@ class Views:
         else:
             self._fold_read(done, size, fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
-        if fresh.adopted:
-            index_where_rated_whole(self.connection, self._book.pools.values())
         self._pools.update(fresh, done)
         keeping.leave(self.connection, self._plan.others, done, fresh.start_ms)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
@@ -352,7 +349,8 @@ class Views:
             return set()
         try:
             with sqlite.storage_errors(self.path), closing(sqlite.connect(self.path, read_only=True)) as connection:
-                names = set(views_file.stored_projectors(connection))
+                # The last one was a table up to layout 8; it is worked out when it is asked for now.
+                names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
                 return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
         except LedgerError:  # damaged, or of a layout that does not tell
