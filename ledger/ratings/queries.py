@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book import tables as book_tables
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.ratings import views_file
+from ledger.ratings import tournament_performance, views_file
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 
@@ -43,6 +43,22 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
   SELECT n FROM history AS mine
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
+"""
+# Games of some players, ?1 as JSON, as they stand; voided and unrated ones too.
+EVERY_GAME_OF = """
+WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
+  SELECT position FROM these CROSS JOIN games ON games.white = these.player
+  UNION SELECT position FROM these CROSS JOIN games ON games.black = these.player)
+SELECT position, key, white, black, outcome, half_moves, started_at, ended_at, tournament, round
+FROM theirs CROSS JOIN games USING (position) ORDER BY position
+"""
+# The keys of those games, and of games that were told of these players before a correction.
+EVERY_KEY_OF = """
+WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
+  SELECT position FROM these CROSS JOIN games ON games.white = these.player
+  UNION SELECT position FROM these CROSS JOIN games ON games.black = these.player
+  UNION SELECT position FROM originals WHERE facts ->> 'white' IN these OR facts ->> 'black' IN these)
+SELECT key FROM theirs CROSS JOIN games USING (position)
 """
 PLAYERS = "SELECT player FROM current WHERE pool = ?1"
 LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
@@ -207,7 +223,7 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    known = tables(connection)
+    known = sorted([*tables(connection), tournament_performance.NAME])
     if table not in known:
         raise UnknownNameError("table", table, choice_of(table, known))
     query = f'SELECT * FROM "{table}" WHERE {where}'
