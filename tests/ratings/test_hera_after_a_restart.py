@@ -9,6 +9,7 @@ import pytest
 from ledger.answers import highest, players
 from ledger.audit.audit import audit
 from ledger.facts.correction_events import Decision
+from ledger.facts.events import Event
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW
@@ -31,7 +32,7 @@ def club(folder: Path, carry: Carry, *, late: bool = False, games_before: int | 
         for key, month, count in (("old", "01", OLD), ("new", "03", NEW))
         for n in range(count)
     ]
-    facts = [*games, adoption] if late else [adoption, *games]
+    facts: list[Event] = [*games, adoption] if late else [adoption, *games]
     for start in range(0, len(facts), 25):
         ledger.append_many(facts[start : start + 25])
         ledger.level()
@@ -41,7 +42,7 @@ def club(folder: Path, carry: Carry, *, late: bool = False, games_before: int | 
 def first_that_counts(ledger: Ledger) -> list[int]:
     """By scheme, the first game after which a highest rating of Ann counted."""
     rows = list(ledger.rows("highest_lowest", "player = 1 AND highest_n > 0 ORDER BY n"))
-    found = {}
+    found: dict[int, int] = {}
     for row in rows:
         found.setdefault(row["era"], row["n"])
     return list(found.values())
