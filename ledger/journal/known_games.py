@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import CorruptError, one_line
 from ledger.journal import Journal
 from ledger.journal.corrected_games import Index, Sides, meeting, moves_digest, spans, told_moves
+from ledger.journal.made_keys import MADE
 from ledger.journal.people import People
 from ledger.runtime.lazy import np, pl
 
@@ -23,7 +24,6 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-s
 _END = -100  # they stand in the last bytes of a body
 _DAY = 10  # characters of an instant that name its day, or less where less is known
 NOBODY = -1
-MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # keys of games that an importer made of their facts
 
 
 class Asked(NamedTuple):

@@ -121,10 +121,16 @@ CREATE TABLE erasing(
   actor TEXT NOT NULL
 ) STRICT;
 """
+_PEOPLE_5 = f"""{_PEOPLE_3}
+CREATE TABLE secret(
+  number INTEGER PRIMARY KEY CHECK(number = 1),
+  secret BLOB NOT NULL CHECK(length(secret) = 32)
+) STRICT;
+"""
 PEOPLE = Published(
     "people",
     0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3},
+    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
     "restore the file from a copy",
     {"people_search": "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"},
 )
