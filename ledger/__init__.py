@@ -10,12 +10,22 @@ from ledger.errors import (
     LedgerError,
     MalformedError,
     ProjectionError,
+    ProposalError,
     PublicationError,
     RejectedError,
     StorageError,
     UnknownNameError,
 )
-from ledger.facts.events import GameRecorded, PlayerChanged, PlayerRegistered, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import (
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    RoundWithoutGame,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
@@ -38,7 +48,9 @@ __all__ = [
     "PoolChoice",
     "ProjectionError",
     "Projector",
+    "ProposalError",
     "PublicationError",
+    "RatingRunClosed",
     "Receipt",
     "RejectedError",
     "RoundWithoutGame",
@@ -47,6 +59,8 @@ __all__ = [
     "Standing",
     "StorageError",
     "Termination",
+    "TournamentClosed",
+    "TournamentOpened",
     "TreeHead",
     "UnknownNameError",
 ]

@@ -33,6 +33,7 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import NOBODY, Result, Results, Unplayed
+from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
 from ledger.book import stored_rounds
@@ -95,6 +96,7 @@ class Wanted:
 NOTHING_SPECIAL = Wanted()
 
 
+@of_one_moment
 def crosstable(
     ledger: Ledger, tournament: str, pool: str | None = None, wanted: Wanted = NOTHING_SPECIAL
 ) -> Crosstable:
@@ -123,7 +125,7 @@ def crosstable(
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
     inside = Told(chosen.edition, editions.within(games, chosen.edition), telling.rounds.get(chosen.edition, ()))
     event = Event(ledger, rated_by, inside, announced, wanted)
-    return _page(event, chosen)
+    return _page(event, chosen, ledger.views.position())
 
 
 class Told(NamedTuple):
@@ -252,7 +254,7 @@ def results_of(
     return Results(found, unplayed, rounds)
 
 
-def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
+def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
     variant, kind, wanted = performances.known(event.variant), event.kind, event.wanted
     columns = [
@@ -263,6 +265,7 @@ def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
     return Crosstable(
         tournament=event.telling.tournament,
         pool=event.pool.name,
+        position=position,
         scheme=event.scheme,
         edition=EditionSpan(
             first_day=event.telling.days[0],

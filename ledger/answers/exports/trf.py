@@ -15,6 +15,7 @@ from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import Told, byes_beside
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.datasets import Asked
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.book import stored_rounds
 from ledger.book.editions import editions_of
@@ -66,6 +67,7 @@ class Report:
     byes: Sequence[StoredRound] = ()
 
 
+@of_one_moment
 def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     """The report of a tournament, line by line.
 
