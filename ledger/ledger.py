@@ -37,6 +37,7 @@ from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
 from ledger.publications import Publications
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.like_games import LikeGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import available, broken
 from ledger.ratings.views import Views
@@ -289,10 +290,12 @@ class Ledger(RawReads):
         if self._standing.any_corrected():
             self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        self._people.folds.bring_up()
+        alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing)
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        self._people.folds.bring_up()
         return job.report
 
     def now_ms(self) -> int:

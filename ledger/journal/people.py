@@ -18,6 +18,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
 from ledger.journal import shown_names
 from ledger.journal.guard import Guard, statements
+from ledger.journal.name_folds import NameFolds, fold
 from ledger.journal.name_search import NameSearch
 from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
@@ -109,6 +110,9 @@ class People:
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
         self.search = NameSearch(self.path, self._connection, self._writing)
+        self.folds = NameFolds(
+            self.path, self._connection, self._writing, lambda: [row.player for row in self.pending.rows()]
+        )
         self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -337,14 +341,16 @@ class People:
 
     def named(self, wanted: str) -> list[Person]:
         """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
-        exact = self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
-        )
-        return exact or self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
-            "ORDER BY player",
-            (wanted,),
-        )
+        bearing = "name = ?1{0}"
+        numbers: list[int] = []
+        if not self.folds.lacks_many():  # then nobody else can bear it, or one that is written much like it
+            bearing = "(player IN (SELECT value FROM json_each(?2)) AND name = ?1{0})"
+            numbers = self.folds.bearers([fold(wanted)]).get(fold(wanted), [])
+        for case in ("", " COLLATE NOCASE"):
+            query = f"SELECT {_COLUMNS} FROM people WHERE identity = ?1{case} OR {bearing.format(case)} ORDER BY player"
+            if found := self._rows(query, (wanted, json.dumps(numbers))):
+                return found
+        return []
 
     def like(self, wanted: str) -> list[str]:
         """Up to three names or identities that may be meant by *wanted*, which nobody bears; the nearest first.

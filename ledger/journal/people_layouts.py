@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-LAYOUT = 4
+LAYOUT = 5
 OLDEST_LAYOUT = 1
 SALT_BYTES = 16
 RENAMINGS_SINCE = 2
@@ -18,6 +18,7 @@ REASONS_SINCE = ERASURES_SINCE = 3
 # From then on a file may have an index of the words of names (see ``name_search``), which the first search makes: a
 # program that knows nothing of it must not write to the names.
 SEARCH_SINCE, SEARCH = 4, "people_search"
+FOLDS_SINCE, FOLDS = 5, "people_folds"  # likewise an index of whole names (see ``name_folds``)
 PEOPLE = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,

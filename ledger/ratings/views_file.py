@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION_ID = sqlite.VIEWS_ID
-LAYOUT = 8
+LAYOUT = 9
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
