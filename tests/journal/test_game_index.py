@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -18,7 +17,6 @@ from ledger.journal import alike, name_folds
 from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
 from ledger.ratings.like_games import LikeGames
-from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask
 from tests.kit.refusals import source
