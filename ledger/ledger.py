@@ -72,8 +72,8 @@ class Ledger(RawReads):
         self.journal = journal
         self.checkpoints = Checkpoints(path, journal)
         self._people = people
-        self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
+        self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._standing = StandingGames(journal, lambda: self.views, self.level)

@@ -1,7 +1,8 @@
-"""Which games of the journal were told with given players, days, events or moves: for whoever recognises repeats.
+"""What the views tell those who record: which games were told with given players, days or moves, who is registered.
 
-The book has each game as it now stands; corrected games and the numbers of merged players stand beside it as they were
-told. The entries that are named here are read and judged elsewhere: too many of them do no harm, too few would.
+Without them, or where anything is wrong with them, the journal is read. The book has each game as it now stands;
+corrected games and the numbers of merged players stand beside it as they were told. The entries that are named here are
+read and judged elsewhere: too many of them do no harm, too few would.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import attrs
+import orjson
 
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -42,6 +44,9 @@ _BY_MEETING = (
     "WITH sought AS (SELECT value ->> 0 AS white, value ->> 1 AS black, value ->> 2 AS tournament, "
     "value ->> 3 AS round FROM json_each(?))"
 ) + _TOLD_SO.format(where="g.tournament = s.tournament AND g.round = s.round")
+_HIGHEST = "SELECT coalesce(max(player), 0) FROM players"
+_PLAYER, _END = b',"kind":"player-registered/1","position":', -100  # it stands in the last bytes of a body
+_FEW = 2_000  # entries after those that the views know that are read
 _BY_MOVES = f"SELECT position FROM movetexts WHERE moves = ? ORDER BY position LIMIT {MOST}"
 
 
@@ -57,6 +62,16 @@ class LikeGames:
             return views_file.position(self.views.connection) if self.views.path.exists() else None
         except LedgerError:
             return None
+
+    def highest_registered(self) -> int | None:
+        """The highest number of a player whom the journal registered; None where only the whole journal tells."""
+        reached, journal = self.reached(), self.views.journal
+        if reached is None or journal.size() - reached > _FEW:
+            return None
+        with views_file.reading(self.views.path):
+            highest = int(self.views.connection.execute(_HIGHEST).fetchone()[0])
+            later = [body for bodies in journal.read(reached) for body in bodies if body.find(_PLAYER, _END) >= 0]
+            return max([highest, *(int(orjson.loads(body)["facts"]["player"]) for body in later)])
 
     def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
         """The entries of games that were told so, maybe of others, and up to which entry; as of ``GameIndex``."""
