@@ -29,7 +29,7 @@ from ledger.journal.people import People
 from ledger.journal.recorder import Gate
 from ledger.journal.tokens import Role, Tokens
 from ledger.ratings import queries
-from ledger.ratings.list_checks import Complaint, moved, names_twice, open_proposal
+from ledger.ratings.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at
@@ -174,8 +174,9 @@ class Publications:
             if last is not None and last.event.digest == event.digest:
                 found = []
                 return ()
-            if found and not despite_complaints:
-                raise PublicationError(event.key, found)
+            refusing = [complaint for complaint in found if complaint.what != NAME_SHARED]
+            if refusing and not despite_complaints:
+                raise PublicationError(event.key, refusing)
             writer.keep_texts(draft.kept.frames())
             return [event]
 

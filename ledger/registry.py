@@ -20,7 +20,7 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, erasing, renaming, rules
-from ledger.journal.namesakes import namesakes
+from ledger.journal.namesakes import Namesakes, namesakes
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
@@ -83,12 +83,13 @@ class Registry:
 
     def add(
         self, identity: str, name: str, *, standing: Standing = Standing.FULL, declared_rating: int | None = None,
-        birth_year: int | None = None, past: Past | None = None, actor: str, token: str | None = None,
+        birth_year: int | None = None, joined: str | None = None, past: Past | None = None, actor: str,
+        token: str | None = None,
     ) -> Learnt:  # fmt: skip
         """Register a player, with a past where there is one; who is registered already keeps number and name.
 
         A registered player must be told by the same name; one who was renamed since may be told by any, for the first
-        name is forgotten.
+        name is forgotten. *joined* is when the player joined, an instant up to now; now where it is not told.
 
         Raises:
             MalformedError: a word or a number is none that the journal may hold; each is named.
@@ -96,21 +97,28 @@ class Registry:
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.recorder(token, actor)
-        problems = person_faults(identity, name)
+        known = self.names.people().by_identity([identity])
+        problems = person_faults(identity, name, is_new=identity not in known)
         with _named(problems):
             PlayerRegistered(
-                player=1, joined_at="2000", standing=standing, declared_rating=declared_rating, birth_year=birth_year,
-                commitment="0" * 64,
+                player=1, joined_at=joined or "2000", standing=standing, declared_rating=declared_rating,
+                birth_year=birth_year, commitment="0" * 64,
             )  # fmt: skip
         if past is not None:
             with _named(problems):
                 past.seed(1, self.first_pool())
         if problems:
             raise MalformedError(problems)
-        known = self.names.people().by_identity([identity])
         if past is not None and identity in known:
             self._refuse_late(past.seed(known[identity].player, self.first_pool()))
-        joined_at = instant_text(self.now_ms())
+        now_ms = self.now_ms()
+        if joined is not None and identity in known and known[identity].joined_at != joined:
+            raise ConflictError(
+                registration_key(known[identity].player), "joined_at", known[identity].joined_at, joined
+            )
+        if joined is not None and instant_ms(joined) > now_ms + rules.FUTURE_SLACK_MS:
+            raise RejectedError("ended-in-the-future", identity, f"nobody has joined on {joined} yet; check the date")
+        joined_at = joined or instant_text(now_ms)
         numbered = self.names.number({identity: name}, joined_at, self.journal.find)
         person = numbered.persons[identity]
         sealed = commitment_to(person)
@@ -257,9 +265,9 @@ class Registry:
         (begin,) = pasts.refuse_late(self.views().connection, [pool], seed)
         return begin, pasts.next_list(self.views().connection, pool, seed)
 
-    def namesakes(self, identity: str, name: str) -> list[str]:
-        """The identities of others who have a name and may be the same person; all people are read for it."""
-        return namesakes(self.names.people(), identity, name)
+    def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
+        """Of new players, told by identity and name, those who have a name of others and may be the same person."""
+        return namesakes(self.names.people(), newcomers)
 
     def take_list(
         self, frames: Iterable[DataFrame], *, pool: str | None = None, since: str | None = None,

@@ -20,7 +20,7 @@ from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
 from ledger.journal import Journal, Writer, rules
-from ledger.journal.namesakes import namesakes_of
+from ledger.journal.namesakes import namesakes
 from ledger.journal.registering_columns import append_rows, register
 from ledger.journal.sealed_names import SealedNames
 from ledger.ratings import pasts
@@ -129,8 +129,9 @@ class ListImport:
             known = [self._look(frame) for frame in held]
             if faults_so_far() or self.report.fault_count:
                 return self.report
-            fresh = [news.fresh for news in known if news.fresh is not None]
-            self.report.namesakes = namesakes_of(self._names.people(), fresh)
+            fresh = [row for news in known if news.fresh is not None for row in news.fresh.iter_rows()]
+            alike = namesakes(self._names.people(), [(identity, name) for _, identity, name in fresh])
+            self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
             with self._journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 for frame, news in zip(held, known, strict=True):
@@ -211,7 +212,7 @@ class ListImport:
     def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
         met = register(writer, self._names, named, stamp, self._actor, frame)
-        self.report.registered += met.registered
+        self.report.registered += len(met.new)
         self.report.kept_names += met.kept_names
         frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")

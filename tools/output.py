@@ -208,6 +208,25 @@ def write(rows: Sequence[Row], fmt: str | None) -> None:
             _put_json("[" + ",\n ".join(map(_json, rows)) + "]\n")
 
 
+def told_apart(rows: Sequence[Row], **numbers: str) -> list[Row]:
+    """Rows of a table without the numbers of players: a name that several of them bear has the number beside it.
+
+    Args:
+        rows: the rows.
+        numbers: the column of names, and the column with the numbers of these players.
+    """
+    bearers: dict[Any, set[Any]] = {}
+    for row in rows:
+        for name, number in numbers.items():
+            bearers.setdefault(row.get(name), set()).add(row.get(number))
+    doubled = {name for name, players in bearers.items() if len(players) > 1}
+    shared = [[name for name in numbers if row.get(name) in doubled] for row in rows]
+    return [
+        {**row, **{name: f"{row[name]} ({row[numbers[name]]})" for name in names}}
+        for row, names in zip(rows, shared, strict=True)
+    ]
+
+
 def write_one(row: Row, fmt: str | None) -> None:
     """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field.
 

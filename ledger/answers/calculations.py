@@ -28,9 +28,11 @@ _SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told w
 # Values with which it shows whether a scheme asks for a fact at all.
 _PROBES: Mapping[str, tuple[float, ...]] = {
     "games": (0, 1, 5, 29, 100), "deviation": (40, 90), "volatility": (0.03, 0.09), "highest": (9_000,),
-    "k_factor": (10, 20, 40), "birth_year": (1900, 2020),
+    "k_factor": (10, 20, 40), "birth_year": (1900, 2020), "h": (0, 9_000),
 }  # fmt: skip
-_CALLED = {"deviation": "RD", "k_factor": "K-factor", "birth_year": "year of birth", "highest": "highest rating"}
+_CALLED = {
+    "deviation": "RD", "k_factor": "K-factor", "birth_year": "year of birth", "highest": "highest rating", "h": "H",
+}  # fmt: skip
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +47,7 @@ class Known:
         highest: highest rating so far, points.
         k_factor: K on the player's list.
         birth_year: year of birth.
+        h: Savard's leading indicator of recent form, points.
     """
 
     rating: float
@@ -54,6 +57,7 @@ class Known:
     highest: float | None = None
     k_factor: float | None = None
     birth_year: int | None = None
+    h: float | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -65,8 +69,12 @@ class _Calculator:
 
     def begun(self, known: Known) -> tuple[float, ...]:
         """The state of a player of whom that is known."""
-        facts = attrs.asdict(known, filter=lambda field, _: field.name != "birth_year")
-        return self.scheme.begin(Newcomer(None, known.birth_year, self.day, Seed(**facts)), self.numbers)
+        facts = attrs.asdict(known, filter=lambda field, _: field.name not in {"birth_year", "h"})
+        state = self.scheme.begin(Newcomer(None, known.birth_year, self.day, Seed(**facts)), self.numbers)
+        if known.h is None:
+            return state
+        # no list tells H, so no seed does; a player of whom it is known has it in place of the rating
+        return tuple(known.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
     def asks_for(self, known: Known, fact: str) -> bool:
         """Whether the scheme begins otherwise by that fact of a player."""

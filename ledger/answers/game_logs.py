@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.corrections import described
-from ledger.answers.wording import names
+from ledger.answers.wording import names, told_apart
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.ledger import Ledger
@@ -33,7 +33,7 @@ def game_log(ledger: Ledger, game: str) -> list[dict[str, Any]]:
     states = {shown.proposal.proposal: shown for shown in ledger.corrections.proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
     players = {entry["facts"].get(side) for entry in entries for side in ("white", "black")} - {None}
-    called = names(ledger, players)
+    called = told_apart(names(ledger, players))
 
     def what(entry: dict[str, Any]) -> str:
         facts = entry["facts"]

@@ -5,7 +5,10 @@ Every number comes from the views. Nothing is written or formatted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import attrs
 
 from ledger.answers import marks
 from ledger.answers.wording import RESULT, day, names, shown
@@ -13,6 +16,8 @@ from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
+from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
@@ -20,11 +25,41 @@ from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
 Row = dict[str, Any]
+_EVERY = -1  # rows, as SQLite's LIMIT has it
+
+
+@attrs.frozen
+class Occasion:
+    """When and where games were played; None for what does not matter.
+
+    Attributes:
+        tournament: its name, whole.
+        round: a round; round 3 has the games of its boards, 3.1 and 3.2.
+        on: the day, month or year in which they ended, or a moment.
+    """
+
+    tournament: str | None = None
+    round: str | None = None
+    on: str | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and last millisecond of the ends."""
+        return (instant_ms(self.on), instant_end_ms(self.on)) if self.on else (-MAX_WHOLE, MAX_WHOLE)
+
+    def has(self, row: Mapping[str, Any]) -> bool:
+        """Whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
+        first, last = self.span
+        of_round = self.round is None or f"{row['round']}.".startswith(f"{self.round}.")
+        return (
+            self.tournament in {None, row["tournament"]} and of_round and first <= instant_ms(row["ended_at"]) <= last
+        )
 
 
 def games(
-    ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50, everything: bool = False
-) -> list[Row]:
+    ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50, everything: bool = False,
+    occasion: Occasion | None = None,
+) -> list[Row]:  # fmt: skip
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     Args:
@@ -33,6 +68,7 @@ def games(
         pool: name of the pool; the first one by default.
         last: how many.
         everything: games that do not count as well, each in its place in rating order.
+        occasion: only games played then and there.
 
     Returns:
         ``rating_before`` was in force before the game; ``rating`` is that after the game or, where the scheme rates by
@@ -50,10 +86,11 @@ def games(
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
-    left_out = marks.not_counted(ledger, rated_by, person.player, last) if everything else []
+    most = last if occasion is None else _EVERY
+    left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
     if not left_out:
         last_row(ledger, person, rated_by)
-    arguments = (rated_by.pool, person.player, last)
+    arguments = (rated_by.pool, person.player, most)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
     opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     found = [
@@ -61,6 +98,8 @@ def games(
         for row, opposite in zip(rows, opposites, strict=True)
     ]
     found += [(_place(row), _left_out(row, person.player)) for row in left_out]
+    if occasion is not None:
+        found = [placed for placed in found if occasion.has(placed[1])]
     newest = [row for _, row in sorted(found, key=lambda placed: placed[0], reverse=True)[:last]]
     _fill(ledger, states, rated_by, person.player, newest)
     if not everything:
@@ -78,7 +117,8 @@ def _fill(ledger: Ledger, states: PlayerStates, pool: Pool, player: int, rows: l
     now = {number: states.now(number, today).in_force for number in (player, *called)}
     for row in rows:
         opponent = row["opponent"]
-        row |= {"opponent": called[opponent], "opponent_rating_now": now[opponent], "rating_now": now[player]}
+        row |= {"opponent": called[opponent], "opponent_player": opponent}
+        row |= {"opponent_rating_now": now[opponent], "rating_now": now[player]}
         row |= {"corrected": corrected.get(row["game"], []), **marks.published(lists.get(row["n"]))}
 
 
@@ -92,13 +132,15 @@ def _game(row: Row, ratings: Row, **further: Any) -> Row:
     return {
         "n": row.get("n"),
         "game": row["key"],
+        "entry": row["position"],
         "ended_at": row["ended_at"],
         "colour": "black" if row["colour"] else "white",
         "result": RESULT.get(row["half_points"]),
         "termination": row["termination"],
-        **dict.fromkeys(("rating_before", "rating", "rating_now", "opponent", "opponent_rating_before")),
-        **dict.fromkeys(("opponent_rating", "opponent_rating_now", "in_force")),
+        **dict.fromkeys(("rating_before", "rating", "rating_now", "opponent", "opponent_player")),
+        **dict.fromkeys(("opponent_rating_before", "opponent_rating", "opponent_rating_now", "in_force")),
         "tournament": row["tournament"],
+        "round": row["round"],
         "corrected": [],
         **marks.published(None),
         **further,

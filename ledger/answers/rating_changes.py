@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ledger.answers.change_steps import CORRECTION, GAMES, Player, Standing, Step, before_later_games, standing, steps
 from ledger.answers.corrections import described
 from ledger.answers.publications import known_then
-from ledger.answers.wording import RESULT, names
+from ledger.answers.wording import RESULT, names, told_apart
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person
@@ -195,7 +195,8 @@ def _run(ledger: Ledger, before: Standing, after: Standing) -> Iterator[Part]:
         value = part.after
         yield part
     assert value is not None
-    opponents = names(ledger, {game.opponent for batch in after.batches.values() for game in batch.games})
+    met = {game.opponent for batch in after.batches.values() for game in batch.games}
+    opponents = told_apart(names(ledger, met))
     latest = max(before.batches, default=None)
     moved = Fraction(0)
     for place, batch in after.batches.items():

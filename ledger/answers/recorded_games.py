@@ -1,15 +1,24 @@
-"""One game as it stands in the ledger, with what it did to both ratings; for who has just recorded it."""
+"""Games as they stand in the ledger, with what they did to both ratings: one, or those of a round or a day."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ledger.answers.player_games import in_force_from
+from ledger.answers.crosstables.editions import refuse_unknown
+from ledger.answers.crosstables.event_games import games_of
+from ledger.answers.player_games import Occasion, in_force_from
 from ledger.answers.wording import names
+from ledger.book.tables import RATING_ORDER
+from ledger.book.timeline import Pool
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.journal.game_keys import game_found
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _RESULT = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 _SIDES = ("white", "black")
@@ -18,6 +27,10 @@ SELECT key FROM games JOIN pools ON pools.pool = games.pool
 WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
 ORDER BY games.position DESC
 """
+# Rated games are found by the index in rating order, from the first day on; others by a look through the pool.
+_SPAN = "SELECT position FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
+_COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4 ORDER BY {', '.join(RATING_ORDER)}"
+_EVERY = f"{_SPAN} AND ?4 IS NOT NULL ORDER BY {', '.join(RATING_ORDER)}"
 
 
 def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
@@ -41,13 +54,68 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    key, stored = game_found(ledger.journal, game)
+    _, stored = game_found(ledger.journal, game)
+    return next(_told(ledger, [stored.position]))
+
+
+def listed_games(
+    ledger: Ledger, occasion: Occasion, pool: str | None = None, *, everything: bool = False
+) -> list[dict[str, Any]]:
+    """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
+
+    Args:
+        ledger: a ledger whose views are level.
+        occasion: when and where; it names a tournament or a day.
+        pool: its name; the first pool by default.
+        everything: games that do not count, too.
+
+    Raises:
+        UnknownNameError: there is no such pool, or no game carries the name of the tournament.
+    """
+    rated_by, connection = ledger.pool(pool), ledger.views.connection
+    if occasion.tournament is None:
+        first, last = occasion.span
+        rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
+        rows = connection.execute(_EVERY if everything else _COUNTED, (rated_by.pool, first, last, rated_until))
+        positions = [position for (position,) in rows]
+    else:
+        games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
+        if not games:
+            refuse_unknown(connection, rated_by, occasion.tournament)
+        positions = [game.position for game in games if everything or game.reason is None]
+    return [row for row in _told(ledger, positions) if occasion.has(row)]
+
+
+def _told(ledger: Ledger, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
     connection = ledger.views.connection
-    row = queries.first_row(connection, queries.GAME, (stored.position,))
-    assert row is not None
-    pool = next(pool for pool in ledger.pools() if pool.pool == row["pool"])
-    called = names(ledger, {row[side] for side in _SIDES})
-    ratings = dict.fromkeys(f"{side}_{when}" for side in _SIDES for when in ("before", "after"))
+    rows = [row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,))]
+    pools = {pool.pool: pool for pool in ledger.pools()}
+    called = names(ledger, {row[side] for row in rows for side in _SIDES})
+    for row in rows:
+        pool = pools[row["pool"]]
+        yield {
+            "game": row["key"],
+            "white": called[row["white"]],
+            "black": called[row["black"]],
+            "result": _RESULT.get(row["outcome"]),
+            "termination": row["termination"],
+            "half_moves": row["half_moves"],
+            "ended_at": row["ended_at"],
+            "pool": pool.name,
+            "tournament": row["tournament"],
+            "round": row["round"],
+            "reason": row["reason"],
+            **_ratings(connection, pool, row),
+            "in_force": None if row["reason"] is not None else in_force_from(row["rated_ms"]),
+            "entry": row["position"],
+            "white_player": row["white"],
+            "black_player": row["black"],
+        }
+
+
+def _ratings(connection: sqlite3.Connection, pool: Pool, row: dict[str, Any]) -> dict[str, float | None]:
+    columns = (f"{side}_{when}" for side in _SIDES for when in ("before", "after"))
+    ratings: dict[str, float | None] = dict.fromkeys(columns)
     if row["reason"] is None:
         states = PlayerStates(connection, pool)
         for side in _SIDES:
@@ -56,19 +124,4 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
             placed = {**found, "rated_ms": row["rated_ms"], "batch": row["batch"]}
             ratings[f"{side}_before"] = states.rating_before_game(placed)
             ratings[f"{side}_after"] = states.after_game(placed).rating
-    return {
-        "game": key,
-        "white": called[row["white"]],
-        "black": called[row["black"]],
-        "result": _RESULT.get(row["outcome"]),
-        "termination": row["termination"],
-        "half_moves": row["half_moves"],
-        "ended_at": row["ended_at"],
-        "pool": pool.name,
-        "tournament": row["tournament"],
-        "round": row["round"],
-        "reason": row["reason"],
-        **ratings,
-        "in_force": None if row["reason"] is not None else in_force_from(row["rated_ms"]),
-        "entry": row["position"],
-    }
+    return ratings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Literal
 
 from ledger.facts.instants import Precision, instant_text
@@ -20,6 +22,15 @@ def day(ms: int) -> str:
 def shown(person: Person) -> str:
     """What a person is called; an erased one keeps the number only."""
     return person.name or f"{ERASED} {person.player}"
+
+
+def told_apart(called: Mapping[int, str]) -> dict[int, str]:
+    """Names by player number, with the number beside each that several of these players bear.
+
+    For texts, and for tables in which no column has the numbers.
+    """
+    bearers = Counter(called.values())
+    return {player: name if bearers[name] == 1 else f"{name} ({player})" for player, name in called.items()}
 
 
 def names(ledger: Ledger, players: set[int]) -> dict[int, str]:

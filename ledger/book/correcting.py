@@ -127,7 +127,7 @@ class Correcting:
     @property
     def is_needed(self) -> bool:
         """Whether anything was approved."""
-        return self._decided.any_approved()
+        return self._decided.any_approved
 
     def _settle_changes(self, changes: list[Change], fresh: Fresh) -> set[int]:
         """Settle the facts beside games; the games that are concerned, by position."""

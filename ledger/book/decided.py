@@ -90,11 +90,13 @@ class Numbered(NamedTuple):
 
 
 class Decided:
-    """The proposals of one views database."""
+    """The proposals of one views database; ``any_approved`` tells whether one was approved, undone since or not."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self.merges: dict[int, int] = stored_merges.merges_in(connection)
+        found = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
+        self.any_approved = bool(found.fetchone()[0])  # held here: a build asks while another process writes the file
         self.spans: list[Acting] = []
         self._by_player: dict[int, list[Acting]] = {}
         self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
@@ -131,6 +133,7 @@ class Decided:
         acts = event.decision is Decision.APPROVED and why_not is None
         row = (event.decision.value, position, actor, int(event.proven), event.reason, int(acts), why_not)
         self._connection.execute(_DECIDE, (*row, event.proposal))
+        self.any_approved = self.any_approved or acts
         return [event.proposal, *self._toggled()] if acts else []
 
     def _toggled(self) -> list[int]:
@@ -200,11 +203,6 @@ class Decided:
     def approved(self) -> list[int]:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
-
-    def any_approved(self) -> bool:
-        """Whether there is a proposal that was approved, asked for each backlog with supplements."""
-        found = self._connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
-        return bool(found.fetchone()[0])
 
     def acting(
         self, subjects: Sequence[str], undone: Mapping[int, int] | None = None

@@ -77,7 +77,8 @@ class GameBook:
         Args:
             connection: the database.
             journal: where facts that are corrected stand as they were recorded.
-            until: of a build, the position at which it ends: corrections wait for ``settle_all``.
+            until: of a build, the position at which it ends: corrections, and tournaments that are rated whole, wait
+                for ``settle_all``.
         """
         self.connection = connection
         self.roster = Roster(connection)
@@ -101,9 +102,8 @@ class GameBook:
         self._supplements.clear()
         if not self._waits:
             self.settle(fresh)
-        else:
+        else:  # a block of games alone changes nothing here: somebody else may be writing the file
             self._place_runs(fresh)
-            self.place_tournaments(fresh)
 
     def take_supplements(self, added: Iterable[supplements.Added], fresh: Fresh) -> None:
         """Fold in what further tellings add to games that stand in the book."""
@@ -116,12 +116,23 @@ class GameBook:
         """Let the corrections that were decided take effect."""
         self.correcting.settle(fresh)
         self._place_runs(fresh)
-        self.place_tournaments(fresh)
+        self._place_tournaments(fresh)
 
     def settle_all(self, fresh: Fresh) -> None:
-        """Let all corrections take effect, at the end of a build."""
-        self.correcting.settle_all(fresh)
-        self._place_runs(fresh)
+        """Let all corrections take effect, and all tournaments take their places, at the end of a build."""
+        if self.correcting.is_needed:
+            self.correcting.settle_all(fresh)
+            self._place_runs(fresh)
+        self.played.taken()
+        for pool in self.pools.values():
+            if pool.by_event:
+                tables.index_tournaments(self.connection)
+                self.judging.again("pool = ?1", (pool.pool,), fresh)
+
+    @property
+    def is_to_settle(self) -> bool:
+        """Whether ``settle_all`` may change a game."""
+        return self.correcting.is_needed or any(pool.by_event for pool in self.pools.values())
 
     def _place_runs(self, fresh: Fresh) -> None:
         for name, since in self._runs_from.items():  # once, however many runs were closed
@@ -280,7 +291,7 @@ class GameBook:
             tables.index_tournaments(self.connection)
             self.judging.again("pool = ?1 AND tournament = ?2", (pool.pool, tournament), fresh)
 
-    def place_tournaments(self, fresh: Fresh) -> None:
+    def _place_tournaments(self, fresh: Fresh) -> None:
         """Where tournaments are rated whole, the games around those that were recorded since take their places."""
         for (name, tournament), (first, last) in self.played.taken():
             pool = self.pools[name]
@@ -295,14 +306,6 @@ class GameBook:
         name = next(known.name for known in self.pools.values() if known.pool == pool)
         if tournament and self.pools[name].by_event:
             self.played.note(name, tournament, ended_ms, ended_ms)
-
-    def place_all_tournaments(self, fresh: Fresh) -> None:
-        """The same for all games of the pools where tournaments are rated whole."""
-        self.played.taken()
-        for pool in self.pools.values():
-            if pool.by_event:
-                tables.index_tournaments(self.connection)
-                self.judging.again("pool = ?1", (pool.pool,), fresh)
 
     def _change(self, position: int, event: PlayerChanged, fresh: Fresh) -> None:
         """A standing or declared rating changes from an instant on: the player's games since are judged again."""

@@ -70,6 +70,10 @@ VERBS: Mapping[str, VerbWords] = {
         "One side of a game was played by somebody else.", ("game", "player"), ("to",), (),
         "reassign lichess:Mxzwh32Z ann --to anna",
     ),
+    "swap-colours": VerbWords(
+        "White and Black were exchanged: the players change sides, and who won has won, unless --to tells another "
+        "result.", ("game",), (), ("to",), "swap-colours lichess:Mxzwh32Z",
+    ),
     "late": VerbWords(
         "A game that was forgotten; the approval records it.", ("white", "black"), ("to", "ended"),
         ("pool", "half_moves", "termination", "started", "tournament", "round", "key"),
@@ -124,6 +128,9 @@ VERBS: Mapping[str, VerbWords] = {
     ),
     "put-back": VerbWords("A fact that was taken back holds again.", ("fact",), (), (), "put-back run:standard@2024"),
     "undo": VerbWords("An approved proposal acts no longer.", ("proposal",), (), (), "undo 12"),
+}  # fmt: skip
+_MIRRORED = {
+    Outcome.WHITE: Outcome.BLACK, Outcome.BLACK: Outcome.WHITE, Outcome.DRAW: Outcome.DRAW, Outcome.NONE: Outcome.NONE,
 }  # fmt: skip
 WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed, *verb.options, *verb.allowed)))
 
@@ -183,6 +190,16 @@ class Verbs:
     def _reassign(self, words: Words) -> Change:
         game = self.drafts.game(words["game"])
         return self.drafts.reassign(game, self._number(words["player"]), self._number(words["to"]))
+
+    def _swap_colours(self, words: Words) -> Change:
+        key = self.drafts.game(words["game"])
+        facts = self.drafts.fact(key).facts
+        outcome = _outcome(words["to"]) if words.get("to") else _MIRRORED[Outcome(facts["outcome"])]
+        exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
+        fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
+        if outcome != facts["outcome"]:
+            fields["outcome"] = outcome.value
+        return self.drafts.replace(key, fields)
 
     def _late(self, words: Words) -> Change:
         outcome, termination, half_moves = _ending(words)

@@ -31,3 +31,10 @@ def are_apart(identity: str, other: str) -> bool:
     """Whether one register or server gave both identities: it gives each person one, so that they are two people."""
     register = register_of(identity)
     return bool(register) and register == register_of(other)
+
+
+def number_fault(identity: str) -> str | None:
+    """What is wrong with an identity of digits alone, which would be taken for a player's number; None otherwise."""
+    if not identity.isdecimal():
+        return None
+    return f"may not be digits alone, for players have numbers here, got {identity!r}; write 'id:{identity}'"

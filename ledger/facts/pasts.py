@@ -6,6 +6,7 @@ import attrs
 
 from ledger.facts.event_fields import text_faults
 from ledger.facts.events import RatingSeeded
+from ledger.facts.identities import number_fault
 
 MAX_NAME = 128  # characters of a name
 MAX_IDENTITY = 256  # characters of an identity
@@ -43,10 +44,15 @@ class Past:
         )  # fmt: skip
 
 
-def person_faults(identity: str, name: str) -> list[str]:
-    """What is wrong with the words that name a person: each ends in its field."""
+def person_faults(identity: str, name: str, *, is_new: bool = True) -> list[str]:
+    """What is wrong with the words that name a person: each ends in its field.
+
+    Who *is_new* may not have an identity of digits alone; earlier versions registered some.
+    """
     site, _, rest = identity.partition(":")
     faults = []
+    if is_new and (fault := number_fault(identity)):
+        faults.append(f"{fault} @ $.identity")
     if ":" in identity and not rest.strip():
         faults.append(f"has nothing behind its colon, got {identity!r}; correct it @ $.identity")
     if site == "fide" and not rest.isdecimal():

@@ -67,6 +67,12 @@ def _text(value: object) -> str | None:
     return None if fits else f"1 to {MAX_TEXT} characters of movetext"
 
 
+def _identity(value: object) -> str | None:
+    if type(value) is str and value.isdecimal():
+        return f"an identity that is not digits alone, for players have numbers, such as 'id:{value}'"
+    return _plain(MAX_NAME)(value)
+
+
 _CHECKS: Mapping[str, Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
@@ -75,7 +81,7 @@ _CHECKS: Mapping[str, Check] = {
     "speed": _among(SPEEDS), "variant": _matching(VARIANT), "text": _text,
 }  # fmt: skip
 _PLAYERS = ("white", "black")
-_PLAYER_CHECKS: Mapping[str, Check] = {"id": _plain(MAX_NAME), "name": _plain(MAX_NAME)}
+_PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)}
 _NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
 _ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 

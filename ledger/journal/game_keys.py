@@ -1,6 +1,6 @@
-"""The game that somebody means: by its key, by the id that its server gave it, or by its web address.
+"""The game that somebody means: by its key, its number in the journal, its server's id, or its web address.
 
-Keys are looked up in the journal's index; no entry is read but the one that is found.
+Keys are looked up in the index of the journal; no entry is read but the one that is meant.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+import orjson
+
 from ledger.errors import UnknownNameError
+from ledger.facts.events import GameRecorded
 from ledger.imports.addresses import game_key_at
 from ledger.journal import Journal, Stored
 
@@ -23,12 +26,14 @@ def game_found(journal: Journal, wanted: str) -> tuple[str, Stored]:
 
     Args:
         journal: where it stands.
-        wanted: its key, the part of the key behind its source, or its address on lichess.org, chess.com or
-            ficsgames.org.
+        wanted: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source, or
+            its address on lichess.org, chess.com or ficsgames.org.
 
     Raises:
         UnknownNameError: no game, or games of several sources: their keys are listed.
     """
+    if wanted[:1] == "#" and wanted[1:].isdecimal():
+        return _game_of_entry(journal, wanted)
     key = wanted.removeprefix(_GAME)
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:
@@ -41,6 +46,19 @@ def game_found(journal: Journal, wanted: str) -> tuple[str, Stored]:
         return name.removeprefix(_GAME), stored
     named = sorted(name.removeprefix(_GAME) for name in found)
     raise UnknownNameError("game", wanted, f"several sources have one: {named}" if found else _HINT)
+
+
+def _game_of_entry(journal: Journal, wanted: str) -> tuple[str, Stored]:
+    position = int(wanted[1:20])
+    there = 1 <= position <= journal.size()
+    bodies = [body for block in journal.read(position - 1, position) for body in block] if there else []
+    if not bodies:
+        raise UnknownNameError("game", wanted, f"the journal has {journal.size():,} entries")
+    entry = orjson.loads(bodies[0])
+    if entry["kind"] != GameRecorded.KIND:
+        raise UnknownNameError("game", wanted, f"that entry is a {entry['kind']}; 'games' shows the numbers of games")
+    key = str(entry["key"])
+    return key.removeprefix(_GAME), journal.find([key])[key]
 
 
 def _sources(journal: Journal) -> Iterator[str]:

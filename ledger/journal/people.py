@@ -49,6 +49,7 @@ _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL 
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
 _MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
+_CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
 _IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
 _ALL_NUMBERS = 2**62
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
@@ -292,6 +293,11 @@ class People:
         """Number and name of everybody who was not erased."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_NAMES).fetchall()
+
+    def called(self) -> list[tuple[int, str, str]]:
+        """Number, identity and name of everybody who was not erased."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(_CALLED).fetchall()
 
     def identities(self) -> list[tuple[int, str]]:
         """Number and identity of everybody who was not erased."""

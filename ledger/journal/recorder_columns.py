@@ -64,7 +64,7 @@ class ImportReport(FaultsFound):
         recorded: games that are in the journal now and were not before.
         repeated: games that were known already, with all that was told of them.
         supplemented: games that were known already and of which more is known now.
-        players: players met for the first time.
+        newcomers: identity and name of the players met for the first time, in the order of their numbers.
         kept_names: players who were renamed and whom the file calls otherwise: they keep the name that they have.
         left_out: games left out for a reason that is nobody's mistake, by the reason; the rarer variants in one.
         new_pools: pools met for the first time.
@@ -78,7 +78,7 @@ class ImportReport(FaultsFound):
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
@@ -86,6 +86,11 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
+
+    @property
+    def players(self) -> int:
+        """How many players were met for the first time."""
+        return len(self.newcomers)
 
     def hold_back(self, games: list[Alike]) -> None:
         """Note games that are probably known."""
@@ -111,7 +116,7 @@ class _Taken:
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
-    players: int = 0
+    newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[Fault] = attrs.Factory(list)
@@ -176,7 +181,7 @@ class GameImport:
         self.report.recorded += self._taken.recorded
         self.report.repeated += self._taken.repeated
         self.report.supplemented += self._taken.supplemented
-        self.report.players += self._taken.players
+        self.report.newcomers += self._taken.newcomers
         self.report.kept_names += self._taken.kept_names
         self.report.new_pools += self._taken.new_pools
         self.report.note(self._taken.notes)
@@ -247,7 +252,7 @@ class GameImport:
         fresh = {identity: name for identity, name in zip(ids, names, strict=True) if identity not in self._numbers}
         if fresh:
             found = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.players += found.registered
+            self._taken.newcomers += [(person.identity or "", person.name or "") for person in found.new]
             self._taken.kept_names += found.kept_names
             self._numbers.update((identity, person.player) for identity, person in found.persons.items())
         return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})

@@ -28,12 +28,12 @@ class Met(NamedTuple):
 
     Attributes:
         persons: the person behind each identity.
-        registered: how many players are new.
+        new: who was registered, in the order of the numbers.
         kept_names: how many were renamed and are called otherwise by the file: they keep the name that they have.
     """
 
     persons: dict[str, Person]
-    registered: int
+    new: list[Person]
     kept_names: int
 
 
@@ -73,8 +73,8 @@ def register(
         numbers = pl.Series("player", [persons[identity].player for identity in further["identity"]], pl.Int64)
         by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
-    added = append_rows(writer, rows, PlayerRegistered, stamp, actor)
-    return Met(persons, added, numbered.called_otherwise(named))
+    append_rows(writer, rows, PlayerRegistered, stamp, actor)
+    return Met(persons, new, numbered.called_otherwise(named))
 
 
 def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:

@@ -28,7 +28,7 @@ from ledger.runtime.lazy import pl
 from ledger.runtime.prefetch import mapped_ahead
 from ledger.runtime.progress import Progress
 from ledger.runtime.sorted_runs import SortedRuns
-from ledger.runtime.table_writer import MESSAGE, OwnConnection, TableWriter, table_writer, wait_for_writer
+from ledger.runtime.table_writer import MESSAGE, OwnConnection, OwnProcess, TableWriter, table_writer, wait_for_writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -146,20 +146,18 @@ class Build:
                 games.add(_compact(counting))
             progress("game book", folded, target)
         columns = self._columns
-        if book.correcting.is_needed:
+        if book.is_to_settle:
             stale = True
             writers.own()
             with sqlite.immediate(connection, self._path):
-                for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_sides(")):
-                    connection.execute(statement)
-                corrected = Fresh()
-                book.settle_all(corrected)
-                views_file.note_schemes(connection, corrected.adopted)
+                if book.correcting.is_needed:  # it looks for games; tournaments alone go through all of them
+                    for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
+                        connection.execute(statement)
+                settled = Fresh()
+                book.settle_all(settled)
+                views_file.note_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
-            writers.own()
-            with sqlite.immediate(connection, self._path):
-                book.place_all_tournaments(Fresh())
-            stale, columns = True, tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
+            columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
         if stale:
             writers.own()
             games.clear()
@@ -175,7 +173,11 @@ class Build:
 
 
 class _Writers:
-    """Both ways into the file: the connection that all else goes by, and, for much, a process of its own."""
+    """Both ways into the file: the connection that all else goes by, and, for much, a process of its own.
+
+    One of them at a time. While the process has anything in hand the connection may not so much as read: SQLite would
+    let it wait a minute for a lock and then give up, or, with luck, not.
+    """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, entries: int) -> None:
         """Say which file, and how much there is to write: a process of its own is for much."""
@@ -197,6 +199,7 @@ class _Writers:
         finally:
             if self._aside is not None:
                 self._aside.close()
+            self._connection.set_authorizer(None)
             self._own.close()
 
     def own(self) -> TableWriter:
@@ -204,6 +207,7 @@ class _Writers:
         if self._aside is not None:
             self._aside.commit()
             self._aside.settle()
+            self._connection.set_authorizer(None)
         return self._own
 
     def together(self) -> TableWriter:
@@ -217,7 +221,14 @@ class _Writers:
         if self._aside is None:
             much = self._entries >= OWN_PROCESS_FROM
             self._aside = table_writer(self._path, self._connection) if much else self._own
+        if isinstance(self._aside, OwnProcess):
+            self._connection.set_authorizer(_refused)
         return self._aside
+
+
+def _refused(*_: object) -> int:
+    """No statement is allowed."""
+    return sqlite.sqlite3.SQLITE_DENY
 
 
 def _sorted_games(folder: Path) -> SortedRuns:

@@ -6,20 +6,24 @@ Nothing is refused or looked up here: who asks decides, and brings the names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
 from typing import NamedTuple
 
 from ledger.facts.identities import are_apart
+from ledger.facts.person_names import folded
 from ledger.journal.kept_lists import ListRow
 from ledger.journal.people import Person
 
 JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"
+NAME_SHARED = "name-shared"
 
 
 class Complaint(NamedTuple):
     """Something that looks wrong.
 
     Attributes:
-        what: ``jump``, ``vanished``, ``name-twice`` or ``open-proposal``.
+        what: ``jump``, ``vanished``, ``name-twice``, ``open-proposal``, or ``name-shared``: several people, certainly,
+            have one name, which refuses nothing.
         players: whom it concerns, by number.
         text: in words, without names of people; of a player, what follows the name.
     """
@@ -60,7 +64,9 @@ def open_proposal(proposal: int) -> Complaint:
 
 
 def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
-    """Listed players of one name, whatever its case, unless one register or server gave all of them a number.
+    """Listed players of one name, whatever its case, accents and the order of its words.
+
+    They are several people where one register or server gave each a number: that is only said, for readers of the list.
 
     Args:
         rows: the list, by player.
@@ -69,9 +75,13 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
     bearers: dict[str, list[Person]] = {}
     for person in people(sorted(rows)).values():
         if person.name is not None:
-            bearers.setdefault(" ".join(person.name.split()).casefold(), []).append(person)
+            name = " ".join(sorted(folded(person.name).words)) or person.name
+            bearers.setdefault(name, []).append(person)
     for same in bearers.values():
         first, *others = sorted(same)
-        if any(not are_apart(first.identity or "", other.identity or "") for other in others):
+        if others:
             numbers = tuple(person.player for person in (first, *others))
-            yield Complaint(NAME_TWICE, numbers, f"has the name of player {', '.join(map(str, numbers[1:]))}, too")
+            words = f"has the name of player {', '.join(map(str, numbers[1:]))}, too"
+            pairs = combinations((person.identity or "" for person in same), 2)
+            apart = all(are_apart(identity, other) for identity, other in pairs)
+            yield Complaint(NAME_SHARED if apart else NAME_TWICE, numbers, words)

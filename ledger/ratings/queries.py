@@ -55,8 +55,8 @@ WAITING = (
 )
 GRAPH = _rows("player = ?2 ORDER BY n")
 GAMES_OF = """
-SELECT mine.*, games.key, games.ended_at, games.termination, games.tournament, games.rated_ms, games.batch,
-  games.round_order
+SELECT mine.*, games.position, games.key, games.ended_at, games.termination, games.tournament, games.round,
+  games.rated_ms, games.batch, games.round_order
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT ?3
 """

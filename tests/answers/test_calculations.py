@@ -116,3 +116,12 @@ def test_tables_and_csv(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("calc", "1500", "1600", "win", "1700", "draw", "--csv").out)))
     assert [row["result"] for row in rows] == ["win", "draw"]
     assert "outcomes_win_rating" in run("calc", "1500", "1600", "-t").out
+
+
+def test_savards_h_of_both_players_counts(run: Run) -> None:
+    """E'' of a beginning player by hand: E' = 1550 + 48·(1 - X), H' = 0.75·1620 + 0.25·2000, E'' = 0.8·E' + 0.2·H'."""
+    answer = calculated(run, "--scheme", "savard", "--h", "1620", "1550", "1600", "win", "--opponent-h", "1580")
+    main = 1550 + 48 * (1 - 1 / (10 ** ((1580 - 1550) / 400) + 1))
+    assert answer["rating_after"] == pytest.approx(0.8 * main + 0.2 * 1715)
+    assert answer["state_after"]["h"] == pytest.approx(1715)
+    assert run("calc", "--h", "1620", "1550", "1600", "win").code == 1  # Elo has none

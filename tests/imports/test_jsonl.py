@@ -71,7 +71,7 @@ def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
         ("round", "x" * 33), ("rated", 1), ("white_rating", 5001), ("black_rating", "1500"),
         ("speed", "fast"),
         ("variant", "From Position"), ("text", ""), ("white", "Ann"),
-        ("black", {"id": "a", "name": "e\u0301"}),
+        ("black", {"id": "a", "name": "e\u0301"}), ("white", {"id": "12345", "name": "Ann"}),
     ],
 )  # fmt: skip
 def test_nothing_is_taken_for_something_else(field: str, value: object) -> None:
@@ -99,9 +99,10 @@ def plain(limit: int) -> st.SearchStrategy[str]:
     return st.text(letters, min_size=1, max_size=limit).filter(lambda text: is_plain_text(text, limit))
 
 
+IDENTITIES = plain(20).filter(lambda text: not text.isdecimal())
 GAMES = st.builds(
     SourceGame, line=st.just(1), key=st.from_regex(r"[a-z]{1,8}:[A-Za-z0-9/_-]{1,24}", fullmatch=True),
-    white_id=plain(20), white_name=plain(20), black_id=plain(20), black_name=plain(20),
+    white_id=IDENTITIES, white_name=plain(20), black_id=IDENTITIES, black_name=plain(20),
     outcome=st.sampled_from([o.value for o in Outcome]),
     termination=st.sampled_from([t.value for t in Termination]),
     half_moves=st.none() | st.integers(0, 20_000), started_at=st.sampled_from([None, "1851", "2013-06"]),

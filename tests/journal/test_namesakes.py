@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.errors import MalformedError
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written
@@ -35,6 +36,9 @@ def _known_club(tmp_path: Path) -> Path:
         ("fide:10", "Cleo Marsh", None),  # one register gives each person one number
         ("lichess:bob2", "Bob Lund", None),
         ("fide:1", "Ann Eke", None),
+        ("fide:1", "Ek, Ann", "name:ann ek"),  # the words in another order
+        ("fide:1", "Änn Ék", "name:ann ek"),
+        ("NAME:Dan Fay", "Dan Fay", None),  # nobody is his own namesake
     ],
 )
 def test_a_player_of_the_same_name_is_noted_and_added(
@@ -59,6 +63,56 @@ def test_a_list_notes_its_new_players_with_their_lines(known_club: Path, run: Ru
     ]
     again = run("players", "import", known_club, known_club.parent / "list.csv")
     assert "note:" not in again.err
+
+
+GAMES = """white,black,result,ended_at,half_moves
+"Lund, Bob",Dan Fay,1-0,2024-05-03,61
+"Fay, Dan",Cleo Marsh,1-0,2024-05-04,61
+"""
+NOTES = [
+    "note: name:lund, bob has the name of lichess:bob, and may be the same person: see 'players alike'",
+    "note: name:dan fay has the name of name:fay, dan, and may be the same person: see 'players alike'",
+    "note: name:cleo marsh has the name of fide:9, and may be the same person: see 'players alike'",
+]
+
+
+@pytest.mark.parametrize("others", [0, 40])
+def test_an_import_of_games_names_new_players_with_the_name_of_somebody(
+    others: int, known_club: Path, run: Run
+) -> None:
+    """However many are new: a few are looked up, many are compared as columns."""
+    rows = "".join(f"Player {number},Guest {number},1-0,2024-06-01,61\n" for number in range(others))
+    file = written(known_club.parent, "games.csv", (GAMES + rows).encode())
+    dry = run("import", known_club, file, "--dry-run")
+    done = run("import", known_club, file)
+    for said in (dry.err, done.err):
+        assert [line.partition(": ")[2] for line in said.splitlines() if "note:" in line] == NOTES
+    assert "note:" not in run("import", known_club, file).err
+
+
+def test_a_game_by_hand_names_a_new_player_with_the_name_of_somebody(known_club: Path, run: Run) -> None:
+    done = run("record", known_club, "--white", "Ek, Ann", "--black", "Bob Lund", "--result", "1-0", "--new")
+    assert done.code == 0
+    assert "note: name:ek, ann has the name of name:ann ek" in done.err
+
+
+def test_new_identities_of_digits_alone_are_refused(known_club: Path, run: Run) -> None:
+    refused = run("player", "add", known_club, "12345", "Dan Fay")
+    assert refused.code == 2
+    words = "may not be digits alone, for players have numbers here, got '12345'; write 'id:12345' @ $.identity"
+    assert words in refused.err
+    with Ledger.open(known_club) as ledger, pytest.raises(MalformedError, match="digits alone"):
+        ledger.register("777", "Dan Fay")
+
+
+def test_an_identity_of_digits_from_an_earlier_version_stays_known(
+    known_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("ledger.facts.pasts.number_fault", lambda _: None)
+        assert run("player", "add", known_club, "12345", "Dan Fay").code == 0
+    again = run("player", "add", known_club, "12345", "Dan Fay")
+    assert (again.code, "12345 is player 4 already" in again.err) == (0, True)
 
 
 def test_of_many_namesakes_the_first_are_named(tmp_path: Path, run: Run) -> None:

@@ -72,3 +72,22 @@ def test_the_rest_is_shown_on_request(long_period: Path, run: Run) -> None:
     assert len(meetings.splitlines()) == 2 + GAMES
     few = run("explain", long_period, "Ann", "csv:g5", "-t", "--limit", "3").out.split("\n\n")
     assert sum(line.startswith("x") for line in few[1].splitlines()) == 3
+
+
+def test_tables_show_no_counting_of_the_scheme_and_no_placeholders(tmp_path: Path, run: Run) -> None:
+    """An unrated player of FIDE has the rating 0 in the scheme's state; nobody has that rating."""
+    club = imported_club(tmp_path, "fide", ["g1,Ann,Bob,1-0,2024-05-01,60", "g2,Bob,Ann,1-0,2024-05-02,60"])
+    shown = run("explain", club, "Ann", "csv:g1", "-t").out
+    fields = {line.split()[0] for line in shown.split("\n\n")[0].splitlines()}
+    assert not fields & {"games", "unrounded", "rounding", "before", "after"}
+    assert "its period, 2 games together" in shown
+    assert [line.split()[2] for line in shown.split("\n\n")[2].splitlines()[2:]] == ["-", "-"]
+    summary = run("show", club, "Ann", "-t").out
+    assert not [line for line in summary.splitlines() if line.startswith("state")]
+    assert json.loads(run("show", club, "Ann").out)["state"]["games"] == 0
+
+
+def test_a_table_of_a_player_shows_the_deviation(long_period: Path, run: Run) -> None:
+    summary = dict(line.split(maxsplit=1) for line in run("show", long_period, "Ann", "-t").out.splitlines())
+    told = json.loads(run("show", long_period, "Ann").out)["state"]["rd"]
+    assert float(summary["rd"]) == pytest.approx(told, rel=1e-5)

@@ -56,6 +56,24 @@ def k_of(run: Run, club: Path, player: str, game: str) -> float:
 # --- player add ---------------------------------------------------------------------------------------------------
 
 
+def test_a_player_is_added_with_the_day_of_joining(fide_pool: Path, run: Run) -> None:
+    words = ("player", "add", fide_pool, "name:zoe", "Zoe")
+    assert run(*words, "--joined", "2019-09-01").code == 0
+    assert facts(run, fide_pool, "player-registered")[-1]["joined_at"] == "2019-09-01"
+    assert "is player 4 already" in run(*words).err
+    assert "is player 4 already" in run(*words, "--joined", "2019-09-01").err
+    other = run(*words, "--joined", "2019-09-02")
+    assert (other.code, "joined_at='2019-09-01', not '2019-09-02'" in other.err) == (REFUSED, True)
+
+
+@pytest.mark.parametrize(("joined", "code"), [("2999-01-01", REFUSED), ("2019-02-30", USAGE)])
+def test_a_day_of_joining_that_is_none_is_refused(joined: str, code: int, fide_pool: Path, run: Run) -> None:
+    before = head(fide_pool)
+    assert run("player", "add", fide_pool, "name:zoe", "Zoe", "--joined", joined).code == code
+    assert head(fide_pool) == before
+
+
+
 def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Path, run: Run) -> None:
     words = ["fide:7", "Quill, Ada", "--rating", "2344", "--games", "30", "--since", "2024-01-01", "--born", "1990"]
     more = ["--list", "made-up list", "--k", "20", "--rd", "60.5", "--highest", "2350"]

@@ -17,6 +17,7 @@ import click
 from .. import output, running
 from . import (
     asking_lines,
+    build_lines,
     correction_lines,
     crosstable_lines,
     export_lines,
@@ -106,6 +107,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "import": lambda run: store_lines.import_lines(run.sets, run.rounds),
     "players": lambda run: player_lines.list_lines(run.made("players"), run.rounds, run.size.players),
     "build": lambda run: store_lines.build_lines(run.sets, run.rounds),
+    "scheme-builds": lambda run: build_lines.build_lines(run.sets, run.rounds),
     "early": lambda run: store_lines.early_lines(run.sets, run.rounds),
     "audit": lambda run: store_lines.audit_lines(run.sets, run.rounds),
     "stored": lambda run: store_lines.stored_lines(run.sets, run.rounds, run.size.events),

@@ -139,6 +139,11 @@ _BUILD = (
     _time("early", "early", "one late game before all others, all rated again", "first build of the same games"),
     _time("early-peak", "early", "peak of one late game before all others", "peak of the first build", unit="GiB"),
 )  # fmt: skip
+_SCHEME_BUILDS = (
+    _time(
+        "scheme-build", "scheme-builds", "first build under a scheme", "executemany of the same rows", unit="s CPU"
+    ),
+)
 _JOURNAL = (
     _rate(
         "audit", "audit", "audit of the journal alone", "SHA-256 of the same bytes", "entries/s CPU", 0.15, 0.3,
@@ -197,8 +202,8 @@ _OTHERS = (
 )
 
 BOUNDS: tuple[Bound, ...] = (
-    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW,
-    *_LIVE, *_OTHERS,
+    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
+    *_OTHERS,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}
 SECTIONS = tuple(dict.fromkeys(bound.section for bound in BOUNDS))

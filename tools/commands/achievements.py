@@ -144,4 +144,5 @@ def upsets_(
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
     """The columns that a table has room for."""
+    rows = output.told_apart(rows, name="player", opponent_name="opponent")
     return [{name: value for name, value in row.items() if name not in _ONLY_IN_FULL} for row in rows]

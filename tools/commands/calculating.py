@@ -35,16 +35,19 @@ _LOW, _HIGH = -10_000.0, 10_000.0  # ratings
 @click.option("--highest", type=float, help="Highest rating so far.")
 @click.option("--k", "k_factor", type=click.FloatRange(0, 1_000), help="K-factor, where the scheme takes one.")
 @click.option("--born", "birth_year", type=click.IntRange(1800, 2200), help="Year of birth.")
+@click.option("--h", type=click.FloatRange(_LOW, _HIGH), help="Savard's H, the form of late; the rating by default.")
 @click.option("--opponent-games", multiple=True, type=float, help="Their rated games; once for all, or once each.")
 @click.option("--opponent-rd", multiple=True, type=float, help="Their RD; once for all, or once each.")
 @click.option("--opponent-volatility", multiple=True, type=float, help="Their volatility; the same.")
+@click.option("--opponent-h", multiple=True, type=float, help="Their H in Savard's scheme; the same.")
 @click.option("--on", metavar="DAY", help="Day on which the games are rated; today if not given.")
 @output.format_options
 @click.argument("rating", type=click.FloatRange(_LOW, _HIGH))
 @click.argument("games_played", nargs=-1, required=True, metavar="OPPONENT RESULT [OPPONENT RESULT]...")
 def calc(
     scheme: str, settings: Sequence[str], rating: float, games_played: Sequence[str], opponent_games: Sequence[float],
-    opponent_rd: Sequence[float], opponent_volatility: Sequence[float], on: str | None, fmt: str | None, **own: Any,
+    opponent_rd: Sequence[float], opponent_volatility: Sequence[float], opponent_h: Sequence[float], on: str | None,
+    fmt: str | None, **own: Any,
 ) -> None:  # fmt: skip
     """What games do to a rating, with the formula; no ledger is needed.
 
@@ -58,6 +61,7 @@ def calc(
       rating-ledger calc 1500 1600 win -t
       rating-ledger calc --scheme chessworld 2355 2355 win 2400 draw
       rating-ledger calc --scheme glicko2 --rd 200 1500 1400 win 1550 loss --opponent-rd 30 --opponent-rd 100
+      rating-ledger calc --scheme savard --h 1620 1550 1600 win --opponent-h 1580
       rating-ledger calc --scheme fide --k 20 2300 2450
     """
     chosen = known.named(scheme)
@@ -69,7 +73,7 @@ def calc(
     scores = [_score(word) for word in games_played[1::2]]
     if len(ratings) != len(scores) and len(ratings) > 1:
         raise click.UsageError(f"opponent {ratings[-1]:g} has no result: give win, draw or loss after each")
-    facts = {"games": opponent_games, "deviation": opponent_rd, "volatility": opponent_volatility}
+    facts = {"games": opponent_games, "deviation": opponent_rd, "volatility": opponent_volatility, "h": opponent_h}
     columns: dict[str, list[Any]] = {name: _for_each(name, values, len(ratings)) for name, values in facts.items()}
     opponents = [
         Known(rating=opponent, **{name: column[place] for name, column in columns.items()})

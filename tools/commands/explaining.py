@@ -11,6 +11,7 @@ import click
 from ledger.answers import explanations
 
 from .. import limits, output
+from ..wording import counted
 from . import DB, KNOWN_AT, VERIFY, level
 
 ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
@@ -66,6 +67,12 @@ def _rows(explanation: dict[str, Any]) -> list[output.Row]:
 def _tell(explanation: dict[str, Any], limit: int) -> None:
     """The explanation upright, below it the terms, and the games where several were rated together."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
+    games = explanation.pop("games")
+    is_together = explanation["rated_with"] != "this game"
+    if is_together:
+        explanation["rated_with"] += f", {counted(games, 'game')} together"
+    if explanation["after"] is None:  # a number that nobody sees: no rating yet
+        del explanation["unrounded"], explanation["rounding"]
     fields = output.in_columns(explanation)
     output.write_one({name: _exact(value) for name, value in fields.items() if value not in (None, [])}, "table")
     output.answer()
@@ -73,9 +80,14 @@ def _tell(explanation: dict[str, Any], limit: int) -> None:
     output.write([{**term, "value": _exact(term["value"])} for term in chosen], "table")
     if len(chosen) < len(terms):
         output.remark(f"{len(terms) - len(chosen):,} smaller terms are not shown: --limit 0 shows all")
-    if explanation["rated_with"] != "this game":
+    if is_together:
         output.answer()
-        limits.write(meetings, "table", limit)
+        limits.write([_shown(meeting) for meeting in meetings], "table", limit)
+
+
+def _shown(meeting: dict[str, Any]) -> dict[str, Any]:
+    """A game of the period, without the 0 that stands in a state for no rating."""
+    return {name: None if name in {"rating", "own_rating"} and not value else value for name, value in meeting.items()}
 
 
 def _largest(terms: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:

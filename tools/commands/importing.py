@@ -101,7 +101,8 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
             )  # fmt: skip
         finally:
             bar.close()
-    is_good = _tell(source, fmt if preview is None else f"{fmt}, dry run", report, outside, strict=wish.strict)
+    fmt = fmt if preview is None else f"{fmt}, dry run"
+    is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
     if is_good or not wish.strict:
         recorder = wish.actor if wish.open_tournaments and preview is None else None
         open_reported(ledger, source.reading, wish.choice.pool, recorder)
@@ -145,7 +146,19 @@ def _tell_notes(name: str, notes: Sequence[Fault], count: int) -> None:
         output.remark(f"{name}: and {counted(count - NOTES_SHOWN, 'more note')} of this kind")
 
 
-def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool) -> bool:
+def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
+    """Name the new players, told by identity and name, who have the name of somebody known."""
+    alike = ledger.registry.namesakes(newcomers)
+    for note in alike[:NOTES_SHOWN]:
+        output.remark(f"{begin}note: {note}")
+    if len(alike) > NOTES_SHOWN:
+        rest = counted(len(alike) - NOTES_SHOWN, "more new player")
+        output.remark(f"{begin}and {rest} with the name of somebody known")
+
+
+def _tell(
+    ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
+) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *report.faults])
     for fault in faults[:FAULTS_SHOWN]:
@@ -160,6 +173,7 @@ def _tell(source: Source, fmt: str, report: ImportReport, outside: OutsideGames,
     _tell_outside(name, outside)
     _tell_notes(name, report.notes, report.note_count)
     _tell_notes(name, source.reading.notes, source.reading.note_count)
+    note_namesakes(ledger, report.newcomers, f"{name}: ")
     words = _counts(report)
     left_out = source.reading.skipped + report.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]

@@ -18,7 +18,6 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
-from ledger.journal.namesakes import also_known
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -28,7 +27,7 @@ from ..wording import counted
 from . import DB, REFUSED
 from .alike_players import alike
 from .identifying import acting, recorded_by
-from .importing import FAULTS_SHOWN, kept_names
+from .importing import FAULTS_SHOWN, kept_names, note_namesakes
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
@@ -86,11 +85,12 @@ def player() -> None:
 @click.argument("identity")
 @click.argument("name")
 @click.option("--standing", type=_STANDINGS, default="full", show_default=True, help="Standing with the site.")
+@click.option("--joined", metavar="INSTANT", help="When the player joined; now by default.")
 @click.option("--since", metavar="INSTANT", help="From when --rating holds; from the beginning by default.")
 @_player_options
 def add(
     db_path: str, identity: str, name: str, standing: str, birth_year: int | None, declared_rating: int | None,
-    since: str | None, actor: str, **given: Any,
+    joined: str | None, since: str | None, actor: str, **given: Any,
 ) -> None:  # fmt: skip
     """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
 
@@ -100,7 +100,7 @@ def add(
     \b
     Example:
       rating-ledger player add club.db name:ann Ann --born 2010
-      rating-ledger player add club.db name:gus Gus --standing guest
+      rating-ledger player add club.db name:gus Gus --standing guest --joined 2019-09-01
       rating-ledger player add club.db fide:1503014 'Carlsen, Magnus' --rating 2344 --games 30 --since 2024-01-01
     """
     past = _past(given, since)
@@ -108,14 +108,13 @@ def add(
         with _usage():
             learnt = ledger.registry.add(
                 identity, name, standing=Standing(standing), declared_rating=declared_rating, birth_year=birth_year,
-                past=past, **recorded_by(ledger, actor),
+                joined=joined, past=past, **recorded_by(ledger, actor),
             )  # fmt: skip
         _rate(ledger)
         word = f"is player {learnt.player}" if learnt.recorded else f"is player {learnt.player} already"
         called = f", called {learnt.name} since" if learnt.name not in {None, name} else ""
         if learnt.recorded:
-            for other in ledger.registry.namesakes(identity, name)[:NAMESAKES_SHOWN]:
-                output.remark(f"note: {also_known(identity, other)}")
+            note_namesakes(ledger, [(identity, name)])
         output.remark(f"{identity} {word}{called}; head {ledger.head()}")
 
 

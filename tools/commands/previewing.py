@@ -102,7 +102,8 @@ def tell(
         if not rows:
             return
         output.answer()
-        rows = [_for_people(row, pools=len({row["pool"] for row in rows})) for row in rows]
+        pools = len({row["pool"] for row in rows})
+        rows = [_for_people(row, pools) for row in output.told_apart(rows, name="player")]
     limits.write(rows, fmt, most)
 
 

@@ -14,7 +14,7 @@ from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 from ledger.publications import Published
-from ledger.ratings.list_checks import Complaint
+from ledger.ratings.list_checks import NAME_SHARED, Complaint
 
 from .. import limits, output
 from ..progress import Bars
@@ -39,7 +39,8 @@ def publish(
 
     Before that it is looked through: open proposals, players of one name, players who moved farther than the policy
     'publishing' allows since the list before, players who vanished since. Each is named, and nothing is recorded, exit
-    code 1; --despite-complaints records it all the same. What the journal says later of that day is a revised list:
+    code 1; --despite-complaints records it all the same. Of players who certainly are two, as their register says, a
+    common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
     again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
 
@@ -78,7 +79,10 @@ def _tell(ledger: Ledger, complaints: Sequence[Complaint]) -> None:
     called = names(ledger, {player for complaint in shown for player in complaint.players[:1]})
     for complaint in shown:
         who = f"{called[complaint.players[0]]} (player {complaint.players[0]}) " if complaint.players else ""
-        output.error(f"{who}{complaint.text}", word=f"{complaint.what}:")
+        if complaint.what == NAME_SHARED:
+            output.remark(f"note: {who}{complaint.text}")
+        else:
+            output.error(f"{who}{complaint.text}", word=f"{complaint.what}:")
     if len(complaints) > len(shown):
         output.remark(f"and {len(complaints) - len(shown):,} more")
 

@@ -6,6 +6,7 @@ import click
 
 from ledger.answers import game_logs, marks, player_games, players, predictions
 from ledger.answers.pools import pools as pools_of
+from ledger.answers.recorded_games import listed_games
 from ledger.ledger import Ledger
 
 from .. import limits, output
@@ -13,6 +14,7 @@ from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 # Rows of a table where the reader does not say how many.
 GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 50, 50
+_STATE_FOR_PEOPLE = ("rd", "volatility", "h")
 _ORIGINAL_COLUMNS = {"published_list", "published_rating", "revised_rating", "revised"}
 _ENTRY_COLUMNS = ("position", "recorded_at", "actor", "kind", "key", "facts")
 
@@ -70,23 +72,39 @@ def show(
         summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
-        output.write_one(summary, fmt)
+        output.write_one(_without_counting(summary) if fmt == "table" else summary, fmt)
+
+
+def _without_counting(summary: output.Row) -> output.Row:
+    """A summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
+    state = summary["state"] if summary["rating_now"] is not None else {}
+    known = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
+    return {part: found for name, value in summary.items()
+            for part, found in (known.items() if name == "state" else ((name, value),))}  # fmt: skip
 
 
 @click.command()
 @DB
-@click.argument("player")
+@click.argument("player", required=False)
 @POOL
+@click.option("--tournament", metavar="NAME", help="Only games of that tournament.")
+@click.option("--round", "round_", metavar="ROUND", help="Only games of that round; round 3 has those of 3.1 and 3.2.")
+@click.option("--on", metavar="INSTANT", help="Only games that ended on that day, in that month or year.")
 @limits.option(GAMES_IN_A_TABLE, "games, the newest first")
 @click.option("--all", "everything", is_flag=True, help="Games that do not count, too, each with the reason.")
 @KNOWN_AT
 @VERIFY
 @output.format_options
 def games(
-    db_path: str, player: str, pool: str | None, limit: int | None, everything: bool, known_at: str | None,
-    fmt: str | None, verify: bool,
+    db_path: str, player: str | None, pool: str | None, tournament: str | None, round_: str | None, on: str | None,
+    limit: int | None, everything: bool, known_at: str | None, fmt: str | None, verify: bool,
 ) -> None:  # fmt: skip
     """A player's rated games: both sides' ratings before and after each, the current ones in brackets.
+
+    Without a PLAYER the games of a tournament, its round, or a day, in the order in which they are rated.
+
+    "entry" is the number of the journal's entry that recorded a game: '#17' names the game of entry 17 in every
+    command, in quotes, for the shell takes what follows a bare # for a comment.
 
     "corrected" are the numbers of the proposals that corrected a game; 'log --game' tells of them. With --all there are
     the games that do not count as well, each with its reason: of a voided one by which proposal, and why.
@@ -98,13 +116,45 @@ def games(
     Example:
       rating-ledger games club.db ann --limit 10 -t
       rating-ledger games club.db ann --all --csv
+      rating-ledger games club.db --tournament 'Autumn open' --round 3 -t
+      rating-ledger games club.db ann --on 2024-05
       rating-ledger games club.db ann --known-at standard@2024-02-29 -t
     """
+    occasion = player_games.Occasion(tournament, round_, instant(on, "--on"))
+    if player is None and tournament is None and on is None:
+        raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
-        person = ledger.player(player)
-        rows = player_games.games(ledger, person, pool, last=shown_rows + 1, everything=everything)
+        if player is None:
+            rows = listed_games(ledger, occasion, pool, everything=everything)
+            limits.write(_both_sides(rows, everything=everything) if fmt == "table" else rows, fmt, shown_rows)
+            return
+        rows = player_games.games(
+            ledger, ledger.player(player), pool, last=shown_rows + 1, everything=everything, occasion=occasion
+        )
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
+
+
+def _both_sides(rows: list[output.Row], *, everything: bool) -> list[output.Row]:
+    """Games of a day or round as people read them."""
+    named = output.told_apart(rows, white="white_player", black="black_player")
+    return [
+        {
+            "entry": f"#{row['entry']}",
+            "ended": row["ended_at"][:10],
+            "round": row["round"],
+            "white": row["white"],
+            "result": row["result"],
+            "black": row["black"],
+            "white before": _points(row["white_before"]),
+            "after": _points(row["white_after"]),
+            "black before": _points(row["black_before"]),
+            "after ": _points(row["black_after"]),
+            **({"does not count": row["reason"]} if everything else {}),
+            "game": row["game"],
+        }
+        for row in named
+    ]
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
@@ -112,7 +162,7 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
     corrected = any(row["corrected"] for row in rows)
     published = any(row["published_list"] for row in rows)
     found = []
-    for row in rows:
+    for row in output.told_apart(rows, opponent="opponent_player"):
         shown_row = _with_brackets(row)
         if corrected:
             shown_row["corrected by"] = ", ".join(map(str, row["corrected"])) or None
@@ -138,6 +188,7 @@ def _with_brackets(row: output.Row) -> output.Row:
         "opponent": row["opponent"],
         "opponent before": _points(row["opponent_rating_before"]),
         "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
+        "entry": f"#{row['entry']}",
         "game": row["game"],
     }
 

@@ -21,8 +21,10 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..progress import Bars
+from ..wording import counted
 from . import DB, POOL, REFUSED, bring_level, check_pool
 from .identifying import acting, recorder, recording_token
+from .importing import note_namesakes
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")
 
@@ -85,7 +87,7 @@ def record(
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
         key = game.key if game.key in keys and not report.recorded else next(iter(keys), game.key)
         output.write_one({"status": _status(report), **recorded_game(ledger, key)}, fmt)
-        _remark(report, key)
+        _remark(ledger, report, key)
 
 
 def _told(ledger: Ledger, given: dict[str, Any]) -> Told:
@@ -141,10 +143,11 @@ def _status(report: ImportReport) -> str:
     return "known already, and more is known now" if report.supplemented else "known already"
 
 
-def _remark(report: ImportReport, key: str) -> None:
+def _remark(ledger: Ledger, report: ImportReport, key: str) -> None:
     for note in report.notes:
         output.remark(f"note: {note.message}")
     if report.players:
-        output.remark(f"{report.players} new player{'s' if report.players > 1 else ''}")
+        output.remark(counted(report.players, "new player"))
+        note_namesakes(ledger, report.newcomers)
     if not report.recorded:
         output.remark(f"known already as {key!r}; another game of that day needs a --key and --record-alike")

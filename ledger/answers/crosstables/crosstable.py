@@ -33,7 +33,7 @@ from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import Result
 from ledger.answers.upsets import margins
-from ledger.answers.wording import names
+from ledger.answers.wording import names, told_apart
 from ledger.book.timeline import Pool
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
@@ -144,8 +144,8 @@ class Event:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What the players are called."""
-        return names(self._ledger, set(self.results))
+        """What the players are called, with the number of each who shares the name with another one."""
+        return told_apart(names(self._ledger, set(self.results)))
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
