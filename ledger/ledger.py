@@ -267,7 +267,7 @@ class Ledger(RawReads):
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice | None = None, strict: bool = False,
-        record_alike: bool = False, actor: str = "import", token: str | None = None,
+        record_alike: bool = False, keep_differences: bool = False, actor: str = "import", token: str | None = None,
         faults_so_far: Callable[[], int] = lambda: 0, advance: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:  # fmt: skip
         """Record games that importers read, frame by frame; frames of one call are one file.
@@ -277,6 +277,8 @@ class Ledger(RawReads):
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: what looks like a game that is known under another key is another game.
+            keep_differences: a game that is told otherwise than it stands is no fault: the report keeps it, and
+                ``correcting.batches.proposing`` makes the corrections that would take the file's word.
             actor: who imports.
             token: what proves it, where somebody holds the role of a recorder.
             faults_so_far: how many faults the importer found; with *strict* they count.
@@ -293,7 +295,9 @@ class Ledger(RawReads):
         self._people.folds.bring_up()
         alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
-        job = GameImport(self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing)
+        job = GameImport(
+            self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing, keep_differences
+        )
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         self._people.folds.bring_up()
         return job.report

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.tournaments import NOTHING, Announced, Gap, editions, first_from
+from ledger.book.timeline import Pool
+from ledger.book.tournaments import NOTHING, Announced, Edition, Gap, editions, first_from
 from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
@@ -19,6 +20,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.journal import Journal
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import pl
+from ledger.schemes.scheme import Rhythm
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -106,6 +108,41 @@ def closing_problem(event: TournamentClosed, known: Announced, ends: Sequence[in
             "with 'open-tournament'"
         )
     return None
+
+
+def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:
+    """Why what is told of a tournament's days makes no game of it rated together; None where it does, or may.
+
+    Args:
+        pool: the pool, with what is told.
+        event: the announcement or the closing.
+        ends: of a closing, when the games of the tournament ended, milliseconds, ascending.
+    """
+    over = _end(event) if isinstance(event, TournamentOpened) else instant_end_ms(event.ended_at)
+    era = pool.eras[pool.era_at(over)]
+    if era.scheme.rhythm is not Rhythm.PERIOD:
+        return None
+    calendar = era.scheme.calendar(era.numbers)
+    if not calendar.by_event:
+        return f"{era.scheme.name!r} goes by its calendar in this pool (by_event=false)"
+    if isinstance(event, TournamentOpened):
+        edition: Edition | None = Edition(instant_ms(event.starts_at), over)
+    else:
+        within = [end for end in ends if end <= over]
+        by_end = pool.editions(event.tournament, ends)
+        edition = by_end.get(within[-1]) if within else None
+        if edition is not None and edition.last_ms < over:
+            return f"no game of it ended after {_day(edition.last_ms)}, when its last edition was over"
+        count = sum(by_end.get(end) == edition for end in within)
+        if edition is not None and count < len(within) and not edition.days > calendar.longest:
+            return (
+                f"the edition that it ends began on {_day(edition.first_ms)} and has {count:,} of the {len(within):,} "
+                f"games: others are more than {calendar.gap:g} days (event_gap) before; where they belong to it, tell "
+                "its first day by 'open-tournament'"
+            )
+    if edition is None or edition.days <= calendar.longest:
+        return None
+    return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
 def is_outside(end: int, known: Announced) -> bool:

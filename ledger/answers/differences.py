@@ -20,7 +20,7 @@ from ledger.errors import MalformedError
 from ledger.facts.codec import Entry, decode
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered, PlayerRenamed
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow
@@ -230,22 +230,32 @@ def _steps(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iter
             continue
         if not _may_move(entry):
             continue
-        for step in (*_late(games), Step(entry.position, _cause(entry))):
+        for step in (*_of_games(games, ms), Step(entry.position, _cause(entry))):
             yield step
             steps += 1
         games = []
         if steps >= MOST_STEPS:
             yield Step(until, f"entries {entry.position + 1} to {until}")
             return
-    yield from _late(games)
+    yield from _of_games(games, ms)
 
 
-def _late(games: list[Entry]) -> list[Step]:
-    """Steps of games that follow each other."""
+def _of_games(games: list[Entry], ms: int) -> list[Step]:
+    """Steps of games that follow each other; a game is late where it had ended by the instant of the list."""
     keys = [entry.event.key.removeprefix("game:") for entry in games]
+    late = [isinstance(entry.event, GameRecorded) and instant_ms(entry.event.ended_at) <= ms for entry in games]
+    day = instant_text(ms, Precision.DAY)
     if len(games) > FEW_GAMES:
-        return [Step(games[-1].position, f"{len(keys):,} late results, {keys[0]} to {keys[-1]}")]
-    return [Step(entry.position, f"late result {key}") for entry, key in zip(games, keys, strict=True)]
+        span, count = f"{keys[0]} to {keys[-1]}", sum(late)
+        cause = f"{count:,} late results, {span}"
+        if count < len(games):
+            others = f"{len(games):,} games that ended after {day}"
+            cause = f"{others}, {span}" if not count else f"{len(games):,} games, {count:,} of them late, {span}"
+        return [Step(games[-1].position, cause)]
+    return [
+        Step(entry.position, f"late result {key}" if is_late else f"game {key}, which ended after {day}")
+        for entry, key, is_late in zip(games, keys, late, strict=True)
+    ]
 
 
 def _may_move(entry: Entry) -> bool:

@@ -40,7 +40,8 @@ def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
 
     Returns:
         A row for each player and pool, with each of ``FIGURES`` and the ``class`` before and after; all of them are
-        None on the side on which the player has no rated game. Ratings are None where the scheme lists no such player.
+        None on the side on which the player has neither a rated game nor the rating of a list. Ratings are None where
+        the scheme lists no such player.
         The class is by the policy ``classes`` as it holds now, None for who is not listed, or whose account is closed.
     """
     shown = names(ledger, {move.player for move in impact.moves})

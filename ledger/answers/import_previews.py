@@ -66,7 +66,7 @@ class ImportPreview:
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice, strict: bool = False, record_alike: bool = False,
-        actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
+        keep_differences: bool = False, actor: str = "import", faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:  # fmt: skip
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
@@ -75,7 +75,9 @@ class ImportPreview:
         alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
         standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
         notes_of = EarlyGames(ledger.views).of_frame
-        job = GameImport(self._names, choice, first, actor, ledger.now_ms, alike, notes_of, standing)
+        job = GameImport(
+            self._names, choice, first, actor, ledger.now_ms, alike, notes_of, standing, keep_differences
+        )
         take_frames(self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

@@ -7,6 +7,7 @@ from typing import Any
 from attrs import asdict
 
 from ledger.book.eras import Era
+from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -23,9 +24,8 @@ def pools(ledger: Ledger) -> list[dict[str, Any]]:
     found = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
         pool = known[row.pop("number")]
-        until_ms = PlayerStates(ledger.views.connection, pool).recorded_until_ms
-        number = len(pool.eras) - 1 if until_ms is None else pool.era_at(until_ms)
-        era, following = pool.eras[number], next(iter(pool.eras[number + 1 :]), None)
+        era = era_in_force(ledger, pool)
+        following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
         found.append(
             {
                 "pool": row.pop("pool"),
@@ -38,6 +38,23 @@ def pools(ledger: Ledger) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def era_in_force(ledger: Ledger, pool: Pool) -> Era:
+    """The era of a pool that is in force after all that is recorded; the last one where nothing is."""
+    until_ms = PlayerStates(ledger.views.connection, pool).recorded_until_ms
+    return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
+
+
+def to_adopt(era: Era) -> dict[str, int | bool | str]:
+    """The settings that an adoption must name to go on as an era does: those that it would have otherwise now."""
+    meant, own = era.scheme.meant(era.settings), era.scheme.in_full({})
+    return {name: value for name, value in meant.items() if value != own.get(name)}
+
+
+def as_word(value: int | bool | str) -> str:
+    """The value of a setting as ``--set`` takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def eras(ledger: Ledger) -> list[dict[str, Any]]:

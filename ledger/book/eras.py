@@ -13,7 +13,7 @@ import attrs
 from ledger.facts.events import ConversionRange
 from ledger.facts.words import Carry
 from ledger.schemes.newcomers import FROM_SHOWN
-from ledger.schemes.scheme import Rhythm, Scheme
+from ledger.schemes.scheme import STANDING_GUEST, STANDING_WELCOMER, Rhythm, Scheme
 
 BEGINNING = -(2**62)  # before any game, milliseconds
 
@@ -46,6 +46,12 @@ class Era:
     def from_shown(self) -> bool:
         """Whether newcomers begin with the rating that the source shows beside their first rated game."""
         return bool(self.settings.get(FROM_SHOWN))
+
+    def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
+        """The standings of both sides as the scheme's ``refuse`` sees them in a game of a tournament."""
+        if STANDING_GUEST in {white, black} and tournament and self.scheme.welcomes(tournament, self.numbers):
+            return STANDING_WELCOMER, STANDING_WELCOMER
+        return white, black
 
     def converted(self, rating: float) -> float:
         """*rating* by the map whose range it lies in; the last range that begins at or below it."""

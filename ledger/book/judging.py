@@ -52,7 +52,8 @@ class Judging:
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome], TERMINATION_CODE[termination],
             HALF_MOVES_UNKNOWN if half_moves is None else half_moves, bool(rated),
-            self._roster.standing_at(white, ms), self._roster.standing_at(black, ms), era.numbers,
+            *era.standings(self._roster.standing_at(white, ms), self._roster.standing_at(black, ms), tournament),
+            era.numbers,
         )  # fmt: skip
         if reason:
             return REASONS[reason], *Place(ms, ALONE)

@@ -16,7 +16,7 @@ from ledger.book.tournament_games import Editions
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np, pl
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, Scheme
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, STANDING_GUEST, Scheme
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -69,8 +69,17 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
         for number, era in enumerate(pool.eras):
             here = places[eras == number]
             if len(here):
-                reasons[here] = _refused(era, [column[here] for column in columns])
+                asked = [column[here] for column in columns]
+                _welcome(era, asked[4], asked[5], frame["tournament"], here)
+                reasons[here] = _refused(era, asked)
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
+
+
+def _welcome(era: Era, white: Any, black: Any, tournaments: Series, here: Any) -> None:
+    """Put in the standings of tournaments in which guests are rated; few games have a guest."""
+    for place in np.flatnonzero((white == STANDING_GUEST) | (black == STANDING_GUEST)):
+        sides = era.standings(int(white[place]), int(black[place]), tournaments[int(here[place])])
+        white[place], black[place] = sides
 
 
 def _refused(era: Era, columns: list[Any]) -> Any:

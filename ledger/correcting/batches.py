@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ledger.correcting.verbs import WORDS, Verbs
 from ledger.errors import LedgerError, MalformedError, Refusal
 from ledger.facts.changes import Change
 from ledger.facts.source_games import Fault, shown
+from ledger.journal.told_again import Difference
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.visible import in_cell
 
 COLUMNS = ("verb", *WORDS)
+_PROPOSED = ("verb", "game", "field", "to", "termination", "half_moves")
+_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "-/-"}
+# Who played is for somebody to decide, and moves are no field of a correction.
+_BY_FIELD = (
+    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
+    "black_rating",
+)  # fmt: skip
 MOST_ROWS = 100_000
 
 
@@ -83,6 +92,34 @@ def _read(
         rows.append(Row(line, verbs.change(verb, words)))
     except LedgerError as error:
         faults += [Fault(line, f"{shown(verb)}: {problem}") for problem in str(error).splitlines()]
+
+
+def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
+    """A batch that would make games what a file tells of them, and the differences that no batch can settle.
+
+    Of those somebody must find out first who played, or which moves were made; or a value begins as a formula of a
+    spreadsheet does, in which a batch is likely to be looked through.
+
+    Args:
+        differences: of an import that was asked to keep them.
+    """
+    text, left = io.StringIO(), list[Difference]()
+    writer = csv.DictWriter(text, _PROPOSED, restval="", lineterminator="\n")
+    writer.writeheader()
+    for difference in differences:
+        fields = dict(difference.fields)
+        values = [value for value in fields.values() if isinstance(value, str)]
+        if not fields.keys() <= {"outcome", *_BY_FIELD} or any(in_cell(value, "csv") != value for value in values):
+            left.append(difference)
+            continue
+        if "outcome" in fields:  # the verb of a result takes the ending with it, for the two must fit
+            ending = {"verb": "result", "game": difference.game, "to": _RESULTS[fields.pop("outcome")]}
+            ending |= {name: str(fields.pop(name)) for name in ("termination", "half_moves") if name in fields}
+            writer.writerow(ending)
+        for field, value in fields.items():
+            to = str(value).lower() if isinstance(value, bool) else str(value)
+            writer.writerow({"verb": "game", "game": difference.game, "field": field, "to": to})
+    return text.getvalue(), left
 
 
 def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[Fault]:

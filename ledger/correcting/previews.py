@@ -47,8 +47,8 @@ class Move:
         pool: name of the pool.
         player: the player number.
         name: of the player; None where the person was erased, or the people file does not know the number.
-        before: as the player stands now; None without a rated game.
-        after: as the player would stand; None without a rated game.
+        before: as the player stands now; None without a rated game and without the rating of a list.
+        after: as the player would stand; None likewise.
     """
 
     pool: str
@@ -65,7 +65,7 @@ class Move:
 
     @property
     def ratings(self) -> tuple[float | None, float | None]:
-        """The ratings before and after, points; None without a rated game, and for whom the scheme does not list."""
+        """The ratings before and after, points; None where there is none, and for whom the scheme does not list."""
         before, after = (side.rating if side and side.listed else None for side in (self.before, self.after))
         return before, after
 

@@ -7,7 +7,7 @@ two tellings comes first, both together say the same. Whether two tellings are o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ledger.facts.events import BLANKS, GameRecorded
@@ -40,16 +40,25 @@ def compared(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Compared:
         given: the facts of the further telling, likewise.
     """
     added: dict[str, Any] = {}
-    for field in sorted(stored.keys() | given.keys()):
-        before, now = stored.get(field), given.get(field)
-        if before == now:
-            continue
-        both = _end(stored, given) if field == "ended_at" else _joined(field, before, now)
+    for field, both in _both(stored, given):
         if both is _CONFLICT:
             return Compared(field, {})
-        if both != before:
+        if both != stored.get(field):
             added[field] = both
     return Compared(None, added)
+
+
+def contradictions(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields, in alphabetical order, of which a further telling says something else, with what it says."""
+    return {field: given.get(field) for field, both in _both(stored, given) if both is _CONFLICT}
+
+
+def _both(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields in which two tellings differ, with what both say together."""
+    for field in sorted(stored.keys() | given.keys()):
+        before, now = stored.get(field), given.get(field)
+        if before != now:
+            yield field, _end(stored, given) if field == "ended_at" else _joined(field, before, now)
 
 
 def tournament_key(event: str) -> str:

@@ -27,7 +27,7 @@ from ledger.journal.alike import Alike, AlikeGames
 from ledger.journal.free_keys import MOST, with_next_keys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
-from ledger.journal.told_again import Standing, as_recorded, told_again
+from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
 from ledger.runtime.collector import collector_paused
 from ledger.runtime.lazy import pl, zstandard
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BY_SPEED = "by-speed"
+MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
@@ -72,6 +73,8 @@ class ImportReport(FaultsFound):
         alike_count: how many were held back in all.
         notes: recorded games that should be looked at, with their lines and why, the first ``KEPT_FAULTS``.
         note_count: how many there are in all.
+        differences: games that the file tells otherwise than they stand, where these were asked for; else they are
+            faults.
         faults, fault_count: games that could not be taken.
     """
 
@@ -86,6 +89,14 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[Fault] = attrs.Factory(list)
     note_count: int = 0
+    differences: list[Difference] = attrs.Factory(list)
+
+    def differ(self, difference: Difference) -> None:
+        """Keep a game that the file tells otherwise than it stands; past the limit it is a fault."""
+        if len(self.differences) < MAX_DIFFERENCES:
+            self.differences.append(difference)
+        else:
+            self.fault(difference.line, difference.message)
 
     @property
     def players(self) -> int:
@@ -138,7 +149,7 @@ class GameImport:
     def __init__(
         self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
         alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded,
+        standing: Standing = as_recorded, keep_differences: bool = False,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
@@ -151,7 +162,9 @@ class GameImport:
             alike: what games under new keys are to those that are known; without it all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
+            keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
         """
+        self._keep_differences = keep_differences
         self._names = names
         self._alike = alike
         self._notes_of = notes_of
@@ -329,8 +342,13 @@ class GameImport:
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
-        as_known = int(again.known.sum()) - len(again.faults) - len(again.others) - len(again.supplements)
-        self._taken.repeated += as_known
+        for difference in again.differences:
+            if self._keep_differences:
+                self.report.differ(difference)
+            else:
+                self.report.fault(difference.line, difference.message)
+        refused = len(again.faults) + len(again.differences)
+        self._taken.repeated += int(again.known.sum()) - refused - len(again.others) - len(again.supplements)
         try:
             self._append_all(writer, games.filter(~again.known), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)

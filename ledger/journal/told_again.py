@@ -14,7 +14,7 @@ from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec_columns
 from ledger.facts.endings import becomes_drawn_by_time, rules_itself_out
 from ledger.facts.events import GameRecorded, GameSupplemented
-from ledger.facts.tellings import compared
+from ledger.facts.tellings import compared, contradictions
 from ledger.journal import Stored, rules
 from ledger.journal.alike import is_made
 from ledger.journal.supplements import Find, KnownGame, known_games
@@ -46,19 +46,37 @@ def as_recorded(_: str) -> None:
     """The ``Standing`` of a ledger in which nothing was corrected."""
 
 
+class Difference(NamedTuple):
+    """A known game of which a file says something else than stands.
+
+    Attributes:
+        line: of the file.
+        game: key of the game.
+        fields: what the file says, by the fields of ``game-recorded/1`` that it contradicts, as plain values.
+        message: the first contradiction in words.
+    """
+
+    line: int
+    game: str
+    fields: Mapping[str, Any]
+    message: str
+
+
 class ToldAgain(NamedTuple):
     """What the games of a frame are to those that are known.
 
     Attributes:
         known: the rows whose key is known (Boolean), in the journal or by an earlier row.
         supplements: what rows add to games that are known: row and event, in the order of the rows.
-        faults: what contradicts them: line of the file and message.
+        faults: what may not be told of them: line of the file and message.
+        differences: what contradicts them as they stand.
         others: rows of other games, to which the key does not belong that was made for them, with line and message.
     """
 
     known: Series
     supplements: list[tuple[int, GameSupplemented]]
     faults: list[tuple[int, str]]
+    differences: list[Difference]
     others: list[tuple[int, int, str]]
 
 
@@ -92,17 +110,20 @@ def told_again(
     known = known_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         known[name] = KnownGame(fresh[name], _plain(texts[name]))
-    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [])
+    found = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
     told_twice = _told_twice(offered["game"], {row for row, *_ in different})
     for row, name, given, line in different:
         try:
             supplement = told_of(known[name], name, _plain(given), now_ms, standing)
-        except RejectedError as error:
-            is_other = name in told_twice or _is_another(known[name].facts, _plain(given))
-            if is_other and is_made(name) and isinstance(error, ConflictError):
+        except ConflictError as error:
+            if is_made(name) and (name in told_twice or _is_another(known[name].facts, _plain(given))):
                 found.others.append((row, line, str(error)))
             else:
-                found.faults.append((line, str(error)))
+                fields = _contradicted(known[name], name, _plain(given), standing)
+                found.differences.append(Difference(line, name, fields, str(error)))
+            continue
+        except RejectedError as error:
+            found.faults.append((line, str(error)))
             continue
         if supplement is not None:
             found.supplements.append((row, supplement))
@@ -153,6 +174,15 @@ def told_of(
         return None
     rules.check_supplemented(known.with_facts(game, added), now_ms)
     return known.supplement(game, added)
+
+
+def _contradicted(known: KnownGame, game: str, given: dict[str, Any], standing: Standing) -> dict[str, Any]:
+    """What a telling says of the fields in which it contradicts a game as it stands."""
+    stands = standing(game)
+    if stands is None:
+        return contradictions(known.facts, given)
+    persons = {side: stands.person(given[side]) for side in ("white", "black")}
+    return contradictions(stands.facts, {**given, **persons})
 
 
 def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,12 +160,16 @@ class PlayerStates:
         """
         ms, era = self._now(today_ms)
         row = self._row(queries.LAST_ROW, self._pool.pool, player)
-        if row is None:
-            until = max(ms, today_ms)
-            listed = self._roster.seed_at(self._pool.pool, player, until)
-            if listed is not None:
-                return self._seeded(player, listed, self._roster.anew(self._pool, player, until), today_ms)
-        return self._standing(player, row, ms, era)
+        seeded = self.seeded_now(player, today_ms)[0] if row is None else None
+        return seeded or self._standing(player, row, ms, era)
+
+    def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
+        """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
+        until = max(self._now(today_ms)[0], today_ms)
+        listed = self._roster.seed_at(self._pool.pool, player, until)
+        if listed is None:
+            return None, None
+        return self._seeded(player, listed, self._roster.anew(self._pool, player, until), today_ms), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
         """The instant of ``now`` and the place of its era."""

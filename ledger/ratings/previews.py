@@ -25,7 +25,7 @@ from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings import views_file
 from ledger.ratings.collected_rows import CollectedRows, LastRow
-from ledger.ratings.history import HISTORY
+from ledger.ratings.history import HISTORY, highest_of
 from ledger.ratings.list_previews import AskedList, ListMove, ListPreview, PreviewedPool
 from ledger.ratings.listing import closed_at
 from ledger.ratings.player_rows import PlayerRows
@@ -50,19 +50,20 @@ FROM main.current AS c JOIN main.history AS h USING (pool, player, n)
 LEFT JOIN main.history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
 WHERE c.pool = ?1 AND c.player IN (SELECT value FROM json_each(?2))
 """
+_MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
 _KEYS = "SELECT position, key FROM games WHERE position IN (SELECT value FROM json_each(?))"
 
 
 class Figures(NamedTuple):
-    """What a player's last rated game of a pool leaves.
+    """What a player's last rated game of a pool leaves; without one, what the rating of a list gives.
 
     Attributes:
         rating: after it or, where the scheme rates by period or event, after those that it was rated with; points.
         games: rated games so far.
         listed: whether the scheme lists a player with that state; else there is no rating to show.
         closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who are listed now and not closed; None for who is not. Where time or a later scheme
-            has changed ratings since the last game, it is by what the ratings are now.
+        rank: place among those who have played and are listed now and not closed; None for who is not. Where time or a
+            later scheme has changed ratings since the last game, it is by what the ratings are now.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -79,7 +80,7 @@ class Figures(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A player who would stand otherwise in a pool; None where there is no rated game."""
+    """A player who would stand otherwise in a pool; None where there is neither a rated game nor a seed."""
 
     player: int
     before: Figures | None
@@ -173,8 +174,11 @@ def preview(
             stands = not everybody and now.standing.get(number) == Standing.of(PlayerStates(connection, pool))
             only_of = frozenset(rows.players) if stands else None
             then = Then(pool, closed, ranking_then(connection, pool, rows, start_ms, only_of), only_of)
-        last = _last_rows(connection, number, rows, sorted({*rows.players, *(closed ^ now.closed_in(number))}))
-        reached.append(_Reached(start_ms, games, len(rows.players), last, _keys(connection, last), then))
+        players = sorted({*rows.players, *(closed ^ now.closed_in(number))})
+        last = _last_rows(connection, number, rows, players)
+        seeded = _seeded(connection, pool, players, last[1], now.today_in(number))
+        keys = _keys(connection, last)
+        reached.append(_Reached(start_ms, games, len(rows.players), players, last, seeded, keys, then))
         previewed[pool.name] = PreviewedPool(start_ms, set(rows.players), set(last[0].keys() ^ last[1].keys()), rows)
     reached += _of_accounts_alone(connection, now, collected.keys())
     lists = ListPreview(connection, asked, previewed, everybody=everybody)
@@ -241,13 +245,17 @@ class _Now:
         closed = {number: closed_at(connection, ms) for number, ms in today.items()}
         return cls(pools, standing, today, closed, now_ms)
 
+    def today_in(self, pool: int) -> int:
+        """The instant of the ranking of a pool, milliseconds since 1970."""
+        return self.today.get(pool, self.now_ms)
+
     def closed_in(self, pool: int) -> Set[int]:
         """Whose accounts are closed for the rankings of a pool; nobody's for those of one that does not exist yet."""
         return self.closed.get(pool, frozenset())
 
     def closed_then(self, connection: sqlite3.Connection, pool: int) -> Set[int]:
         """The same with what is laid over the views."""
-        return closed_at(connection, self.today.get(pool, self.now_ms))
+        return closed_at(connection, self.today_in(pool))
 
 
 class _Reached(NamedTuple):
@@ -256,7 +264,9 @@ class _Reached(NamedTuple):
     start_ms: int
     games: int
     players: int
+    asked: Sequence[int]  # who may stand otherwise: those players, and whose accounts are closed or opened
     last: Last
+    seeded: Mapping[int, LastRow]  # then, of those without a rated game
     keys: Mapping[int, str]  # by position, of the games in which somebody reached the highest rating
     then: Then
 
@@ -293,21 +303,44 @@ def _of_accounts_alone(connection: sqlite3.Connection, now: _Now, others: Set[in
     for number in now.pools.keys() - others:
         closed = now.closed_then(connection, number)
         if changed := closed ^ now.closed_in(number):
-            last = _last_rows(connection, number, None, sorted(changed))
-            then = Then(now.pools[number], closed, only=frozenset())
-            yield _Reached(OPEN, 0, 0, last, _keys(connection, last), then)
+            pool, players = now.pools[number], sorted(changed)
+            last = _last_rows(connection, number, None, players)
+            seeded = _seeded(connection, pool, players, last[1], now.today_in(number))
+            then = Then(pool, closed, only=frozenset())
+            yield _Reached(OPEN, 0, 0, players, last, seeded, _keys(connection, last), then)
+
+
+def _seeded(
+    connection: sqlite3.Connection, pool: Pool, players: Sequence[int], last: Mapping[int, LastRow], today_ms: int
+) -> dict[int, LastRow]:
+    """The figures of players without a last row who came into a pool with the rating of a list.
+
+    Of merged players the number alone that stays has a seed.
+    """
+    unplayed = [player for player in players if player not in last]
+    merged = {player for (player,) in connection.execute(_MERGED, (orjson.dumps(unplayed).decode(),)).fetchall()}
+    states, figures = PlayerStates(connection, pool), dict[int, LastRow]()
+    for player in unplayed:
+        state, listed = (None, None) if player in merged else states.seeded_now(player, today_ms)
+        if state is not None and listed is not None:
+            hera = highest_of(listed.seed)
+            figures[player] = LastRow(state.state[0], 0, state.rating is not None, 0, hera, None)
+    return figures
 
 
 def _previewed(connection: sqlite3.Connection, now: _Now, reached: _Reached) -> PoolPreview:
     """What would become of a pool; asked with nothing laid over the views."""
-    then = reached.then
-    closed = now.closed_in(then.pool.pool)
-    ranks = ranks_now_and_then(connection, now.pools.get(then.pool.pool), reached.last, closed, then)
+    then, number = reached.then, reached.then.pool.pool
+    pool, closed = now.pools.get(number), now.closed_in(number)
+    ranks = ranks_now_and_then(connection, pool, reached.last, closed, then)
+    before = {} if pool is None else _seeded(connection, pool, reached.asked, reached.last[0], now.today_in(number))
     moved = []
-    for player in sorted(reached.last[0].keys() | reached.last[1].keys()):
+    for player in reached.asked:
         stood, stands = (
-            _figures(rows.get(player), places.get(player), reached.keys, is_closed=player in shut)
-            for rows, places, shut in zip(reached.last, ranks, (closed, then.closed), strict=True)
+            _figures(rows.get(player) or seeded.get(player), places.get(player), reached.keys, is_closed=player in shut)
+            for rows, seeded, places, shut in zip(
+                reached.last, (before, reached.seeded), ranks, (closed, then.closed), strict=True
+            )
         )
         if stood != stands:
             moved.append(Moved(player, stood, stands))

@@ -51,6 +51,7 @@ class Settings:
     include_initial: bool = setting(False, "count the initial rating in the mean", "switch", "our reading: no")  # noqa: FBT003
     count_current: bool = setting(True, "n of n/51 counts the game being rated", "switch", "our reading: yes")  # noqa: FBT003
     min_half_moves: float = setting(10.0, "a game must be longer, unless mate", "half-moves", f"{FAQ}: '10 half moves'")
+    guest_tournaments: bool = setting(False, "guests are rated where a tournament's name says 'guest welcom...'", "switch", f"{FAQ}: 'specific Guest Welcoming Tournaments'")  # noqa: FBT003,E501
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
@@ -96,6 +97,15 @@ def refuse(
     ):
         return GUEST
     return COUNTS
+
+
+def welcomes(tournament: str, numbers: Settings) -> bool:
+    """Whether guests are rated in a tournament of that name.
+
+    "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players a
+    chance to play a number of rated games."
+    """
+    return numbers.guest_tournaments and "guest welcom" in " ".join(tournament.casefold().replace("-", " ").split())
 
 
 def k_factor(rating: float, numbers: Settings) -> float:
@@ -254,6 +264,8 @@ SCHEME = Scheme(
     state=("rating", "games", "points"),
     enter=enter,
     refuse=refuse,
+    welcomes=welcomes,
+    for_new_pools={"guest_tournaments": True},
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,

@@ -153,6 +153,11 @@ def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     return False
 
 
+def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
+    """``welcomes`` of a scheme without tournaments in which guests are rated."""
+    return False
+
+
 def always(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``listed`` of a scheme that lists everybody who has played."""
     return True
@@ -194,6 +199,8 @@ class Scheme:
             (``timeline.LISTS_KEPT``). Its ``rate_player`` takes one more column, ``began``, after ``colour``: by game
             when its tournament began, the same for two games of a batch if they are of one tournament, and that of the
             batch where tournaments are not rated whole.
+        welcomes: ``(tournament, numbers) -> bool``: whether guests are rated in a tournament of that name, where
+            everybody is to ``refuse`` what a Welcomer is.
         for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
             an adoption of earlier days meant by saying nothing.
         steps: number of rounds.
@@ -227,6 +234,7 @@ class Scheme:
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None
     in_force: Callable[..., float] | None = None
+    welcomes: Callable[[str, Any], bool] = nowhere
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     steps: int = 1
     work: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW, record_game
-from tests.kit.games import scheme_adopted
+from tests.kit.games import game_recorded, scheme_adopted, seeded
 
 NAMES = ("Ann", "Bob", "Carl", "Dora")
 
@@ -94,6 +94,29 @@ def test_results_that_follow_each_other_are_told_together_where_they_are_many(
     for n in range(3):
         record_game(two_months, f"late{n}", f"2021-01-0{n + 1}", 4, 1)
     assert causes(compared(two_months, JANUARY, "now")[4]) == ["3 late results, late0 to late2"]
+
+
+def test_games_of_the_next_month_are_no_late_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a tournament of January whole into February."""
+    with Ledger.create(tmp_path / NAME, scheme="fide", clock=lambda: NOW) as ledger:
+        for number, name in enumerate(NAMES, 1):
+            ledger.register(f"name:{name.lower()}", name)
+            ledger.append(seeded(number, str(1900 + 50 * number), games=60, effective_at="2020-12-01"))
+        for day in (20, 23, 26):
+            ledger.append(game_recorded(f"g{day}", ended_at=f"2021-01-{day}", half_moves=60, tournament="Cup"))
+        ledger.level()
+        ledger.publications.publish("2021-01-31", actor="eve")
+        for day in range(1, 5):
+            ledger.append(game_recorded(f"f{day}", ended_at=f"2021-02-0{day}", half_moves=60, tournament="Cup"))
+        ledger.level()
+        assert causes(compared(ledger, JANUARY, "now")[1]) == ["game f1, which ended after 2021-01-31"]
+        monkeypatch.setattr(differences, "FEW_GAMES", 3)
+        words = "4 games that ended after 2021-01-31, f1 to f4"
+        assert causes(compared(ledger, JANUARY, "now")[1]) == [words]
+        ledger.append(game_recorded("late", ended_at="2021-01-25", half_moves=60, tournament="Cup"))
+        ledger.level()
+        words = "5 games, 1 of them late, f1 to late"
+        assert causes(compared(ledger, JANUARY, "now")[1]) == [words]
 
 
 def test_beyond_the_limit_entries_are_told_together(two_months: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import impacts
+from ledger.answers import impacts, players
 from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.errors import ProposalError
 from ledger.facts.changes import Change, Which
@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import places
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
-from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_games
+from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
 
 MADE_UP = 400  # games
@@ -271,3 +271,22 @@ def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
         rows = impacts.moves(ledger, impact)
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
         assert {row[name] for row in rows for name in shown} == {None}
+
+
+@pytest.mark.parametrize("scheme", ["chessworld", "elo", "glicko2", "fide", "uschess", "ecf-monthly"])
+def test_who_came_with_the_rating_of_a_list_keeps_it_when_the_only_game_is_voided(scheme: str, tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme=scheme, clock=lambda: NOW) as ledger:
+        for number, name in enumerate(("Ann", "Bob", "Cleo"), 1):
+            ledger.register(f"id:{number}", name)
+            ledger.append(seeded(number, f"{1700 + 100 * number}", games=60, effective_at="2021-01-01"))
+        ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2021-05-01"))
+        ledger.append(game_recorded("g2", white=2, black=3, half_moves=40, ended_at="2021-05-02"))
+        ledger.level()
+        voided = [ledger.corrections.drafts.annul("game:g1")]
+        move = next(move for move in ledger.preview(voided).moves if move.player == 1)
+        assert move.before is not None
+        assert move.after is not None
+        assert (move.before.games, move.after.games, move.after.rank, move.ratings[1]) == (1, 0, None, 1800.0)
+        approve_as_seen(ledger, voided)
+        assert players.summary(ledger, ledger.player("Ann"))["rating_now"] == 1800.0
+        approve_as_seen(ledger, [ledger.corrections.drafts.restore("game:g1")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.imports.csv.header import COLUMNS
+from ledger.imports.csv.header import COLUMNS, read_header
 from ledger.imports.csv.rows import BATCH_CSV
 from tests.kit.csv_files import BASE, csv_text, fault_of, good_game, read_csv
 
@@ -191,3 +191,27 @@ def test_a_namespace_makes_names_and_bare_ids_its_own() -> None:
 )
 def test_players_that_cannot_be_told_are_faults(fields: dict[str, str], words: str) -> None:
     assert words in fault_of(**fields)
+
+
+@pytest.mark.parametrize(
+    ("header", "white", "black"),
+    [
+        ("Blancs,Noirs,result,date", "Blancs", "Noirs"),
+        ("Noirs,Blancs,result,date", "Blancs", "Noirs"),
+        ("Blancas,Negras,result,date", "Blancas", "Negras"),
+        ("Weiß,Schwarz,result,date", "Weiß", "Schwarz"),
+        ("Whites,Blacks,result,date", "Whites", "Blacks"),
+    ],
+)
+def test_a_heading_of_one_colour_is_not_suggested_for_the_other(header: str, white: str, black: str) -> None:
+    with pytest.raises(ValueError, match="nothing was read") as refused:
+        read_header(header, headings={})
+    for_white, for_black = str(refused.value).split("; there is no column 'black'")
+    assert f"(did you mean '{white}'?)" in for_white
+    assert f"(did you mean '{black}'?)" in for_black
+
+
+def test_the_white_ones_are_not_suggested_for_black() -> None:
+    with pytest.raises(ValueError, match="there is no column 'black'") as refused:
+        read_header("white,Blancs,result,date", headings={})
+    assert "did you mean" not in str(refused.value)

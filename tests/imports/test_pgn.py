@@ -66,6 +66,58 @@ def test_lichess_arenas_machines_variants_and_unplayed_games() -> None:
     assert reading.skipped == {"unfinished": 1}
 
 
+LICHESS = (
+    '[Site "https://lichess.org/aaaaBBBB"]\n[Date "2020.01.02"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "rated"),
+    [
+        ("Rated Blitz game", "", True),
+        ("Casual Blitz game", "", False),
+        ("rated blitz game", "", True),
+        ("Rated King of the Hill game", "", True),
+        ("Casual King of the Hill game", "", False),
+        ("Rated Bullet tournament https://lichess.org/tournament/abcd1234", "", True),
+        ("Casual Blitz tournament https://lichess.org/tournament/abcd1234", "", False),
+        ("Casual Blitz swiss https://lichess.org/swiss/abcd1234", '[WhiteRatingDiff "+1"]', False),
+        ("Hourly Bullet Arena", '[WhiteRatingDiff "+6"]\n[BlackRatingDiff "-6"]', True),
+        ("Hourly Bullet Arena", '[BlackRatingDiff "+0"]', True),
+        ("Casual Friday Arena", '[WhiteRatingDiff "-4"]', True),
+        ("Unrated no more Arena", '[WhiteRatingDiff "-4"]', True),
+        ("", "", True),
+    ],
+)
+def test_whether_a_game_of_lichess_is_rated_is_said_by_event_or_by_what_the_ratings_gained(
+    event: str, more: str, rated: bool
+) -> None:
+    (game,), reading = read(f'[Event "{event}"]\n{LICHESS}{more}\n\n1. e4 e5 1-0\n')
+    assert (game.rated, reading.faults, reading.notes) == (rated, [], [])
+
+
+@pytest.mark.parametrize("event", ["Farag\u00f3 Arena", "Rated Friday Arena", "Blitz simul https://lichess.org/simul/abcd1234"])
+def test_an_arena_game_of_which_nothing_says_that_it_was_rated_is_casual_and_a_note_says_so(event: str) -> None:
+    (game,), reading = read(f'[Event "{event}"]\n{LICHESS}\n1. e4 e5 1-0\n')
+    assert (game.rated, reading.faults) == (False, [])
+    (note,) = reading.notes
+    assert note.line == 1
+    assert "there is no WhiteRatingDiff: it is taken as casual" in note.message
+
+
+def test_a_variant_of_several_words_is_no_tournament() -> None:
+    (game,), _ = read(f'[Event "Rated King of the Hill game"]\n{LICHESS}\n1. e4 e5 1-0\n')
+    assert game.tournament is None
+
+
+@pytest.mark.skipif(not (DATA / "lichess_small.pgn").exists(), reason="the games of Lichess are absent")
+def test_the_rated_games_of_a_pgn_of_lichess_are_those_of_its_csv() -> None:
+    games, _ = read((DATA / "lichess_small.pgn").read_bytes())
+    rows = csv.DictReader(io.StringIO((DATA / "lichess_small.csv").read_text(encoding="utf-8")))
+    told = {f"lichess:{row['game_id']}": row["rated"] == "1" for row in rows}
+    assert {game.key: game.rated for game in games} == told
+
+
 def test_a_fics_game_is_known_by_its_number_and_ends_as_the_closing_comment_says() -> None:
     games, reading = fixture("fics.pgn")
     assert reading.faults == []

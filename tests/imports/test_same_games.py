@@ -51,9 +51,9 @@ def test_a_field_that_really_differs_is_named_and_no_other(run: Run, tmp_path: P
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
-@pytest.mark.parametrize(("name", "contradictions"), [("lichess_small", 1), ("lichess_slice_20211001", 0)])
+@pytest.mark.parametrize("name", ["lichess_small", "lichess_slice_20211001"])
 def test_tables_of_real_games_and_their_pgn_come_to_the_same_in_both_orders(
-    run: Run, tmp_path: Path, name: str, contradictions: int
+    run: Run, tmp_path: Path, name: str
 ) -> None:
     ends = []
     files = [DATA / f"{name}.pgn", DATA / f"{name}.csv"]
@@ -62,8 +62,9 @@ def test_tables_of_real_games_and_their_pgn_come_to_the_same_in_both_orders(
         assert run("init", path).code == 0
         assert run("import", path, order[0], "--source", "lichess").code == 0
         done = run("import", path, order[1], "--source", "lichess")
-        *faults, summary = done.err.splitlines()
-        assert [fault.split(": ")[1] for fault in faults] == ["exists-with-different-rated"] * contradictions
+        *remarks, summary = done.err.splitlines()
+        assert done.code == 0
+        assert all(remark.split(": ")[1] == "note" for remark in remarks)
         assert ": 0 games recorded, " in summary
         with Ledger.open(path) as ledger:
             ends.append({row["key"]: row["ended_at"] for row in ledger.rows("games")})

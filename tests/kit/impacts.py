@@ -13,9 +13,11 @@ from unittest.mock import patch
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
 from ledger.book.fresh import Fresh
+from ledger.book.roster import Roster
 from ledger.correcting.previews import Impact
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
+from ledger.ratings.history import highest_of
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.places import Point
 from ledger.ratings.player_states import PlayerStates
@@ -27,7 +29,7 @@ Standings = dict[tuple[str, int], Figures]  # by pool and player
 
 
 def standings(ledger: Ledger) -> Standings:
-    """The figures of everybody who has a rated game, by the tables alone."""
+    """The figures of everybody who has a rated game, by the tables alone, and of who came with the rating of a list."""
     ledger.level()
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
     rows = {(row["pool"], row["player"], row["n"]): row for row in ledger.rows("history")}
@@ -49,6 +51,14 @@ def standings(ledger: Ledger) -> Standings:
                 places.get(row["player"]),
                 last["time_losses"], last["hera"], None if reached is None else keys[reached["game"]],
             )  # fmt: skip
+        states, roster = PlayerStates(ledger.views.connection, ledger.pool(name)), Roster(ledger.views.connection)
+        until = max(states.latest_ms or 0, ledger.now_ms())
+        away = {row["player"] for row in [*current, *ledger.rows("merges")]}
+        for player in {seed["player"] for seed in ledger.rows("seeds", "pool = ?", [number])} - away:
+            listed, state = roster.seed_at(number, player, until), states.now(player, ledger.now_ms())
+            if listed is not None:
+                hera, is_listed = highest_of(listed.seed), state.in_force is not None
+                found[name, player] = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
     return found
 
 
@@ -68,7 +78,7 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
         if who in said:
             assert said[who].before == stood, who
             assert said[who].after == stands, who
-        else:
+        elif any(figures is not None and figures.games for figures in (stood, stands)):  # not who has but a list
             assert _unranked(stood) == _unranked(stands), who
 
 

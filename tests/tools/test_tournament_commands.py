@@ -131,3 +131,48 @@ def test_an_import_names_games_outside_what_is_told_of_their_tournament(federati
     assert f"{games}:3: note: ended on 2025-10-03, outside what is told of 'Cup'" in done.err
     assert f"{games}:4: note: ended on 2025-09-07, outside what is told of 'Autumn open'" in done.err
     assert "note: 2 games outside the days" in done.err
+
+
+LEAGUE = (*(f"2025-03-{day:02}" for day in range(3, 30, 5)), "2025-04-02", "2025-04-07")
+NOTE = "note: no rating depends on this: "
+
+
+@pytest.mark.parametrize(
+    ("settings", "days", "ended", "words"),
+    [
+        ([], LEAGUE, "2025-04-07", f"{NOTE}it lasts 36 days, and one of more than 30 (event_days) is rated by period"),
+        (["event_days=40"], LEAGUE, "2025-04-07", f"{NOTE}its games are rated as of that day already"),
+        (["by_event=false"], LEAGUE, "2025-04-07", f"{NOTE}'fide' goes by its calendar in this pool (by_event=false)"),
+        ([], ("2025-03-03", "2025-03-20"), "2025-03-20", f"{NOTE}the edition that it ends began on 2025-03-20"),
+        ([], ("2025-03-25", "2025-03-28"), "2025-04-05", "2 games of it rated at another place now: as of 2025-04-30"),
+    ],
+)
+def test_a_closing_says_what_it_did_or_why_it_did_nothing(
+    settings: list[str], days: tuple[str, ...], ended: str, words: str, tmp_path: Path, run: Run
+) -> None:
+    path, games = tmp_path / "league.db", tmp_path / "league.csv"
+    given = [word for setting in settings for word in ("--set", setting)]
+    assert run("init", path, "--scheme", "fide", *given).code == 0
+    games.write_text("white,black,result,date,event\n" + "".join(f"Ann,Bob,1-0,{day},League\n" for day in days))
+    assert run("import", path, games).code == 0
+    before = lists(run, path)
+    done = run("close-tournament", path, "League", "--ended", ended)
+    assert done.code == 0
+    assert words in done.err
+    assert (lists(run, path) == before) == (NOTE in done.err)
+    again = run("close-tournament", path, "League", "--ended", ended)
+    assert "was closed already" in again.err
+    assert NOTE not in again.err
+
+
+def test_a_closing_after_the_last_edition_was_over_says_so(federation: Path, run: Run) -> None:
+    assert run("close-tournament", federation, "Autumn open", "--ended", "2025-09-06").code == 0
+    done = run("close-tournament", federation, "Autumn open", "--ended", "2025-10-20")
+    assert f"{NOTE}no game of it ended after 2025-09-06, when its last edition was over" in done.err
+
+
+def test_an_announcement_of_a_league_says_that_it_is_rated_by_period(federation: Path, run: Run) -> None:
+    done = run("open-tournament", federation, "League", "--start", "2025-10-01", "--end", "2026-03-31")
+    assert "note: its games are not rated together: it lasts 182 days" in done.err
+    done = run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-09")
+    assert "note:" not in done.err

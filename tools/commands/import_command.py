@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -20,11 +21,12 @@ from ledger.imports.files import FORMATS
 from ledger.imports.formats import SaidOfFile
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
+from ledger.runtime.own_files import refuse_own_files
 
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
 from .identifying import acting, recorder
-from .importing import Wish, check_files, import_file, show_preview
+from .importing import Wish, check_files, import_file, save_differences, show_preview
 
 
 @click.command("import")
@@ -37,6 +39,8 @@ from .importing import Wish, check_files, import_file, show_preview
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
 @click.option("--open-tournaments", is_flag=True, help="Record the days of the tournaments that a TRF tells, too.")
+@click.option("--propose-differences", "differences", metavar="CSV",
+              help="Write the corrections that would take the files' word where they tell a known game otherwise.")
 @click.option("--dry-run", is_flag=True, help="Show what would be recorded, and the first games; write nothing.")
 @click.option("--first", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
               help="How many games a dry run shows.")  # fmt: skip
@@ -64,7 +68,8 @@ from .importing import Wish, check_files, import_file, show_preview
 @acting("import")
 def import_(
     db_path: str, files: Sequence[str], pool: str | None, new_pool: bool, pools: str | None, variants: Sequence[str],
-    strict: bool, record_alike: bool, open_tournaments: bool, dry_run: bool, first: int,
+    strict: bool, record_alike: bool, open_tournaments: bool, differences: str | None, dry_run: bool,
+    first: int,
     fmt: str | None, source: str | None, dates: str | None, speeds: str,
     columns: Sequence[str], results: Sequence[str], day: str | None, encoding: str | None, actor: str,
 ) -> None:  # fmt: skip
@@ -72,7 +77,9 @@ def import_(
 
     PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
     game that is known already is counted, never recorded twice. What looks like a known game under another key is named
-    and held back. Bad games are named with file and line and left out.
+    and held back. Bad games are named with file and line and left out. A game that a file tells otherwise than it
+    stands is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
+    batch': nothing is corrected by itself.
 
     \b
     Example:
@@ -81,6 +88,7 @@ def import_(
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf --open-tournaments
       rating-ledger import club.db may.csv --dry-run --first 20
+      rating-ledger import club.db games.pgn --propose-differences told-otherwise.csv
       rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
     if pool and pools:
@@ -96,12 +104,17 @@ def import_(
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
         check_files(files, fmt=fmt, encoding=written_in)
+        if differences is not None:
+            refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = Wish(
             choice=chosen, strict=strict, record_alike=record_alike, fmt=fmt, said=said, encoding=written_in,
-            open_tournaments=open_tournaments, actor=actor if dry_run else recorder(ledger, actor),
+            open_tournaments=open_tournaments, differences=None if differences is None else [],
+            actor=actor if dry_run else recorder(ledger, actor),
         )  # fmt: skip
         good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
+        if differences is not None:
+            save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
 

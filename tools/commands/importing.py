@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
 from ledger.answers.import_previews import SHOWN, ImportPreview
+from ledger.correcting.batches import proposing
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import Fault
 from ledger.imports.files import Source, detect, open_source
 from ledger.imports.foreign import foreign
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
+from ledger.journal.told_again import Difference
 from ledger.ledger import Ledger
 
 from .. import output
@@ -42,6 +45,7 @@ class Wish:
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
         open_tournaments: the days that tournament reports tell are recorded, too.
+        differences: takes the games that a file tells otherwise than they stand, which are faults where it is None.
         actor: who imports.
     """
 
@@ -52,6 +56,7 @@ class Wish:
     said: SaidOfFile
     encoding: str | None
     open_tournaments: bool
+    differences: list[Difference] | None
     actor: str
 
 
@@ -96,17 +101,40 @@ def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | 
         try:
             report = record(
                 outside.passing(game_frames(source, fmt, wish.said)), choice=wish.choice, strict=wish.strict,
-                record_alike=wish.record_alike, actor=wish.actor,
+                record_alike=wish.record_alike, keep_differences=wish.differences is not None, actor=wish.actor,
                 faults_so_far=lambda: source.reading.fault_count, advance=bar.advance,
             )  # fmt: skip
         finally:
             bar.close()
+    if wish.differences is not None:
+        wish.differences.extend(_settled(report))
     fmt = fmt if preview is None else f"{fmt}, dry run"
     is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
     if is_good or not wish.strict:
         recorder = wish.actor if wish.open_tournaments and preview is None else None
         open_reported(ledger, source.reading, wish.choice.pool, recorder)
     return is_good
+
+
+def _settled(report: ImportReport) -> list[Difference]:
+    """The games of a file whose differences corrections can settle; the others are faults of it."""
+    _, left = proposing(report.differences)
+    for difference in left:
+        report.fault(difference.line, difference.message)
+    lines = {difference.line for difference in left}
+    report.differences = [difference for difference in report.differences if difference.line not in lines]
+    return report.differences
+
+
+def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference]) -> None:
+    """Write the batch of corrections that would take the files' word, and say how it is proposed."""
+    if not differences:
+        output.remark(f"{path}: not written: no game is told otherwise than it stands")
+        return
+    games = list({difference.game: difference for difference in differences}.values())
+    output.save(Path(path), proposing(games)[0].encode())
+    command = f"correct {quote(str(ledger.path))} batch {quote(path)} --reason '...' --by NAME"
+    output.remark(f"{path}: corrections of {counted(len(games), 'game')}: '{command}' proposes them")
 
 
 def show_preview(preview: ImportPreview) -> None:
@@ -194,6 +222,8 @@ def _counts(report: ImportReport) -> list[str]:
         words.append(counted(report.players, "new player"))
     if report.kept_names:
         words.append(kept_names(report.kept_names))
+    if report.differences:
+        words.append(f"{counted(len(report.differences), 'known game')} told otherwise")
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
     return words

@@ -7,9 +7,12 @@ from shlex import quote
 
 import click
 
+from ledger.answers.pools import as_word, era_in_force, to_adopt
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.rankings import Wanted, ranking_in_full
+from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
+from ledger.schemes.newcomers import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
 from . import DB, KNOWN_AT, POOL, VERIFY, instant, level
@@ -73,9 +76,21 @@ def _say_why_empty(ledger: Ledger, name: str, *, by_time: bool) -> None:
         output.remark(
             f"nobody in pool {name!r} has a place: of its {pool['players']:,} players nobody has enough games, or "
             f"nobody has a rating by the rules of {scheme!r}. Ratings come in by 'players import' or 'player set "
-            f"--rating'; so that players begin with those that sources show: 'scheme adopt {quote(str(ledger.path))} "
-            f"--pool {quote(name)} --scheme {scheme} --from 1900-01-01 --set from_shown=true'"
+            f"--rating'{_by_shown_ratings(ledger, name)}"
         )
+
+
+def _by_shown_ratings(ledger: Ledger, name: str) -> str:
+    """How players of a pool begin with the ratings that sources show; nothing where they do, or cannot."""
+    era = era_in_force(ledger, ledger.pool(name))
+    if era.from_shown or era.scheme.scale != SHOWN_SCALE:
+        return ""
+    # An adoption stands at an instant of its own; before 1900 nobody's games have a day.
+    since = instant_text(era.since_ms + 1_000, Precision.SECOND) if era.since else "1900-01-01"
+    settings = {**to_adopt(era), FROM_SHOWN: True}
+    words = " ".join(f"--set {quote(f'{setting}={as_word(value)}')}" for setting, value in settings.items())
+    adopt = f"scheme adopt {quote(str(ledger.path))} --pool {quote(name)} --scheme {era.scheme.name} --from {since}"
+    return f"; so that players begin with those that sources show: '{adopt} {words}'"
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:

@@ -317,8 +317,8 @@ def made(make: Callable[[], E]) -> E:
 
 def close(
     ledger: Ledger, pool: str, what: str, make: Callable[[], Event], actor: str, word: str = "closed"
-) -> None:
-    """Record what ends or begins something that is rated together, and say what came of it."""
+) -> bool:
+    """Record what ends or begins something that is rated together, and say so; False where it was known already."""
     receipt = ledger.append(made(make), actor=recorder(ledger, actor), token=recording_token(ledger))
     with Bars() as bars:
         ledger.catch_up(bars)
@@ -327,3 +327,4 @@ def close(
     output.remark(f"{pool}: {what} {word}; head {ledger.head()}")
     if rated.rhythm is Rhythm.GAME:
         output.remark(f"note: scheme {rated.name!r} rates each game when it ends; no rating depends on this")
+    return not receipt.duplicate

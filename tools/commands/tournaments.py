@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from ledger.answers import announcements
 from ledger.book.tournaments import NOTHING, Announced
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import TournamentClosed, TournamentOpened
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import did_you_mean
+from ledger.schemes.scheme import Rhythm
 
+from .. import output
+from ..wording import counted
 from . import DB, POOL, bring_level
 from .schemes import ACTOR, close, made
 
@@ -54,6 +60,8 @@ def open_tournament(
         event = made(make)
         _refuse(announcements.opening_problem(event, _told(ledger, name, tournament)))
         close(ledger, name, what, make, actor, "opened")
+        if why := announcements.why_not_whole(ledger.pool(name), event, ()):
+            output.remark(f"note: its games are not rated together: {why}")
 
 
 @click.command("close-tournament")
@@ -86,7 +94,29 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         event, ends = made(make), _ends(ledger, name, tournament)
         gap = ledger.pool(name).gap_before
         _refuse(announcements.closing_problem(event, _told(ledger, name, tournament), ends, gap))
-        close(ledger, name, what, make, actor)
+        before = _places(ledger, name, tournament)
+        if close(ledger, name, what, make, actor):
+            _tell_effect(ledger, event, before)
+
+
+def _places(ledger: Ledger, pool: str, tournament: str) -> dict[int, tuple[int, str, int | None]]:
+    """By position, where the games of a tournament stand in rating order, and from which list on."""
+    rows = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(pool).pool))
+    return {row["position"]: (row["rated_ms"], row["batch"], row["began_ms"]) for row in rows}
+
+
+def _tell_effect(ledger: Ledger, event: TournamentClosed, before: Mapping[int, tuple[int, str, int | None]]) -> None:
+    """Say what a closing did: how many games are rated at another place, or why none is."""
+    pool, after = ledger.pool(event.pool), _places(ledger, event.pool, event.tournament)
+    if not after or pool.eras[pool.era_at(instant_end_ms(event.ended_at))].scheme.rhythm is Rhythm.GAME:
+        return  # the one says itself once there are games, the other is said already
+    moved = sorted(after[position][0] for position, place in before.items() if after[position] != place)
+    if moved:
+        days = " and ".join(dict.fromkeys(instant_text(ms, Precision.DAY) for ms in (moved[0], moved[-1])))
+        output.remark(f"{counted(len(moved), 'game')} of it rated at another place now: as of {days}")
+        return
+    why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
+    output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")
 
 
 def _told(ledger: Ledger, pool: str, tournament: str) -> Announced:

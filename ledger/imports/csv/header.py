@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from ledger.runtime.nearest import choice_of, did_you_mean
+from ledger.runtime.nearest import choice_of, did_you_mean, meant_by
 
 # Our name -> the other names of the same thing in real files. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -41,6 +41,19 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "time_increment": (),
     "variant": (),
 }
+# What headings mean in other languages. They are not read, for a column may hold anything, but suggested; and a word
+# for one colour may look like another one's: "black" is more like the French "Blancs", the white ones, than "Noirs".
+ABROAD: Mapping[str, Sequence[str]] = {
+    "white": (
+        "weiss", "weiß", "blanc", "blancs", "blanco", "blancas", "brancas", "bianco",
+        "bianchi", "wit", "vit", "hvit", "hvid",
+    ),
+    "black": ("schwarz", "noir", "noirs", "negro", "negras", "pretas", "nero", "neri", "zwart", "svart", "sort"),
+    "result": ("ergebnis", "resultat", "résultat", "resultado", "risultato", "uitslag"),
+    "ended_at": ("datum", "fecha", "data", "dato"),
+    "tournament": ("turnier", "tournoi", "torneo", "torneio", "toernooi", "turnering"),
+    "round": ("runde", "ronde", "ronda", "rodada", "turno"),
+}  # fmt: skip
 # Of each group a file needs one.
 REQUIRED = (
     ("white", "white_id", "white_fide_id"),
@@ -207,7 +220,12 @@ def _missing(
     wanted = " or ".join(repr(name) for name in group)
     also = ", ".join(alias for name in group for alias in columns[name])
     names = [alias for name in group for alias in (name, *columns[name])]
-    likely = next((words for name in names if (words := _perhaps(name, shown))), "")
+    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in ABROAD.get(name, ())]
+    others = {word for column, words in ABROAD.items() if column not in group for word in words}
+    unlike = [field for field in shown if field.casefold() not in others]
+    likely = next((words for name in names if (words := _perhaps(name, unlike))), "")
+    if abroad:
+        likely = f" ({meant_by(abroad).strip()})"
     advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
     return f"there is no column {wanted}{f' (also read: {also})' if also else ''}{likely}{advice}"
 

@@ -30,10 +30,14 @@ _KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
 # What servers write for a game that belongs to no tournament.
 _NO_EVENT = {
-    "lichess": re.compile(r"(?:Rated|Casual|Unrated) \S+ game", re.IGNORECASE),
+    "lichess": re.compile(r"(?:Rated|Casual|Unrated) \S.{0,40}? game", re.IGNORECASE),  # "King of the Hill"
     "fics": re.compile(r"FICS (?:rated|unrated) \S+ game", re.IGNORECASE),
     "chesscom": re.compile(r"(?:Live|Daily|Let's Play!?) ?(?:Chess)?", re.IGNORECASE),
 }
+# Where Lichess says itself whether a game is rated; the name of an arena may begin with any word.
+_SAYS_RATED = re.compile(
+    r"(rated|casual|unrated) (?:(?:\S.{0,40}? )?game|\S.*https://lichess\.org/(?:tournament|swiss)/\S+)", re.IGNORECASE
+)
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
@@ -155,7 +159,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         half_moves=len(moves.moves) if moves.moves or (site and moves.results) else None,
         started_at=started, ended_at=_ended(case, started, seconds),
         tournament=_tournament(case, site), round=case.tag("Round")[:32].strip() or None,
-        rated=not case.tag("Event").lower().startswith(("casual", "unrated", "fics unrated")),
+        rated=_rated(case, site, reading),
         white_rating=_rating(case, "WhiteElo"), black_rating=_rating(case, "BlackElo"),
         speed=speed, variant=variant, text=moves.kept,
     )  # fmt: skip
@@ -259,6 +263,24 @@ def _rating(case: _Case, name: str) -> int | None:
     if int(value[:9]) > 5000:
         case.bad(name, f"{name} {value[:20]!r} is outside 0 to 5000: correct it or leave it out")
     return int(value[:9])
+
+
+def _rated(case: _Case, site: str, reading: Reading) -> bool:
+    """Whether the game was rated: by Event, and in an arena of Lichess by what the ratings gained or lost.
+
+    Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff
+    of a game that it rated.
+    """
+    event = case.tag("Event")
+    if site != "lichess" or not event:
+        return not event.lower().startswith(("casual", "unrated", "fics unrated"))
+    if says := _SAYS_RATED.fullmatch(event):
+        return says[1].lower() == "rated"
+    if case.tag("WhiteRatingDiff", "BlackRatingDiff"):
+        return True
+    said = f"Event {shown(event)} does not say whether it is rated, and there is no WhiteRatingDiff"
+    reading.note(case.draft.line, f"{said}: it is taken as casual")
+    return False
 
 
 def _variant(case: _Case) -> str:
