@@ -315,7 +315,7 @@ def periods_and_events(ledger: Ledger) -> None:
 
 def corrections(ledger: Ledger) -> None:
     """A game of player 1 is corrected, another one voided; what is told of one of them."""
-    first, second = [row["key"] for row in ledger.rows("games", "white = 1 AND reason IS NULL LIMIT 2")]
+    first, second = [row["key"] for row in ledger.rows("games", "white = 1 AND reason IS NULL ORDER BY position LIMIT 2")]
     drafts = ledger.corrections.drafts
     approve(ledger, drafts.replace(f"game:{first}", {"half_moves": 99}), drafts.annul(f"game:{second}"))
     ledger.catch_up()
