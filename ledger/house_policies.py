@@ -27,10 +27,11 @@ from ledger.errors import MalformedError, RejectedError
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_ms
 from ledger.facts.public_events import FOUR_EYES, PolicySet
+from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Stored, Writer
 from ledger.journal.recorder import Gate
-from ledger.journal.tokens import Role, Tokens
+from ledger.journal.tokens import Tokens
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
 

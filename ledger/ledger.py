@@ -28,12 +28,13 @@ from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
+from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.people import People, Person
 from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.journal.tokens import ROLES_OF, VERBS_OF, Role, Tokens
+from ledger.journal.tokens import Tokens
 from ledger.publications import Publications
 from ledger.ratings import pasts
 from ledger.ratings.early_games import EarlyGames
@@ -76,6 +77,7 @@ class Ledger(RawReads):
         self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
+        self._issued = IssuedTokens(journal)
         self._standing = StandingGames(journal, lambda: self.views, self.level)
         self._recorder = Recorder(journal, self.now_ms, self._judge, self._standing.standing_now)
 
@@ -242,7 +244,7 @@ class Ledger(RawReads):
     @property
     def tokens(self) -> Tokens:
         """What proves who acts, where tokens are set up, and the log of what was refused."""
-        return Tokens(beside(self.path, "tokens"), lambda: self.journal.root_at(1), self.now_ms)
+        return Tokens(beside(self.path, "tokens"), self.journal, self._issued, self._append_judged, self.now_ms)
 
     @property
     def publications(self) -> Publications:
@@ -318,9 +320,8 @@ class Ledger(RawReads):
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
     ) -> Proposed:
-        """Record a proposal to correct facts, as ``Corrections.propose`` says; who *by* is, ``tokens.who`` says."""
-        who = self.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
-        return self.corrections.propose(changes, reason=reason, by=who.name, proven=who.proven)
+        """Record a proposal to correct facts, as ``Corrections.propose`` says."""
+        return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
         """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
@@ -330,13 +331,8 @@ class Ledger(RawReads):
         self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
         reason: str | None = None, seen: int | None = None,
     ) -> list[Receipt]:  # fmt: skip
-        """Decide a proposal, as ``Corrections.decide`` says; *by* as of ``propose``. A checkpoint follows."""
-        tried = f"{VERBS_OF[decision]} proposal {proposal}"
-        who = self.tokens.who(token, by, ROLES_OF[decision], tried)
-        with self.tokens.noting(who, tried):
-            receipts = self.corrections.decide(
-                proposal, decision, by=who.name, proven=who.proven, reason=reason, seen=seen
-            )
+        """Decide a proposal, as ``Corrections.decide`` says; a checkpoint follows."""
+        receipts = self.corrections.decide(proposal, decision, by=by, token=token, reason=reason, seen=seen)
         if decision is Decision.APPROVED:
             self.checkpoints.after_commit()
         return receipts

@@ -22,12 +22,13 @@ from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.public_events import ListPublished
+from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer, rules
 from ledger.journal.kept_lists import KeptList, KeptTexts, ListRow, kept_texts
 from ledger.journal.people import People
 from ledger.journal.recorder import Gate
-from ledger.journal.tokens import Role, Tokens
+from ledger.journal.tokens import Tokens
 from ledger.ratings import queries
 from ledger.ratings.list_checks import NAME_SHARED, Complaint, moved, names_twice, open_proposal
 from ledger.ratings.list_previews import AskedList

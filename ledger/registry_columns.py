@@ -19,7 +19,7 @@ from ledger.facts import codec_player_columns
 from ledger.facts.events import BirthYearLearnt, RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import Fault, FaultsFound
-from ledger.journal import Journal, Writer, rules
+from ledger.journal import Journal, Writer, past_reach, rules
 from ledger.journal.namesakes import namesakes
 from ledger.journal.registering_columns import append_rows, register
 from ledger.journal.sealed_names import SealedNames
@@ -103,6 +103,7 @@ class ListImport:
         self._source = source
         self._actor = actor
         self._now_ms = now_ms
+        self._four_eyes = past_reach.are_four_eyes_on(journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -169,6 +170,13 @@ class ListImport:
         self._look_at_seeds(self._seeds(rows), news)
         return news
 
+    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
+        """What is told of a registered player under four eyes is a fault where it reaches back."""
+        try:
+            past_reach.check(event, self._journal.find, self._now_ms)
+        except RejectedError as error:
+            self.report.fault(line, str(error))
+
     def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
         people = pasts.known_of(self._views, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
@@ -176,6 +184,8 @@ class ListImport:
             known = people[player]
             if born is not None and known.birth_year is None:
                 news.births.append((player, born))
+                if self._four_eyes:
+                    self._refuse_past(line, BirthYearLearnt(player=player, birth_year=born))
             elif born not in {None, known.birth_year}:
                 self.report.fault(line, f"{identity!r} was born in {known.birth_year} says the ledger, not in {born}")
             if standing not in {None, known.standing}:
@@ -194,7 +204,11 @@ class ListImport:
                 if key in stored:
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(given))
                     news.seeded_lines.add(line)
-                elif player in firsts:
+                    continue
+                if self._four_eyes:
+                    seed = RatingSeeded(player=player, pool=self._pool.name, effective_at=since, rating="1")
+                    self._refuse_past(line, seed)
+                if player in firsts:
                     since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                     begins = [pasts.judged(self._pool, firsts[player], since_ms)]
                     pasts.refuse_what_cannot_act(key, "rating", since or "", begins)

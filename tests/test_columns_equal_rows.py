@@ -181,7 +181,7 @@ def test_a_fault_says_which_field_what_is_wanted_and_what_was_given(name: str, v
     st.lists(strategies.games(), min_size=1, max_size=20),
     st.integers(1, 10**12),
     strategies.recorded_ats(),
-    strategies.plain_texts(128),
+    strategies.actors(),
 )
 @settings(deadline=None)
 def test_columns_write_the_bytes_of_the_codec(

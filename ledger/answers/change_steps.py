@@ -20,6 +20,7 @@ from ledger.facts.codec import decode
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import ClockAccepted, PlayerRegistered, PlayerRenamed
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -34,6 +35,7 @@ MOST_FACTS = 50  # other facts than games and corrections that are asked one by 
 _GAMES = (b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/1"')
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
+    TokenIssued, TokenRevoked,
 )  # fmt: skip
 
 Place = tuple[int, str, str]

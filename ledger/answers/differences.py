@@ -22,6 +22,7 @@ from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered, PlayerRenamed
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
@@ -37,6 +38,7 @@ MOST_STEPS = 50  # entries that are asked one by one; what follows is asked toge
 FEW_GAMES = 10  # late results in a row that are asked one by one; more are asked together
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
+    TokenIssued, TokenRevoked,
 )  # fmt: skip
 
 

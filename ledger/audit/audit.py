@@ -78,6 +78,7 @@ class Verdict:
         reasons_erased: reasons that were erased and can no longer be compared.
         lists: published lists whose heads and kept rows were checked.
         lists_recomputed: those that were worked out once more from the entries before them.
+        resets: the tokens that took the place of lost ones, by nobody's token.
     """
 
     head: TreeHead
@@ -93,6 +94,7 @@ class Verdict:
     reasons_erased: int = 0
     lists: int = attrs.field(default=0, eq=False)
     lists_recomputed: int = attrs.field(default=0, eq=False)
+    resets: tuple[reader.Reset, ...] = ()
 
 
 def audit(
@@ -147,6 +149,7 @@ class _Audit:
         self._rows_until: int | None = None
         self._lists = NO_LISTS
         self._recomputed = 0
+        self._resets: tuple[reader.Reset, ...] = ()
 
     def verdict(self) -> Verdict:
         """Everything that was found."""
@@ -155,6 +158,7 @@ class _Audit:
             self._proven.head, self._proven.entries, names.checked, names.erased, self._digests,
             tuple(chain.from_iterable(self._found.values())), self._proven.clocks, self._rows_until,
             tuple(self._not_compared), reasons.checked, reasons.erased, len(self._lists.lists), self._recomputed,
+            self._resets,
         )  # fmt: skip
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
@@ -182,7 +186,9 @@ class _Audit:
                     kept=kept,
                 )
             self._found["journal"] += self._proven.falsehoods
-            self._found["journal"] += reader.verify_four_eyes(self._file)
+            four_eyes = reader.verify_four_eyes(self._file)
+            self._found["journal"] += four_eyes.falsehoods
+            self._resets = four_eyes.resets
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
             self._found["journal"].append(Falsehood.of_file("journal", error))

@@ -13,7 +13,7 @@ import orjson
 
 from ledger.book import corrections, tables
 from ledger.book.decided import Decided
-from ledger.book.four_eyes import RULE, Party
+from ledger.book.four_eyes import RULE, UNPROVEN, Party
 from ledger.book.fresh import Fresh
 from ledger.book.settled_facts import SettledFacts
 from ledger.book.settling import SettledGames
@@ -24,7 +24,9 @@ from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed
 from ledger.facts.events import Event, GameRecorded
+from ledger.facts.token_events import ROLES_OF, Role
 from ledger.journal import Journal
+from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Correcting:
         """
         self._connection = connection
         self._journal = journal
+        self._issued = IssuedTokens(journal)
         self._until = until
         self._decided = decided
         self._pools = pools
@@ -76,19 +79,27 @@ class Correcting:
         """Note a proposal or a decision; what follows waits for ``settle``."""
         match entry.event:
             case CorrectionProposed() as event:
-                self._decided.propose(entry.position, entry.actor, event)
+                proven = event.proven and self._unproven(entry, event.by_token, Role.CORRECTOR) is None
+                self._decided.propose(entry.position, entry.actor, event, proven=proven)
             case CorrectionDecided() as event:
-                why_not = self._broken_policy(entry, event)
-                self._toggled += self._decided.decide(entry.position, entry.actor, event, why_not)
+                proven = event.proven and self._unproven(entry, event.by_token, ROLES_OF[event.decision]) is None
+                why_not = self._broken_policy(entry, event, proven=proven)
+                self._toggled += self._decided.decide(entry.position, entry.actor, event, why_not, proven=proven)
             case _:
                 pass
 
-    def _broken_policy(self, entry: Entry, event: CorrectionDecided) -> str | None:
-        """The policy that a decision breaks, so that it has no effect."""
+    def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
+        """Why no token proves who acts by an entry that says so; asked of the journal, by its position alone."""
+        return self._issued.now().fault(entry.actor, by_token, role, entry.position)
+
+    def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
+        """The rule that a decision breaks, so that it has no effect."""
+        if event.proven and not proven:
+            return UNPROVEN
         proposal = self._decided.proposal(event.proposal)
         if proposal is None:
             return None
-        decided = Party(entry.actor, event.proven)
+        decided = Party(entry.actor, proven)
         words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
         return None if words is None else RULE
 

@@ -63,7 +63,7 @@ class Proposal(NamedTuple):
         decided_proven: 1 where a token named that person.
         decision_reason: commitment of the reason of the decision.
         effective: 1 while it acts.
-        why_not: the policy that the decision broke, so that it never acted.
+        why_not: the rule that the decision broke, so that it never acted: four eyes, or a token that proved nobody.
     """
 
     proposal: int
@@ -102,9 +102,9 @@ class Decided:
         self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
         self.read_spans()
 
-    def propose(self, position: int, actor: str, event: CorrectionProposed) -> None:
-        """Note a part of a proposal."""
-        row = (event.proposal, position - event.part + 1, actor, int(event.proven), event.reason, event.parts)
+    def propose(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
+        """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
+        row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)
         known = self._connection.execute(
             "SELECT count(*) FROM corrections WHERE proposal = ?", (event.proposal,)
@@ -115,14 +115,17 @@ class Decided:
         ]
         self._connection.executemany(_ADD_CHANGE, rows)
 
-    def decide(self, position: int, actor: str, event: CorrectionDecided, why_not: str | None) -> list[int]:
+    def decide(
+        self, position: int, actor: str, event: CorrectionDecided, why_not: str | None, *, proven: bool
+    ) -> list[int]:
         """Note a decision; returns the proposals that act now and did not before, or do no longer.
 
         Args:
             position: of its entry.
             actor: who decided.
             event: the decision.
-            why_not: the policy that it breaks, if any: it has no effect then.
+            why_not: the rule that it breaks, if any: it has no effect then.
+            proven: whether a token names who decides, as the journal issued it.
 
         Raises:
             CorruptError: there is no such proposal.
@@ -131,7 +134,7 @@ class Decided:
             message = f"decides proposal {event.proposal}, which nobody made; run 'audit'"
             raise CorruptError("journal", position, message)
         acts = event.decision is Decision.APPROVED and why_not is None
-        row = (event.decision.value, position, actor, int(event.proven), event.reason, int(acts), why_not)
+        row = (event.decision.value, position, actor, int(proven), event.reason, int(acts), why_not)
         self._connection.execute(_DECIDE, (*row, event.proposal))
         self.any_approved = self.any_approved or acts
         return [event.proposal, *self._toggled()] if acts else []

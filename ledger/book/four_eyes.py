@@ -13,6 +13,7 @@ from ledger.facts.person_names import same_person
 from ledger.facts.public_events import FOUR_EYES
 
 RULE = FOUR_EYES  # under which a decision is refused
+UNPROVEN = "unproven-token"  # of a decision whose entry says that a token proved it, where none did
 
 
 class Party(NamedTuple):
@@ -20,7 +21,7 @@ class Party(NamedTuple):
 
     Attributes:
         name: the actor of the entry.
-        proven: whether a token named the person; else the name is a word.
+        proven: whether a token named the person, as the journal issued it; else the name is a word.
     """
 
     name: str

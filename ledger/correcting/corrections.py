@@ -25,12 +25,13 @@ from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import Event
+from ledger.facts.token_events import ROLES_OF, Role
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer
 from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
-from ledger.journal.tokens import Role, Tokens
+from ledger.journal.tokens import VERBS_OF, Tokens
 from ledger.ratings import views_file
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.views import Views
@@ -133,25 +134,31 @@ class Corrections:
         self.level()
         return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
 
-    def propose(self, changes: Sequence[Change], *, reason: str, by: str, proven: bool = False) -> Proposed:
+    def propose(
+        self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
+    ) -> Proposed:
         """Record a proposal; it acts once it is approved.
 
         Args:
             changes: what is to be changed; ``drafts`` writes them.
             reason: why, 1 to 1,000 characters.
-            by: who proposes.
-            proven: whether a token named that person.
+            by: who proposes; where tokens are set up, the token of a corrector names that person.
+            token: that token.
 
         Raises:
             ProposalError: one of the changes may not be proposed; all faults are listed.
+            RejectedError: for want of a token.
             MalformedError: no name of a person.
             StorageError: a file refuses.
         """
-        codec.seal_actor(by)
+        tried = "propose a correction"
+        who = self.tokens().who(token, by, Role.CORRECTOR, tried)
+        codec.seal_actor(who.name)
         numbers: list[int] = []
         alike: list[int] = []
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            self.tokens().check(who, Role.CORRECTOR, writer.size + 1, tried)
             self.level()
             judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
             refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
@@ -162,15 +169,17 @@ class Corrections:
             numbers.append(number)
             alike.extend(judging.decided.open_about([change.subject for change in changes]))
             key = f"proposal:{number}@1"
-            return entries.parts(number, changes, self.people().reasons.keep(writer, {key: reason})[key], proven=proven)
+            sealed = self.people().reasons.keep(writer, {key: reason})[key]
+            return entries.parts(number, changes, sealed, proven=who.proven, by_token=who.entry)
 
         self.level()
-        receipts = self.append(gate, by)
+        with self.tokens().noting(who, tried):
+            receipts = self.append(gate, who.name)
         return Proposed(numbers[0], tuple(receipts), tuple(alike))
 
     def decide(
-        self, proposal: int, decision: Decision, *, by: str, reason: str | None = None, proven: bool = False,
-        seen: int | None = None,
+        self, proposal: int, decision: Decision, *, by: str | None = None, token: str | None = None,
+        reason: str | None = None, seen: int | None = None,
     ) -> list[Receipt]:  # fmt: skip
         """Approve a proposal, reject it, or take it back.
 
@@ -179,9 +188,10 @@ class Corrections:
         Args:
             proposal: its number.
             decision: what becomes of it.
-            by: who decides.
+            by: who decides; where tokens are set up, the token of an approver, of a corrector to withdraw, names that
+                person.
+            token: that token.
             reason: why, where that is to be kept.
-            proven: whether a token named that person.
             seen: the number of entries for which the impact was looked at: refused where more are there by now.
 
         Returns:
@@ -189,19 +199,24 @@ class Corrections:
 
         Raises:
             ProposalError: it may not be decided so; ``stale`` where the facts say something else by now.
+            RejectedError: for want of a token.
             MalformedError: no name of a person.
         """
-        codec.seal_actor(by)
+        tried, role = f"{VERBS_OF[decision]} proposal {proposal}", ROLES_OF[decision]
+        who = self.tokens().who(token, by, role, tried)
+        codec.seal_actor(who.name)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
+            position = writer.size + 1
+            self.tokens().check(who, role, position, tried)
             self.level()
             judging = ProposalGate(self.views().connection, self.journal, now_ms, self.judge)
             faults = [] if reason is None else reason_faults(reason)
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
-            who, position = Party(by, proven), writer.size + 1
+            party = Party(who.name, who.proven)
             refusals += judging.decision_refusals(
-                proposal, decision, by,
-                lambda known: broken_by(self.views().connection, position, known, decision, who),
+                proposal, decision, who.name,
+                lambda known: broken_by(self.views().connection, position, known, decision, party),
             )  # fmt: skip
             if not refusals and seen is not None and seen != writer.size:
                 message = f"the impact was looked at with {seen} entries, {writer.size} are there now; look again"
@@ -210,12 +225,15 @@ class Corrections:
             if refusals:
                 raise ProposalError(key, refusals)
             sealed = None if reason is None else self.people().reasons.keep(writer, {key: reason})[key]
-            event = CorrectionDecided(proposal=proposal, decision=decision, reason=sealed, proven=proven)
+            event = CorrectionDecided(
+                proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
+            )
             added = entries.added(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.level()
-        return self.append(gate, by)
+        with self.tokens().noting(who, tried):
+            return self.append(gate, who.name)
 
     def preview(self, wanted: int | Sequence[Change]) -> Impact:
         """What an approval would move, without writing a byte or taking a lock.

@@ -17,9 +17,11 @@ from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.endings import becomes_drawn_by_time, result_fault
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.journal import Journal
 from ledger.journal.game_keys import game_found
+from ledger.ratings import pasts
 from ledger.ratings.views import Views
 
 _SIDES = ("white", "black")
@@ -111,6 +113,12 @@ class Drafts:
     def close_account(self, player: int, since: str) -> Change:
         """A player is off the lists from an instant on; the games stand."""
         return self.add(PlayerChanged(player=player, effective_at=since, standing=Standing.CLOSED))
+
+    def declare(self, player: int, rating: int, since: str) -> Change:
+        """A player declares a rating, points, from an instant on; the standing stays."""
+        self.level()
+        standing = Standing(pasts.standing_at(self.views().connection, player, instant_ms(since)) or Standing.FULL)
+        return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod
     def annul_games(player: int, which: Which, since: str | None = None, until: str | None = None) -> Change:

@@ -16,7 +16,9 @@ from ledger.facts.events import Event
 MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
 
 
-def parts(number: int, changes: Sequence[Change], reason: str, *, proven: bool) -> list[CorrectionProposed]:
+def parts(
+    number: int, changes: Sequence[Change], reason: str, *, proven: bool, by_token: int | None = None
+) -> list[CorrectionProposed]:
     """A proposal in as many entries as its changes need.
 
     Raises:
@@ -35,7 +37,8 @@ def parts(number: int, changes: Sequence[Change], reason: str, *, proven: bool) 
         room -= size
     return [
         CorrectionProposed(
-            proposal=number, part=part, parts=len(parts), changes=tuple(held), reason=reason, proven=proven
+            proposal=number, part=part, parts=len(parts), changes=tuple(held), reason=reason, proven=proven,
+            by_token=by_token,
         )
         for part, held in enumerate(parts, 1)
     ]

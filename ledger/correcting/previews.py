@@ -19,13 +19,17 @@ from ledger.book.four_eyes import Party
 from ledger.book.proposal_gate import Judge, ProposalGate
 from ledger.book.stored_policies import broken_by
 from ledger.correcting import entries
-from ledger.errors import ProposalError
+from ledger.errors import ProposalError, Refusal
 from ledger.facts.changes import Change
 from ledger.facts.codec import Entry
-from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.correction_events import CorrectionDecided, Decision
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event
+from ledger.facts.person_names import same_person
+from ledger.facts.token_events import Role, TokenIssued
 from ledger.journal import Journal
 from ledger.journal.further_entries import FurtherEntries
+from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.people import People, Person
 from ledger.ratings import previews, views_file
 from ledger.ratings.list_previews import AskedList, ListMove
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
+_SOMEBODY, _ANOTHER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
 _SECONDS_APIECE = 1.3  # writing the rows takes about a third of the time that working them out takes
 
@@ -140,10 +145,14 @@ class Previews:
                 raise ProposalError(f"decision:{number}", refusals)
             known = gate.decided.proposal(number)
             assert known is not None  # else it was refused
-            events: list[Event] = [_approval(number, proven=bool(known.proposed_proven))]
+            approver = _somebody_else(known)
+            issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
+            by_token = seen + len(issued) if issued else None
+            events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
             events += entries.added(gate.decided, number)
             since = gate.decided.recorded_since(number, seen)
-            found = self._preview(connection, seen, _somebody_else(known).name, [], events)
+            named = [*issued, *((approver.name, event) for event in events)]
+            found = self._preview(connection, seen, named)
         return self._impact(number, seen, since, found, began)
 
     def of_changes(self, changes: Sequence[Change]) -> Impact:
@@ -159,21 +168,50 @@ class Previews:
             number, refusals = gate.decided.next_number(), gate.refusals(changes)
             if refusals:
                 raise ProposalError(f"proposal:{number}@1", refusals)
-            proposed = entries.parts(number, changes, _NO_REASON, proven=True)
-            events: list[Event] = [_approval(number, proven=True), *entries.added_by(changes)]
-            found = self._preview(connection, seen, "somebody else", proposed, events)
+            issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
+            last = seen + len(issued)  # of these entries: that of who approves, and before it that of who proposes
+            by_tokens = (last - 1, last) if issued else (None, None)
+            proposed = entries.parts(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
+            decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *entries.added_by(changes)]
+            named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
+            found = self._preview(connection, seen, named)
         return self._impact(number, seen, 0, found, began)
 
     def _gate(self, connection: sqlite3.Connection) -> ProposalGate:
         known = FurtherEntries(self.journal, views_file.position(connection), [])
         return ProposalGate(connection, known, self.now_ms(), self.judge)
 
+    def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
+        """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
+
+        Raises:
+            ProposalError: nobody holds the token of an approver.
+        """
+        register = IssuedTokens(self.journal).now()
+        if register.first is None or not persons:
+            return []
+        approvers = (token for token in register.tokens.values() if Role.APPROVER in token.roles)
+        issuer = next((token for token in approvers if token.holds_at(seen + 1)), None)
+        if issuer is None and register.approver_since is not None:
+            message = "nobody holds the token of an approver any more, so that nobody can approve; see 'token reset'"
+            raise ProposalError(f"decision:{number}", [Refusal(0, "four-eyes", message)])
+        by, by_token = ("", None) if issuer is None else (issuer.event.person, issuer.position)
+        first = MAX_WHOLE - len(persons)
+        return [
+            (
+                by or person,
+                TokenIssued(
+                    number=first + place, person=person, roles=role.value, salt=_NO_REASON, digest=_NO_REASON,
+                    by_token=by_token, reset=False,
+                ),
+            )
+            for place, (person, role) in enumerate(persons.items())
+        ]
+
     def _preview(
-        self, connection: sqlite3.Connection, seen: int, by: str, proposed: Sequence[CorrectionProposed],
-        decided: Sequence[Event],
-    ) -> Preview:  # fmt: skip
-        """Pools and lists after these entries; who decides is not who proposes."""
-        named = [*(("somebody", event) for event in proposed), *((by, event) for event in decided)]
+        self, connection: sqlite3.Connection, seen: int, named: Sequence[tuple[str, Event]]
+    ) -> Preview:
+        """Pools and lists after entries, each with who records it; who decides is not who proposes."""
         further = [
             Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
             for position, (actor, event) in enumerate(named, seen + 1)
@@ -200,13 +238,16 @@ def _changes_of(number: int, connection: sqlite3.Connection) -> list[Change]:
     return [numbered.change for numbered in Decided(connection).changes([number])]
 
 
-def _approval(number: int, *, proven: bool) -> CorrectionDecided:
-    return CorrectionDecided(proposal=number, decision=Decision.APPROVED, reason=None, proven=proven)
+def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionDecided:
+    return CorrectionDecided(
+        proposal=number, decision=Decision.APPROVED, reason=None, proven=proven, by_token=by_token
+    )
 
 
 def _somebody_else(proposal: Proposal) -> Party:
     """Who may approve: not who proposed, and known as well as that one."""
-    return Party(f"{proposal.proposed_by} and somebody else", bool(proposal.proposed_proven))
+    name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
+    return Party(name, bool(proposal.proposed_proven))
 
 
 def _name(known: Mapping[int, Person], player: int) -> str | None:

@@ -17,15 +17,18 @@ from ledger.correcting.drafts import Drafts
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.changes import BLANK, Change, Which
 from ledger.facts.events import (
+    BirthYearLearnt,
     Event,
     GameRecorded,
+    PlayerChanged,
     RatingRunClosed,
     SchemeAdopted,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
-from ledger.facts.words import Carry, Outcome, Termination
+from ledger.facts.pasts import Past
+from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.people import Person
 from ledger.runtime.nearest import choice_of
@@ -86,6 +89,23 @@ VERBS: Mapping[str, VerbWords] = {
     "close": VerbWords(
         "An account is off the lists from a day on; the games stand.", ("player",), ("from",), (),
         "close cheat --from 2024-04-01",
+    ),
+    "standing": VerbWords(
+        "Another standing of a player with the site, from a day on.", ("player",), ("to", "from"), (),
+        "standing ann --to guest --from 2024-04-01",
+    ),
+    "rating": VerbWords(
+        "The rating of a list with which a player begins, with what that list tells: it holds from a day, or from the "
+        "beginning.",
+        ("player",), ("to",), ("from", "pool", "games", "deviation", "volatility", "highest", "k", "list"),
+        "rating bob --to 1850 --games 120 --list 'national list, May 2004'",
+    ),
+    "declared": VerbWords(
+        "A rating that a player declares, from a day on.", ("player",), ("to", "from"), (),
+        "declared ann --to 1700 --from 2024-01-01",
+    ),
+    "born": VerbWords(
+        "A year of birth that nobody has told yet.", ("player",), ("to",), (), "born ann --to 2010"
     ),
     "merge": VerbWords(
         "A player is the same person as another one, whose number stays.", ("player",), ("into",), (),
@@ -223,6 +243,28 @@ class Verbs:
 
     def _close(self, words: Words) -> Change:
         return self.drafts.close_account(self._number(words["player"]), words["from"])
+
+    def _standing(self, words: Words) -> Change:
+        if words["to"] not in set(Standing):
+            raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
+        player = self._number(words["player"])
+        change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
+        return self.drafts.add(change)
+
+    def _rating(self, words: Words) -> Change:
+        past = Past(
+            rating=words["to"], games=_whole(words, "games"), deviation=words.get("deviation"),
+            volatility=words.get("volatility"), highest=words.get("highest"), k_factor=words.get("k"),
+            source=words.get("list"), since=words.get("from"),
+        )  # fmt: skip
+        return self.drafts.add(past.seed(self._number(words["player"]), self._pool(words)))
+
+    def _declared(self, words: Words) -> Change:
+        return self.drafts.declare(self._number(words["player"]), _whole(words, "to") or 0, words["from"])
+
+    def _born(self, words: Words) -> Change:
+        year = _whole(words, "to") or 0
+        return self.drafts.add(BirthYearLearnt(player=self._number(words["player"]), birth_year=year))
 
     def _merge(self, words: Words) -> Change:
         return self.drafts.merge(self._number(words["player"]), self._number(words["into"]))

@@ -22,6 +22,7 @@ from ledger.facts.correction_events import CorrectionProposed
 from ledger.facts.event_fields import MAX_WHOLE, is_plain_text
 from ledger.facts.events import BY_KIND, EVENTS, OLD_KINDS, ConversionRange, Event, SchemeAdopted
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, without_zero_fraction
+from ledger.facts.person_names import actor_faults, without_tokens
 from ledger.facts.public_events import PolicySet
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
@@ -209,11 +210,16 @@ def _is_actor(actor: str) -> bool:
 def seal_actor(actor: str) -> str:
     """*actor* as JSON text with its quotation marks.
 
+    What is read is judged less strictly: journals of earlier releases may hold names with what nobody sees.
+
     Raises:
-        MalformedError: not 1 to 128 characters of plain NFC text.
+        MalformedError: not 1 to 128 characters of plain NFC text, a character that nobody sees, or a token.
     """
     if not _is_actor(actor):
-        raise MalformedError([f"expected {_ACTOR_WANTED}, got {actor!r} @ $.actor"])
+        shown = without_tokens(actor) if type(actor) is str else actor
+        raise MalformedError([f"expected {_ACTOR_WANTED}, got {shown!r} @ $.actor"])
+    if faults := actor_faults(actor):
+        raise MalformedError(faults)
     return orjson.dumps(actor).decode()
 
 

@@ -37,7 +37,7 @@ class CorrectionProposed:
     A proposal of many changes is recorded in parts that follow each other in one transaction.
     """
 
-    KIND: ClassVar[str] = "correction-proposed/1"
+    KIND: ClassVar[str] = "correction-proposed/2"
     KEY_FIELD: ClassVar[str | None] = None
 
     proposal: int = integer_field("number of the proposal, from 1", 1, MAX_WHOLE)
@@ -46,6 +46,10 @@ class CorrectionProposed:
     changes: tuple[Change, ...] = changes_field("what is to be changed, in this order")
     reason: str = pattern_field("HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN)
     proven: bool = flag_field("whether a token named the person who proposes; else the name is a word")
+    by_token: int | None = integer_field(
+        "position of the entry that issued the token of who proposes", 1, MAX_WHOLE, optional=True,
+        absent="no token was shown, or none had an entry yet",
+    )  # fmt: skip
 
     @property
     def key(self) -> str:
@@ -57,7 +61,7 @@ class CorrectionProposed:
 class CorrectionDecided:
     """Somebody approves a proposal, rejects it, or takes it back."""
 
-    KIND: ClassVar[str] = "correction-decided/1"
+    KIND: ClassVar[str] = "correction-decided/2"
     KEY_FIELD: ClassVar[str | None] = None
 
     proposal: int = integer_field("number of the proposal", 1, MAX_WHOLE)
@@ -66,6 +70,10 @@ class CorrectionDecided:
         "HMAC-SHA256 of the reason under a salt of its own", SHA256_PATTERN, optional=True
     )
     proven: bool = flag_field("whether a token named the person who decides; else the name is a word")
+    by_token: int | None = integer_field(
+        "position of the entry that issued the token of who decides", 1, MAX_WHOLE, optional=True,
+        absent="no token was shown, or none had an entry yet",
+    )  # fmt: skip
 
     @property
     def key(self) -> str:

@@ -117,14 +117,14 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
     return field_of(doc, schema, check, optional=optional)
 
 
-def integer_field(doc: str, low: int, high: int, *, optional: bool = False) -> Any:
+def integer_field(doc: str, low: int, high: int, *, optional: bool = False, absent: str = "") -> Any:
     """A field of whole numbers from *low* to *high*."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not int or not low <= value <= high:
             fail(attribute, f"a whole number from {low} to {high}", value)
 
-    return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional)
+    return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional, absent=absent)
 
 
 def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:

@@ -34,6 +34,7 @@ from ledger.facts.event_fields import (
     text_field,
 )
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 
@@ -325,12 +326,12 @@ class ClockAccepted:
 Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
-    | CorrectionDecided | PolicySet | ListPublished | PersonErased
+    | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
-    CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased,
+    CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -341,4 +342,6 @@ SUPPLEMENTED = tuple(field.name for field in attrs.fields(GameSupplemented) if f
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {
     "scheme-adopted/1": (SchemeAdopted, frozenset({"scheme_version", "arithmetic"})),
+    "correction-proposed/1": (CorrectionProposed, frozenset({"by_token"})),
+    "correction-decided/1": (CorrectionDecided, frozenset({"by_token"})),
 }

@@ -2,6 +2,9 @@
 
 A name stands in each file otherwise: ``Carlsen, Magnus``, ``MAGNUS CARLSEN``, ``Carlsen M.``. What is told here is
 which names may be spellings of the same name; whether they are the same person is for others to judge. No I/O.
+
+Names of people who act stand in the journal in clear: what they may be, and which of them may be one person's, is told
+here, too.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from functools import cached_property
 from itertools import combinations
 
 import attrs
+
+from ledger.runtime.visible import is_hidden, visible
 
 # Letters that have no decomposition into a letter and an accent.
 _WITHOUT_ACCENTS = str.maketrans(
@@ -126,10 +131,46 @@ def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     return common
 
 
+# Characters that nobody sees (Default_Ignorable_Code_Point), and the blank of Braille. Said here, not asked of the
+# tables of Unicode, which grow: what a decision of old is worth must not depend on the Python that reads it.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# A token, whole or a piece of it: typed as a name it would stand in clear for ever.
+_TOKEN = re.compile(r"rlt_[A-Za-z0-9_-]{8,}")
+
+
 def same_person(name: str, other: str) -> bool:
-    """Whether two names of people who act may be of one person: case and width of letters do not count."""
-    return _cased(name) == _cased(other)
+    """Whether two names of people who act may be of one person.
+
+    Case and width of letters do not count, nor how many blanks stand where, nor characters that nobody sees: journals
+    of earlier releases may hold such.
+    """
+    return _seen(name) == _seen(other)
 
 
-def _cased(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+def _seen(name: str) -> str:
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(_UNSEEN.sub("", text).split())
+
+
+def actor_faults(name: str) -> list[str]:
+    """What is wrong with the name of a person who acts, besides not being plain text: what nobody sees, and tokens."""
+    if name.isascii() and "rlt_" not in name:  # nearly all are
+        return []
+    if _TOKEN.search(name):
+        return [
+            "a token is no name: it would stand in clear for ever; give it by RATING_LEDGER_TOKEN or --token-file, and "
+            "have one revoked that stood on a command line @ $.actor"
+        ]
+    unseen = [letter for letter in name if is_hidden(letter) or _UNSEEN.match(letter)]
+    if unseen:
+        codes = ", ".join(dict.fromkeys(f"U+{ord(letter):04X}" for letter in unseen))
+        return [f"the name '{visible(name)}' holds what nobody sees ({codes}): type it anew without that @ $.actor"]
+    return []
+
+
+def without_tokens(text: str) -> str:
+    """Text with every token in it, or piece of one, left out."""
+    return _TOKEN.sub("rlt_...", text)

@@ -1,8 +1,9 @@
 """What reaches into the past while four eyes are on: no door takes it but the approval of a proposal.
 
 Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
-recorded: they rate again what was rated already. Whether four eyes are on is asked of the journal, under its write
-lock.
+recorded: they rate again what was rated already. So do ratings of a list, standings, declared ratings and years of
+birth of who is registered already; with a registration, in its transaction, they come as ever. Whether four eyes are
+on is asked of the journal, under its write lock.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ledger.errors import RejectedError
-from ledger.facts.events import Event, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    PlayerChanged,
+    RatingRunClosed,
+    RatingSeeded,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.public_events import FOUR_EYES
@@ -19,8 +29,9 @@ from ledger.journal import Stored, rules
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
 _VERBS = {
     SchemeAdopted: "adopt", RatingRunClosed: "close-run", TournamentOpened: "open-tournament",
-    TournamentClosed: "close-tournament",
+    TournamentClosed: "close-tournament", PlayerChanged: "standing", RatingSeeded: "rating", BirthYearLearnt: "born",
 }  # fmt: skip
+_BEGINNING = "the beginning"
 Find = Callable[[Sequence[str]], Mapping[str, Stored]]
 
 
@@ -36,7 +47,7 @@ def check(event: Event, find: Find, now_ms: int) -> None:
         RejectedError: ``needs-a-proposal``.
     """
     since = reaches_back_to(event, now_ms)
-    if since is not None and are_four_eyes_on(find):
+    if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find, now_ms):
         raise RejectedError(
             "needs-a-proposal", event.key,
             f"four eyes are on, and this reaches back to {since}; propose it with 'correct DB {_VERBS[type(event)]}', "
@@ -45,7 +56,7 @@ def check(event: Event, find: Find, now_ms: int) -> None:
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """From when an adoption, an opening or a closing rates again what was before today; None of any other fact."""
+    """From when a fact rates again what was before today; None of one that does not."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -54,8 +65,28 @@ def reaches_back_to(event: Event, now_ms: int) -> str | None:
             return begin
         case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < today_ms:
             return closing
+        case PlayerChanged(effective_at=since) if instant_ms(since) < today_ms:
+            return since
+        case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < today_ms:
+            return begin or _BEGINNING
+        case BirthYearLearnt():  # K of juniors, first ratings by age: it holds for all games
+            return _BEGINNING
         case _:
             return None
+
+
+def _comes_with_the_player(event: Event, find: Find, now_ms: int) -> bool:
+    """Whether a fact is of a player who is registered in the same transaction: nothing of the player was rated yet.
+
+    The entries of a transaction are recorded under one instant, by which the audit tells the same.
+    """
+    match event:
+        case PlayerChanged(player=player) | RatingSeeded(player=player) | BirthYearLearnt(player=player):
+            registered = find([f"player:{player}"]).get(f"player:{player}")
+            stamp = b'"recorded_at":"%b"}' % rules.recorded_text(now_ms).encode()
+            return registered is None or registered.body.endswith(stamp)
+        case _:
+            return False
 
 
 def are_four_eyes_on(find: Find) -> bool:

@@ -34,6 +34,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.tellings import compared
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.facts.words import Carry
 from ledger.journal import Stored, adoptions
 
@@ -78,6 +79,8 @@ OWN_DOORS: Mapping[type[Event], str] = {
     PolicySet: "'policy set' or Ledger.policies",
     ListPublished: "'publish' or Ledger.publications",
     PersonErased: "'erase' or Ledger.erase",
+    TokenIssued: "'token add', 'token reset' or Ledger.tokens",
+    TokenRevoked: "'token revoke' or Ledger.tokens",
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
 Known = Container[str]  # the keys that the journal holds
@@ -179,9 +182,7 @@ def check_new(event: Event, known: Known, now_ms: int) -> None:
             _check_opening(event, known)
         case ClockAccepted() | GameSupplemented() | PlayerRenamed():
             raise _not_by_append(event)
-        case (
-            CorrectionProposed() | CorrectionDecided() | PolicySet() | ListPublished() | PersonErased()
-        ):
+        case _ if type(event) in OWN_DOORS:
             raise _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
         case _:
             pass

@@ -1,15 +1,17 @@
-"""Tokens: random words that prove who acts, each with the roles that its person holds. Where they are kept is beside.
+"""Tokens: random words that prove who acts, each with the roles that its person holds, as the journal issued them.
 
 Where tokens are set up, whoever corrects or approves shows one, and it names the person. Without them a name is a word,
-and is recorded as such. Whether four eyes allow a decision is not judged here.
+and is recorded as such. Which tokens there are stands in the journal (``issued_tokens``); the file beside it keeps the
+log of what was refused and, of earlier releases, tokens that have no entry yet: they are taken until the first entry,
+which takes them along. Whether four eyes allow a decision is not judged here.
 """
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -18,28 +20,21 @@ import attrs
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.correction_events import Decision
-from ledger.facts.instants import instant_text
-from ledger.facts.person_names import same_person
+from ledger.facts.events import Event
+from ledger.facts.instants import instant_end_ms, instant_text
+from ledger.facts.person_names import actor_faults, same_person, without_tokens
+from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
+from ledger.facts.words import Receipt
+from ledger.journal import Journal, Writer
+from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
+from ledger.journal.recorder import Gate
 from ledger.journal.tokens_file import RefusalRow, TokenRow, TokensFile
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
 SECRET_BYTES = 32
+SALT_BYTES = 32
 LONGEST_NOTED = 500  # characters of a name, an attempt or a refusal in the log
-
-
-class Role(StrEnum):
-    """What a token lets its person do."""
-
-    RECORDER = "recorder"  # record facts; asked for where somebody holds it
-    CORRECTOR = "corrector"  # propose corrections, and take one's own back
-    APPROVER = "approver"  # approve and reject proposals, set policies, publish lists
-    AUDITOR = "auditor"  # nothing but being named: whoever may read the files may audit
-
-
-ROLES_OF: Mapping[Decision, Role] = {
-    Decision.APPROVED: Role.APPROVER, Decision.REJECTED: Role.APPROVER, Decision.WITHDRAWN: Role.CORRECTOR,
-}  # fmt: skip
 VERBS_OF: Mapping[Decision, str] = {
     Decision.APPROVED: "approve", Decision.REJECTED: "reject", Decision.WITHDRAWN: "withdraw",
 }  # fmt: skip
@@ -48,11 +43,12 @@ RULES: dict[str, str] = {
     "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
     "unknown-token": "this token is none of this ledger: check which one is given",
     "revoked-token": "this token was revoked: ask for a new one",
+    "expired-token": "this token was given for a time that is over: ask for a new one",
     "not-this-role": "the person whom the token names does not hold the role: ask who does",
     "not-this-name": "the token names somebody else than --by: leave --by out",
 }
 # Refusals further on that are for want of a right; they are noted in the log as well.
-WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal"})
+WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal", "revoked-token", "needs-a-token"})
 
 
 class Actor(NamedTuple):
@@ -61,10 +57,20 @@ class Actor(NamedTuple):
     Attributes:
         name: for the journal.
         proven: whether a token named the person; else the name is a word.
+        entry: position of the entry that issued the token; None without one, or where it has none.
     """
 
     name: str
     proven: bool
+    entry: int | None = None
+
+
+class _Shown(NamedTuple):
+    """A token that was shown: its row, the entry that issued it, and the last millisecond at which it is taken."""
+
+    row: TokenRow
+    entry: int | None = None
+    until_ms: int | None = None
 
 
 @attrs.frozen
@@ -72,59 +78,221 @@ class Tokens:
     """The tokens of one ledger.
 
     Attributes:
-        path: of their file.
-        first_leaf: gives the hash of the journal's first entry, which says whose they are.
+        path: of the file beside the journal.
+        journal: where tokens are issued and revoked.
+        issued: what it says of them.
+        append: records what a gate gives, under the write lock.
         now_ms: milliseconds since 1970.
     """
 
     path: Path
-    first_leaf: Callable[[], bytes]
+    journal: Journal
+    issued: IssuedTokens
+    append: Callable[[Gate, str], list[Receipt]]
     now_ms: Callable[[], int]
 
     @property
     def file(self) -> TokensFile:
-        """Where they are kept."""
-        return TokensFile(self.path, self.first_leaf())
+        """Where the log is kept, and tokens of earlier releases."""
+        return TokensFile(self.path, self.journal.root_at(1))
 
     def are_set_up(self) -> bool:
-        """Whether there is a file of tokens; where all in it are revoked, nobody can act."""
-        return self.file.exists()
+        """Whether any token was ever issued; where all are revoked, nobody can act."""
+        return self.issued.now().first is not None or bool(self._of_the_file())
 
-    def add(self, name: str, roles: Sequence[Role]) -> str:
-        """A new token for a person; only this answer ever shows it.
+    def _of_the_file(self) -> list[TokenRow]:
+        """The tokens of an earlier release, which have no entry; they count until the first that has one."""
+        if self.issued.now().first is not None or not self.path.exists():  # the path first: each append asks
+            return []
+        return self.file.rows() if self.file.exists() else []
+
+    # -- issuing and revoking --------------------------------------------------------------------------------------
+
+    def add(
+        self, name: str, roles: Sequence[Role], *, expires_at: str | None = None, by: str | None = None,
+        token: str | None = None,
+    ) -> str:  # fmt: skip
+        """Issue a token to a person; only this answer ever shows it.
+
+        The first one that is issued takes the tokens of an earlier release along, which stand in the file alone: each
+        that was not revoked gets an entry.
+
+        Args:
+            name: of the person.
+            roles: what the person may do.
+            expires_at: the last instant at which it is taken.
+            by: who issues it; once somebody is an approver, the token of one names that person.
+            token: that token.
 
         Raises:
-            MalformedError: no name for the journal, or no role.
-            StorageError: the file refuses.
+            MalformedError: no name for the journal, no role, or an instant that is none or over.
+            RejectedError: for want of an approver's token.
         """
         codec.seal_actor(name)
         if not roles:
             raise MalformedError([f"give at least one role of {[role.value for role in Role]}"])
-        token = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-        self.file.add(name, " ".join(role.value for role in Role if role in roles), token, self._now())
-        return token
+        if expires_at is not None and instant_end_ms(expires_at) <= self.now_ms():
+            raise MalformedError([f"a token that expires at {expires_at} is over already; give a later day"])
+        tried = f"issue a token to {name!r}"
+        who = self._issuer(token, by, tried)
+        return self._issue(name, [role.value for role in Role if role in roles], who, tried, expires_at=expires_at)
 
-    def list(self) -> tuple[TokenRow, ...]:
-        """Every token with its person and roles; empty where none are set up."""
-        return tuple(self.file.rows()) if self.file.exists() else ()
+    def reset(self, name: str, *, by: str | None = None) -> str:
+        """Issue a new token to an approver whose token is lost, in the place of all that this person had.
 
-    def revoke(self, wanted: str) -> tuple[TokenRow, ...]:
+        It asks for no token, for there may be nobody left who has one; the audit names it for ever.
+
+        Raises:
+            UnknownNameError: nobody of that name has a token.
+            RejectedError: the person was never an approver: an approver issues a new token.
+        """
+        register = self.issued.now()
+        roles = {role for token in register.of(name) for role in token.roles}
+        if not roles:
+            self._refuse_unknown(name)
+        if Role.APPROVER not in roles:
+            raise RejectedError(
+                "not-this-role", "",
+                f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
+            )  # fmt: skip
+        held = [token for token in register.of(name) if token.revoked is None]
+        roles = {role for token in held for role in token.roles} or roles
+        who = Actor(by or UNNAMED, proven=False)
+        return self._issue(name, [role for role in Role if role in roles], who, f"reset tokens of {name!r}", reset=True)
+
+    def _issue(
+        self, name: str, roles: Sequence[str], who: Actor, tried: str, *, expires_at: str | None = None,
+        reset: bool = False,
+    ) -> str:  # fmt: skip
+        made = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+
+        def gate(writer: Writer, _: int) -> Sequence[Event]:
+            events: list[Event] = list(self._taken_along(who, writer.size + 1))
+            first = writer.size + 1 + len(events)
+            by_token = who.entry
+            if events and who.proven:  # its own token was the first to be taken along
+                by_token = writer.size + 1
+            elif not reset:
+                self.check_issuer(who, first, tried)
+            numbers = [token.event.number for token in self.issued.now().tokens.values()]
+            numbers += [event.number for event in events if isinstance(event, TokenIssued)]
+            salt = secrets.token_bytes(SALT_BYTES)
+            event = TokenIssued(
+                number=max(numbers, default=0) + 1, person=name, roles=" ".join(roles), salt=salt.hex(),
+                digest=_digest(salt, made), expires_at=expires_at, by_token=by_token, reset=reset,
+            )  # fmt: skip
+            return [*events, event]
+
+        with self.noting(who, tried):
+            self.append(gate, who.name)
+        return made
+
+    def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
+        """An entry for each token of an earlier release that holds: the first is that of who issues, if any."""
+        rows = [row for row in self._of_the_file() if row.revoked_at is None and not actor_faults(row.name)]
+        is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}
+        rows.sort(key=lambda row: (not is_own[row.number], Role.APPROVER in row.roles.split(), row.number))
+        hashes = self.file.hashes() if rows else {}
+        for place, row in enumerate(rows):
+            salt, digest = hashes[row.number]
+            yield TokenIssued(
+                number=row.number, person=row.name, roles=row.roles, salt=salt.hex(), digest=digest.hex(),
+                by_token=position if place and who.proven else None, reset=False,
+            )  # fmt: skip
+
+    def revoke(self, wanted: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
         """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
+
+        Args:
+            wanted: the name of a person, or a number.
+            by: who revokes; once somebody is an approver, the token of one names that person.
+            token: that token.
 
         Raises:
             UnknownNameError: nobody of that name has a token, and none has that number.
+            RejectedError: for want of an approver's token.
         """
-        rows = self.list()
-        met = [row for row in rows if wanted in {row.name, str(row.number)}]
+        tried = f"revoke tokens of {wanted!r}"
+        who = self._issuer(token, by, tried)
+        met = [row for row in self.list() if wanted in {row.name, str(row.number)}]
         if not met:
-            raise UnknownNameError("token", wanted, "give a name or a number of 'token list'")
+            self._refuse_unknown(wanted)
         holding = tuple(row for row in met if row.revoked_at is None)
-        self.file.revoke([row.number for row in holding], self._now())
+        if self.issued.now().first is None:
+            self.file.revoke([row.number for row in holding], self._now())
+            return holding
+
+        def gate(writer: Writer, _: int) -> Sequence[Event]:
+            self.check_issuer(who, writer.size + 1, tried)
+            now = [row.number for row in self.list() if row.revoked_at is None]  # somebody may have been faster
+            numbers = [row.number for row in holding if row.number in now]
+            return [TokenRevoked(number=number, by_token=who.entry) for number in numbers]
+
+        with self.noting(who, tried):
+            self.append(gate, who.name)
         return holding
+
+    @staticmethod
+    def _refuse_unknown(wanted: str) -> NoReturn:
+        raise UnknownNameError("token", without_tokens(wanted), "give a name or a number of 'token list'")
+
+    def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
+        """Who issues or revokes: once somebody is an approver, the person whom an approver's token names."""
+        if self.is_held(Role.APPROVER):
+            return self.who(token, claimed, Role.APPROVER, tried)
+        shown = self._shown(token) if token is not None and self.are_set_up() else None
+        if shown is None or shown.row.revoked_at is not None:
+            return Actor(claimed or UNNAMED, proven=False)
+        return Actor(shown.row.name, proven=True, entry=shown.entry)
+
+    def check_issuer(self, who: Actor, position: int, tried: str) -> None:
+        """Under the write lock: whether who issues or revokes may still do so.
+
+        Raises:
+            RejectedError: somebody became an approver since, or the token was revoked.
+        """
+        register = self.issued.now()
+        if register.approver_since is not None:
+            self._check(register, who, Role.APPROVER, position, tried)
+
+    def check(self, who: Actor, role: Role, position: int, tried: str) -> None:
+        """Under the write lock: whether who was proven a moment ago, or had to prove nothing, still is.
+
+        Raises:
+            RejectedError: tokens were set up since, or this one was revoked.
+        """
+        self._check(self.issued.now(), who, role, position, tried)
+
+    @staticmethod
+    def _check(register: TokenRegister, who: Actor, role: Role, position: int, tried: str) -> None:
+        if not who.proven:
+            if register.first is not None:
+                raise RejectedError("needs-a-token", "", _needs_a_token(tried, role))
+        elif (fault := register.fault(who.name, who.entry, role, position)) is not None:
+            raise RejectedError("revoked-token", "", f"to {tried}, {who.name!r} is proven no longer: {fault}")
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    def list(self) -> tuple[TokenRow, ...]:
+        """Every token with its person and roles; empty where none are set up."""
+        register = self.issued.now()
+        rows = [_row(token) for token in register.tokens.values() if token.void is None]
+        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_the_file())
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
-        return tuple(self.file.refusals(last)) if self.file.exists() else ()
+        rows = self.file.refusals(last) if self.file.exists() else []
+        return tuple(  # what an earlier release wrote may hold a token that was typed as a name
+            row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
+            for row in rows
+        )
+
+    def is_held(self, role: Role) -> bool:
+        """Whether anybody was ever given a token with a role."""
+        register = self.issued.now()
+        if register.first is not None:
+            return any(role in token.roles for token in register.tokens.values() if token.void is None)
+        return any(role.value in row.roles.split() for row in self._of_the_file())
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
@@ -137,9 +305,9 @@ class Tokens:
 
         Raises:
             RejectedError: one of ``RULES``.
-            StorageError: the file is not to be used.
+            StorageError: tokens of an earlier release stand in a file that is not to be used.
         """
-        if not self.file.exists():
+        if not self.are_set_up():
             if token is None:
                 return Actor(claimed or UNNAMED, proven=False)
             raise RejectedError(
@@ -150,12 +318,8 @@ class Tokens:
         if token is None and role is Role.RECORDER and not self.is_held(role):
             return Actor(claimed or UNNAMED, proven=False)
         if token is None:
-            self._refuse(
-                "needs-a-token", tried, claimed, None,
-                f"tokens are set up for this ledger, and to {tried} needs one with the role {role.value}; give it by "
-                "RATING_LEDGER_TOKEN or --token-file",
-            )  # fmt: skip
-        return self._proven(self.file.find(token), claimed, role, tried)
+            self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
+        return self._proven(self._shown(token), claimed, role, tried)
 
     def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
         """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
@@ -168,28 +332,45 @@ class Tokens:
         Raises:
             RejectedError: as for ``who``.
         """
-        if token is None and not (self.path.exists() and self.is_held(Role.RECORDER)):
+        if token is None and not self.is_held(Role.RECORDER):
             return actor
         return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
-    def _proven(self, row: TokenRow | None, claimed: str | None, role: Role, tried: str) -> Actor:
-        if row is None:
+    def _shown(self, token: str) -> _Shown | None:
+        """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time."""
+        register = self.issued.now()
+        if register.first is None:
+            row = self.file.find(token)
+            return None if row is None else _Shown(row)
+        met = [
+            issued
+            for issued in register.tokens.values()
+            if hmac.compare_digest(issued.event.digest, _digest(bytes.fromhex(issued.event.salt), token))
+            and issued.void is None
+        ]
+        if not met:
+            return None
+        expires_at = met[0].event.expires_at
+        return _Shown(_row(met[0]), met[0].position, None if expires_at is None else instant_end_ms(expires_at))
+
+    def _proven(self, shown: _Shown | None, claimed: str | None, role: Role, tried: str) -> Actor:
+        if shown is None:
             message = "this token is none of this ledger; check which one is given"
             self._refuse("unknown-token", tried, claimed, None, message)
+        row = shown.row
         if row.revoked_at is not None:
             message = f"this token of {row.name!r} was revoked at {row.revoked_at}; ask for a new one"
             self._refuse("revoked-token", tried, claimed, row, message)
+        if shown.until_ms is not None and shown.until_ms < self.now_ms():
+            message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
+            self._refuse("expired-token", tried, claimed, row, message)
         if role.value not in row.roles.split():
             message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
             self._refuse("not-this-role", tried, claimed, row, message)
         if claimed is not None and not same_person(claimed, row.name):
-            message = f"the token names {row.name!r}, not {claimed!r}; leave --by out"
+            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
             self._refuse("not-this-name", tried, claimed, row, message)
-        return Actor(row.name, proven=True)
-
-    def is_held(self, role: Role) -> bool:
-        """Whether anybody was ever given a token with a role."""
-        return any(role.value in row.roles.split() for row in self.list())
+        return Actor(row.name, proven=True, entry=shown.entry)
 
     @contextmanager
     def noting(self, actor: Actor, tried: str) -> Iterator[None]:
@@ -197,7 +378,7 @@ class Tokens:
         try:
             yield
         except RejectedError as error:
-            if error.rule in WANT_OF_RIGHT and self.file.exists():
+            if error.rule in WANT_OF_RIGHT and self.are_set_up():
                 self._note(error.rule, tried, actor.name, None, str(error))
             raise
 
@@ -218,5 +399,24 @@ class Tokens:
 
 
 def _writable(text: str) -> str:
-    """Text that a file takes: not endless, and what is no character as its escape."""
-    return text[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
+    """Text that a file takes: not endless, without tokens, and what is no character as its escape."""
+    return without_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
+
+
+def _needs_a_token(tried: str, role: Role) -> str:
+    return (
+        f"tokens are set up for this ledger, and to {tried} needs one with the role {role.value}; give it by "
+        "RATING_LEDGER_TOKEN or --token-file"
+    )
+
+
+def _digest(salt: bytes, token: str) -> str:
+    return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def _row(token: Issued) -> TokenRow:
+    event = token.event
+    return TokenRow(
+        event.number, event.person, event.roles, token.added_at, token.revoked_at, event.expires_at, token.by,
+        token.position,
+    )  # fmt: skip

@@ -1,7 +1,8 @@
-"""The file of tokens on the disk: keyed hashes, who holds which roles, and the log of what was refused.
+"""The file of tokens on the disk: the log of what was refused and, of earlier releases, keyed hashes with their roles.
 
-It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup: an older
-copy would bring back tokens that were revoked. What a token may do is decided in ``tokens``.
+It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. Tokens
+are issued by the journal; those in this file count as long as it has issued none. What a token may do is decided in
+``tokens``.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ class TokenRow(NamedTuple):
         roles: words, in the order of ``Role``, divided by blanks.
         added_at: when it was made.
         revoked_at: when it was revoked; None while it holds.
+        expires_at: the last instant at which it is taken; None where it does not expire.
+        issued_by: who issued it; None of one that an earlier release made.
+        entry: position of the entry that issued it; None of one that an earlier release made.
     """
 
     number: int
@@ -70,6 +74,9 @@ class TokenRow(NamedTuple):
     roles: str
     added_at: str
     revoked_at: str | None
+    expires_at: str | None = None
+    issued_by: str | None = None
+    entry: int | None = None
 
 
 class RefusalRow(NamedTuple):
@@ -144,8 +151,14 @@ class TokensFile:
         met = [TokenRow(*row) for held, *row in rows if hmac.compare_digest(held, wanted)]
         return met[0] if met else None
 
+    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
+        """By number, the key under which a token was hashed, and the hash."""
+        with self._open() as connection:
+            key = _key(connection)
+            return {number: (key, held) for number, held in connection.execute("SELECT number, hash FROM tokens")}
+
     def add(self, name: str, roles: str, token: str, at: str) -> int:
-        """Keep a token; returns its number. The file is made where there is none."""
+        """Keep a token as earlier releases did; returns its number. The file is made where there is none."""
         with self._writing(make=True) as connection:
             held = _hash(_key(connection), token)
             row = (name, roles, held, at)
@@ -159,8 +172,8 @@ class TokensFile:
             connection.executemany("UPDATE tokens SET revoked_at = ? WHERE number = ? AND revoked_at IS NULL", rows)
 
     def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
-        """Write an attempt that was refused into the log."""
-        with self._writing() as connection:
+        """Write an attempt that was refused into the log; the file is made where there is none."""
+        with self._writing(make=True) as connection:
             row = (at, tried, claimed, token, rule, reason)
             connection.execute(
                 "INSERT INTO refusals(at, tried, claimed, token, rule, reason) VALUES (?, ?, ?, ?, ?, ?)", row

@@ -28,7 +28,7 @@ _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 @lru_cache(maxsize=4096)
-def _is_hidden(char: str) -> bool:
+def is_hidden(char: str) -> bool:
     """True for a character that moves, hides or cannot be seen, wherever it stands."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
 
@@ -36,7 +36,7 @@ def _is_hidden(char: str) -> bool:
 @lru_cache(maxsize=4096)
 def _needs_a_look(char: str) -> bool:
     """True for a character that is not shown in every place: hidden ones, and marks that stand on another."""
-    return _is_hidden(char) or unicodedata.category(char) in _MARK_CATEGORIES
+    return is_hidden(char) or unicodedata.category(char) in _MARK_CATEGORIES
 
 
 def _escaped(char: str) -> str:
@@ -66,7 +66,7 @@ def visible(text: str, keep: str = "") -> str:
         if not _needs_a_look(char) or char in keep:
             shown.append(char)
             marks = MOST_MARKS if char.isspace() else 0
-        elif marks < MOST_MARKS and not _is_hidden(char):
+        elif marks < MOST_MARKS and not is_hidden(char):
             shown.append(char)
             marks += 1
         elif marks < MOST_MARKS and _belongs(text, place):

@@ -130,6 +130,6 @@ def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> 
     ]
     rows = list(csv.DictReader(io.StringIO(run("log", three_games.path, "--game", "g1", "--csv").out)))
     assert [(row["kind"], row["outcome"], row["decision"]) for row in rows] == [
-        ("game-recorded/1", "white", ""), ("correction-proposed/1", "", ""), ("correction-decided/1", "", "approved")
+        ("game-recorded/1", "white", ""), ("correction-proposed/2", "", ""), ("correction-decided/2", "", "approved")
     ]  # fmt: skip
     assert [row["why"] for row in rows] == ["", "the scoresheet", ""]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
 
+import polars as pl
 import pytest
 
 from ledger.book.eras import BEGINNING
 from ledger.book.four_eyes import FourEyes, Party, breach, in_force
 from ledger.book.policies import Policies, PolicyRow
-from ledger.errors import RejectedError
+from ledger.errors import MalformedError, RejectedError
 from ledger.facts.correction_events import Decision
-from ledger.facts.events import Event
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSeeded
+from ledger.facts.pasts import Past
 from ledger.facts.person_names import same_person
+from ledger.facts.source_players import player_schema
+from ledger.facts.token_events import Role
+from ledger.facts.words import Standing
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.games import run_closed, tournament_closed
+from tests.kit.games import run_closed, source_game, tournament_closed
 from tests.kit.refusals import later
 
 ON, WITH_TOKENS = FourEyes(on=True), FourEyes(on=True, tokens=True)
@@ -41,7 +49,44 @@ def test_who_proposed_cannot_approve() -> None:
     assert approved(ON, PROVEN_EVE, PROVEN_ADAM) is None
 
 
-@pytest.mark.parametrize("spelling", ["EVE", "Eve", "\uff25\uff56\uff45"])
+SPELLINGS = (
+    "EVE", "Eve", "\uff25\uff56\uff45", "e\u00adve", "e\u200bve", "e\u2060ve", "\ufeffeve", "eve\u200e", "e\u034fve",
+    "e\u3164ve", "e\ufe0fve", "e\U000e0041ve", "eve\u2800",
+)  # fmt: skip
+
+
+def test_blanks_of_any_kind_are_one() -> None:
+    assert same_person("eve lee", "Eve \u00a0\u3000lee")
+    assert not same_person("eve lee", "evelee")
+
+
+@pytest.mark.parametrize("letter", list("\u00ad\u200b\u200d\u2060\u2800\u3164\ufeff\ufe0f\ue000"))
+def test_who_acts_bears_a_name_that_everybody_sees(club_of_two: ClubOfTwo, letter: str) -> None:
+    ledger, name = club_of_two.ledger, f"e{letter}ve"
+    change = ledger.corrections.drafts.annul("game:r1-b1")
+    number = ledger.propose([change], reason="twice", by="eve").proposal
+    head = ledger.head()
+    doors: tuple[Callable[[], object], ...] = (
+        lambda: ledger.propose([change], reason="twice", by=name),
+        lambda: ledger.decide(number, Decision.APPROVED, by=name),
+        lambda: ledger.append(run_closed("2026-11-21"), actor=name),
+        lambda: ledger.register("name:zoe", "Zoe", actor=name),
+        lambda: ledger.rename(1, "Anna", actor=name),
+        lambda: ledger.erase(1, actor=name),
+        lambda: ledger.policies.set("upsets", {"margin": 1}, actor=name),
+        lambda: ledger.publications.publish("2026-11-20", actor=name, despite_complaints=True),
+        lambda: ledger.import_games(frames([source_game("g1", ended_at="2026-11-01")]), actor=name),
+        lambda: ledger.tokens.add(name, [Role.CORRECTOR]),
+        lambda: Ledger.create(club_of_two.folder / "other.db", actor=name),
+    )
+    for door in doors:
+        with pytest.raises(MalformedError, match=f"holds what nobody sees \\(U\\+{ord(letter):04X}\\): type it anew"):
+            door()
+    assert ledger.head() == head
+    assert {path.name for path in club_of_two.folder.iterdir() if "other" in path.name} == set()
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
 def test_another_spelling_is_no_other_person(spelling: str) -> None:
     assert same_person("eve", spelling)
     assert approved(ON, EVE, Party(spelling, proven=False)) is not None
@@ -84,6 +129,12 @@ BACK: tuple[Event, ...] = (
     later(effective_from="2026-11-20", settings={}), later(effective_from="2026", settings={}),
     run_closed("2026-10"), run_closed("2026-11-20"), tournament_closed("2026-11-20T23:59:59.999Z"),
 )  # fmt: skip
+OF_PLAYERS: tuple[Event, ...] = (
+    PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
+    PlayerChanged(player=1, effective_at="2026", standing=Standing.FULL, declared_rating=1700),
+    BirthYearLearnt(player=1, birth_year=1990), RatingSeeded(player=1, pool="standard", rating="2300"),
+    RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11-20"),
+)  # fmt: skip
 TODAY: tuple[Event, ...] = (
     later(effective_from="2026-11-21", settings={}), later(effective_from="2027", settings={}),
     run_closed("2026-11-21"), tournament_closed("2026-11-21T11:00:00Z"),
@@ -98,6 +149,53 @@ def test_what_reaches_back_before_today_needs_a_proposal(club_of_two: ClubOfTwo,
     with pytest.raises(RejectedError, match=r"^needs-a-proposal: four eyes are on, and this reaches back to 2026"):
         ledger.append(event)
     assert ledger.head() == head
+
+
+@pytest.mark.parametrize("event", OF_PLAYERS, ids=lambda event: event.key)
+def test_a_past_of_who_is_registered_needs_a_proposal(club_of_two: ClubOfTwo, event: Event) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now += timedelta(milliseconds=1)
+    head = ledger.head()
+    with pytest.raises(RejectedError, match=r"^needs-a-proposal: four eyes are on, and this reaches back to"):
+        ledger.append(event)
+    assert ledger.head() == head
+    number = ledger.propose([ledger.corrections.drafts.add(event)], reason="by letter", by="eve").proposal
+    with pytest.raises(RejectedError, match="who proposed cannot approve"):
+        ledger.decide(number, Decision.APPROVED, by="eve")
+    receipts = ledger.decide(number, Decision.APPROVED, by="adam")
+    assert receipts[-1].key == event.key
+
+
+def test_a_past_that_comes_with_its_player_is_recorded_as_ever(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now += timedelta(days=1)
+    past = Past(rating="2100", since="2020")
+    assert ledger.registry.add("fide:9", "Zoe", birth_year=1990, past=past, actor="desk").recorded == 2
+    club_of_two.clock.now += timedelta(days=1)
+    with pytest.raises(RejectedError, match="needs-a-proposal"):
+        ledger.registry.learn(3, past=Past(rating="2200", since="2021"), actor="desk")
+
+
+def test_a_list_of_players_tells_no_past_of_who_is_registered(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    club_of_two.clock.now += timedelta(days=1)
+    rows = [
+        {"line": 1, "identity": "fide:9", "name": "Zoe", "rating": "2100", "birth_year": 1990},
+        {"line": 2, "identity": "name:ann", "name": "Ann", "rating": "2300"},
+        {"line": 3, "identity": "name:bob", "name": "Bob", "birth_year": 1990},
+    ]
+    frame = pl.DataFrame(rows, schema=dict(player_schema()))
+    head = ledger.head()
+    report = ledger.registry.take_list([frame], actor="desk")
+    assert sorted((fault.line, fault.message.split(":")[0]) for fault in report.faults) == [
+        (2, "needs-a-proposal"), (3, "needs-a-proposal"),
+    ]  # fmt: skip
+    assert ledger.head() == head
+    report = ledger.registry.take_list([frame[:1]], actor="desk")
+    assert (report.registered, report.seeded, report.fault_count) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("event", TODAY, ids=lambda event: event.key)

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.audit.audit import table_digests
 from ledger.correcting.corrections import Proposed
-from ledger.errors import ProposalError
+from ledger.errors import ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.correction_events import CorrectionDecided, Decision
 from ledger.facts.events import SchemeAdopted
@@ -18,6 +18,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import run_closed, tournament_opened
+from tests.kit.tokens import team
 
 GAME = "game:r1-b1"
 
@@ -26,9 +27,9 @@ def four_eyes_on(ledger: Ledger, **settings: bool) -> None:
     ledger.policies.set("four-eyes", {"on": True, **settings}, actor="admin")
 
 
-def voiding(ledger: Ledger, *, by: str = "eve", proven: bool = False) -> int:
+def voiding(ledger: Ledger, *, by: str | None = "eve", token: str | None = None) -> int:
     change = ledger.corrections.drafts.annul(GAME)
-    return ledger.corrections.propose([change], reason="doubled", by=by, proven=proven).proposal
+    return ledger.corrections.propose([change], reason="doubled", by=by, token=token).proposal
 
 
 def proposed(ledger: Ledger, change: Change) -> Proposed:
@@ -84,10 +85,13 @@ def test_what_was_proposed_before_the_policy_needs_two_when_it_is_decided(club_o
 def test_a_word_does_not_approve_what_a_token_proposed(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
     four_eyes_on(ledger)
-    number = voiding(ledger, proven=True)
+    word, tokens = voiding(ledger, by="zoe"), team(ledger)
     with pytest.raises(ProposalError, match="a word alone"):
+        ledger.decide(word, Decision.APPROVED, token=tokens["adam"])
+    number = voiding(ledger, token=tokens["eve"])
+    with pytest.raises(RejectedError, match="needs-a-token"):
         ledger.decide(number, Decision.APPROVED, by="adam")
-    ledger.corrections.decide(number, Decision.APPROVED, by="adam", proven=True)
+    ledger.decide(number, Decision.APPROVED, token=tokens["adam"])
     assert reason_of_the_game(ledger) == "voided"
 
 

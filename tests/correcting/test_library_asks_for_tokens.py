@@ -9,8 +9,8 @@ import pytest
 
 from ledger.errors import RejectedError
 from ledger.facts.source_players import player_schema
+from ledger.facts.token_events import Role
 from ledger.imports.reading import frames
-from ledger.journal.tokens import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, source_game
@@ -46,7 +46,7 @@ def test_without_the_token_of_the_role_nothing_is_done(name: str, club_of_two: C
     ledger.append(game_recorded("g0", ended_at="2026-10-01", half_moves=60))
     drafts = ledger.corrections.drafts
     ledger.propose([drafts.annul("game:g0")], reason="why", by="eve")
-    token, other = ledger.tokens.add("eve", [role]), ledger.tokens.add("adam", [Role.AUDITOR])
+    other, token = ledger.tokens.add("adam", [Role.AUDITOR]), ledger.tokens.add("eve", [role])
     size, reason = ledger.journal.size(), ledger.corrections.proposal(1).reason
     for shown, rule in ((None, "needs-a-token"), (other, "not-this-role"), (f"{token}x", "unknown-token")):
         with pytest.raises(RejectedError) as caught:

@@ -23,6 +23,7 @@ from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
+from tests.kit.tokens import team
 
 MADE_UP = 400  # games
 RHYTHMS = ("chessworld", "glicko2", "uschess")
@@ -225,8 +226,9 @@ def test_four_eyes_do_not_hide_an_impact(tokens: bool, four: Ledger) -> None:
     impact = four.preview([change])
     four.policies.set("four-eyes", {"on": True, "tokens": tokens}, actor="admin")
     assert as_plain(four.preview([change])) == as_plain(impact)
-    proven = four.corrections.propose([change], reason="because", by="eve", proven=True).proposal
-    word = four.corrections.propose([change], reason="because", by="eve").proposal
+    word = four.propose([change], reason="because", by="eve").proposal
+    proven = four.propose([change], reason="because", token=team(four)["eve"]).proposal
+    assert as_plain(four.preview([change])) == as_plain(impact)
     assert as_plain(four.preview(proven)) == as_plain(impact)
     if tokens:  # nobody may approve it
         with pytest.raises(ProposalError, match="four-eyes"):

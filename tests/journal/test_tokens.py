@@ -23,13 +23,15 @@ from ledger.errors import (
     UnknownNameError,
 )
 from ledger.facts.correction_events import Decision
+from ledger.facts.token_events import Role
 from ledger.journal import tokens_file
-from ledger.journal.tokens import RULES, UNNAMED, Actor, Role, Tokens
+from ledger.journal.tokens import RULES, UNNAMED, Actor, Tokens
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
+from tests.kit.tokens import of_an_earlier_release
 
 
 def tokens_of(club: ClubOfTwo) -> Tokens:
@@ -65,9 +67,9 @@ def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOf
 def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     eve, adam = tokens.add("eve", [Role.CORRECTOR]), tokens.add("adam", [Role.APPROVER, Role.CORRECTOR])
-    assert tokens.who(eve, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
-    assert tokens.who(adam, "ADAM", Role.APPROVER, "try") == Actor("adam", proven=True)
-    assert tokens.who(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True)
+    assert tokens.who(eve, None, Role.CORRECTOR, "try") == Actor("eve", proven=True, entry=5)
+    assert tokens.who(adam, "ADAM", Role.APPROVER, "try") == Actor("adam", proven=True, entry=6)
+    assert tokens.who(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True, entry=6)
     assert tokens.log() == ()
     assert [(row.name, row.roles, row.revoked_at) for row in tokens.list()] == [
         ("eve", "corrector", None), ("adam", "corrector approver", None),
@@ -104,7 +106,7 @@ def test_recording_asks_for_a_token_where_somebody_holds_the_role(club_of_two: C
     assert refused(tokens, eve, role=Role.RECORDER) == "not-this-role"
     desk = tokens.add("desk", [Role.RECORDER])
     assert refused(tokens, None, "desk", Role.RECORDER) == "needs-a-token"
-    assert tokens.who(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True)
+    assert tokens.who(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True, entry=6)
 
 
 def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:
@@ -117,17 +119,23 @@ def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:
 
 def test_where_all_are_revoked_nobody_acts(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
-    eve, again = (tokens.add("eve", [Role.APPROVER]) for _ in range(2))
+    eve = tokens.add("eve", [Role.APPROVER])
+    again = tokens.add("eve", [Role.APPROVER], token=eve)
     club_of_two.clock.now += timedelta(hours=1)
-    assert [row.number for row in tokens.revoke("2")] == [2]
+    with pytest.raises(UnknownNameError, match="no token 'adam' in this ledger"):
+        tokens.revoke("adam", token=eve)
+    assert [row.number for row in tokens.revoke("2", token=eve)] == [2]
+    assert tokens.revoke("2", token=eve) == ()
     assert tokens.who(eve, None, Role.APPROVER, "try").proven
-    assert [row.number for row in tokens.revoke("eve")] == [1]
-    assert tokens.revoke("eve") == ()
+    assert [row.number for row in tokens.revoke("eve", token=eve)] == [1]
     assert {row.revoked_at for row in tokens.list()} == {"2026-11-21T13:00:00Z"}
     assert refused(tokens, None, "eve") == "needs-a-token"
     assert refused(tokens, again) == "revoked-token"
-    with pytest.raises(UnknownNameError, match="no token 'adam' in this ledger"):
-        tokens.revoke("adam")
+    for shown in (None, eve, again):
+        with pytest.raises(RejectedError):
+            tokens.revoke("eve", token=shown)
+        with pytest.raises(RejectedError):
+            tokens.add("eve", [Role.APPROVER], token=shown)
 
 
 @pytest.mark.parametrize("name", ["", " eve", "e\nve", "x" * 129])
@@ -146,7 +154,7 @@ def test_corrections_are_proposed_and_decided_by_who_is_proven(club_of_two: Club
     ledger, tokens = club_of_two.ledger, tokens_of(club_of_two)
     ledger.policies.set("four-eyes", {"on": True, "tokens": True}, actor="admin")
     eve = tokens.add("eve", [Role.CORRECTOR, Role.APPROVER])
-    adam = tokens.add("adam", [Role.APPROVER])
+    adam = tokens.add("adam", [Role.APPROVER], token=eve)
     change = ledger.corrections.drafts.annul("game:r1-b1")
     head = ledger.head()
     for shown, by in ((None, "eve"), (adam, None)):
@@ -181,17 +189,21 @@ def test_what_is_refused_for_another_cause_is_no_attempt_without_a_right(club_of
 # --- the file -----------------------------------------------------------------------------------------------
 
 
-def test_the_file_keeps_a_keyed_hash_and_nobody_else_may_read_it(club_of_two: ClubOfTwo) -> None:
+def test_the_journal_keeps_a_salted_digest_and_the_token_stands_nowhere(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     token = tokens.add("eve", [Role.APPROVER])
     assert len(token) == 47
-    assert token.encode() not in tokens.path.read_bytes()
-    with closing(sqlite.connect(tokens.path)) as connection:
-        key, held = connection.execute("SELECT hash_key, hash FROM file, tokens").fetchone()
-    assert held == hmac.digest(key, token.encode(), "sha256")
+    (entry,) = club_of_two.ledger.entries("token-issued")
+    facts = entry["facts"]
+    assert facts["digest"] == hmac.digest(bytes.fromhex(facts["salt"]), token.encode(), "sha256").hex()
+    assert len({tokens.add("eve", [Role.APPROVER], token=token) for _ in range(5)}) == 5
+    assert len({entry["facts"]["salt"] for entry in club_of_two.ledger.entries("token-issued")}) == 6
+    assert not tokens.path.exists(), "the file is made by the first refusal"
+    assert refused(tokens, None, "eve") == "needs-a-token"
     assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
     assert tokens.file.warning() is None
-    assert len({tokens.add("eve", [Role.APPROVER]) for _ in range(5)}) == 5
+    for path in club_of_two.folder.iterdir():
+        assert token.encode() not in path.read_bytes()
     assert list(club_of_two.folder.glob("club.tokens.db?*")) == []
 
 
@@ -199,6 +211,7 @@ def test_a_umask_that_lets_others_read_changes_nothing(club_of_two: ClubOfTwo) -
     before = os.umask(0)
     try:
         tokens_of(club_of_two).add("eve", [Role.APPROVER])
+        assert refused(tokens_of(club_of_two), None) == "needs-a-token"
     finally:
         os.umask(before)
     assert stat.S_IMODE(tokens_of(club_of_two).path.stat().st_mode) == 0o600
@@ -208,6 +221,7 @@ def test_a_umask_that_lets_others_read_changes_nothing(club_of_two: ClubOfTwo) -
 def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) -> None:
     tokens = tokens_of(club_of_two)
     token = tokens.add("eve", [Role.APPROVER])
+    assert refused(tokens, None) == "needs-a-token"
     tokens.path.chmod(mode)
     assert "others may read who holds tokens" in (tokens.file.warning() or "")
     assert tokens.who(token, None, Role.APPROVER, "try").proven
@@ -216,16 +230,30 @@ def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mode: int) -> None:
     tokens = tokens_of(club_of_two)
-    token = tokens.add("eve", [Role.APPROVER])
+    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
     tokens.path.chmod(mode)
     for door in (lambda: tokens.who(token, None, Role.APPROVER, "try"), tokens.list, tokens.log):
         with pytest.raises(StorageError, match="others may write it, so that it proves nothing"):
             door()
 
 
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_what_the_journal_issued_asks_no_file(club_of_two: ClubOfTwo, mode: int) -> None:
+    tokens = tokens_of(club_of_two)
+    token = tokens.add("eve", [Role.APPROVER])
+    assert refused(tokens, None) == "needs-a-token"
+    tokens.path.chmod(mode)
+    assert tokens.who(token, None, Role.APPROVER, "try").proven
+    with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log"):
+        tokens.who(None, None, Role.APPROVER, "try")
+    tokens.path.unlink()
+    assert tokens.who(token, None, Role.APPROVER, "try").proven
+    assert refused(tokens, None) == "needs-a-token"
+
+
 def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> None:
     with Ledger.create(club_of_two.folder / "other.db", pool="rapid") as other:
-        foreign = other.tokens.add("eve", [Role.APPROVER])
+        foreign = of_an_earlier_release(other, "eve", Role.APPROVER)
     (club_of_two.folder / "other.tokens.db").rename(tokens_of(club_of_two).path)
     with pytest.raises(StorageError, match="holds the tokens of another ledger; move the file aside"):
         tokens_of(club_of_two).who(foreign, None, Role.APPROVER, "try")
@@ -245,7 +273,7 @@ def test_a_file_that_is_not_as_it_was_made_proves_nothing(
     club_of_two: ClubOfTwo, statements: tuple[str, ...]
 ) -> None:
     tokens = tokens_of(club_of_two)
-    token = tokens.add("eve", [Role.APPROVER])
+    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
     run_sql(tokens.path, *statements)
     with pytest.raises(LedgerError):
         tokens.who(token, None, Role.APPROVER, "try")
@@ -253,7 +281,7 @@ def test_a_file_that_is_not_as_it_was_made_proves_nothing(
 
 def test_a_damaged_file_is_said_to_be(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
-    token = tokens.add("eve", [Role.APPROVER])
+    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
     tokens.path.write_bytes(b"rlt_" * 4096)
     with pytest.raises(CorruptError, match=r"club\.tokens\.db: is not a database"):
         tokens.who(token, None, Role.APPROVER, "try")
@@ -282,15 +310,15 @@ def test_an_attempt_is_refused_though_it_cannot_be_noted(
 
 def test_many_at_once_each_get_a_token_and_each_refusal_is_noted(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
-    leaf = club_of_two.ledger.journal.root_at(1)
 
     def work(number: int) -> str:
-        own = Tokens(tokens.path, lambda: leaf, lambda: 0)
-        token = own.add(f"p{number}", [Role.APPROVER])
-        assert own.who(token, None, Role.APPROVER, "try").name == f"p{number}"
-        with pytest.raises(RejectedError):
-            own.who(None, f"p{number}", Role.APPROVER, "try")
-        return token
+        with Ledger.open(club_of_two.path, clock=club_of_two.clock) as ledger:
+            own = ledger.tokens
+            token = own.add(f"p{number}", [Role.CORRECTOR])
+            assert own.who(token, None, Role.CORRECTOR, "try").name == f"p{number}"
+            with pytest.raises(RejectedError):
+                own.who(None, f"p{number}", Role.APPROVER, "try")
+            return token
 
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(work, range(12)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledger.facts.changes import Change, Verb, Which
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import TokenIssued, TokenRevoked
 from tests.kit.golden_shape import SETTINGS_OF_EVERY_SHAPE, Golden
 
 EVERY_CHANGE = (
@@ -52,6 +53,7 @@ CORRECTIONS: dict[str, Golden] = {
             reason="0" * 64,
             proven=False,
         ),
+        "correction-proposed/1",
     ),
     "correction-proposed-1.full": Golden(
         17,
@@ -65,18 +67,62 @@ CORRECTIONS: dict[str, Golden] = {
             reason="0123456789abcdef" * 4,
             proven=True,
         ),
+        "correction-proposed/1",
     ),
     "correction-decided-1.minimal": Golden(
         18,
         "2026-11-21T03:15:16.002Z",
         "adam",
         CorrectionDecided(proposal=1, decision=Decision.WITHDRAWN, proven=False),
+        "correction-decided/1",
     ),
     "correction-decided-1.full": Golden(
         19,
         "2026-11-21T03:15:16.003Z",
         "adam",
         CorrectionDecided(proposal=2**53 - 1, decision=Decision.APPROVED, reason="f" * 64, proven=True),
+        "correction-decided/1",
+    ),
+    "correction-proposed-2.minimal": Golden(
+        16,
+        "2026-11-21T03:15:16.000Z",
+        "eve",
+        CorrectionProposed(
+            proposal=1,
+            part=1,
+            parts=1,
+            changes=(Change(do=Verb.ANNUL, fact="game:r1-b1", entry=7),),
+            reason="0" * 64,
+            proven=False,
+        ),
+    ),
+    "correction-proposed-2.full": Golden(
+        17,
+        "2026-11-21T03:15:16.001Z",
+        "admin:eve",
+        CorrectionProposed(
+            proposal=2**53 - 1,
+            part=2,
+            parts=2,
+            changes=EVERY_CHANGE,
+            reason="0123456789abcdef" * 4,
+            proven=True,
+            by_token=2**53 - 1,
+        ),
+    ),
+    "correction-decided-2.minimal": Golden(
+        18,
+        "2026-11-21T03:15:16.002Z",
+        "adam",
+        CorrectionDecided(proposal=1, decision=Decision.WITHDRAWN, proven=False),
+    ),
+    "correction-decided-2.full": Golden(
+        19,
+        "2026-11-21T03:15:16.003Z",
+        "adam",
+        CorrectionDecided(
+            proposal=2**53 - 1, decision=Decision.APPROVED, reason="f" * 64, proven=True, by_token=2**53 - 1
+        ),
     ),
     "policy-set-1.minimal": Golden(
         20,
@@ -110,4 +156,23 @@ CORRECTIONS: dict[str, Golden] = {
     ),
     "person-erased-1.minimal": Golden(24, "2026-11-21T03:15:16.008Z", "ledger", PersonErased(player=1)),
     "person-erased-1.full": Golden(25, "2026-11-21T03:15:16.009Z", "admin:eve", PersonErased(player=2**31 - 1)),
+    "token-issued-1.minimal": Golden(
+        26,
+        "2026-11-21T03:15:16.010Z",
+        "admin",
+        TokenIssued(number=1, person="eve", roles="corrector", salt="0" * 64, digest="1" * 64, reset=False),
+    ),
+    "token-issued-1.full": Golden(
+        27,
+        "2026-11-21T03:15:16.011Z",
+        "admin:eve",
+        TokenIssued(
+            number=2**53 - 1, person="Åsa 日本", roles="recorder corrector approver auditor", salt="e" * 64,
+            digest="f" * 64, expires_at="2027-02-28T23:59:59.999Z", by_token=2**53 - 1, reset=True,
+        ),
+    ),
+    "token-revoked-1.minimal": Golden(28, "2026-11-21T03:15:16.012Z", "admin", TokenRevoked(number=1)),
+    "token-revoked-1.full": Golden(
+        29, "2026-11-21T03:15:16.013Z", "admin:eve", TokenRevoked(number=2**53 - 1, by_token=2**53 - 1)
+    ),
 }

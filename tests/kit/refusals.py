@@ -212,7 +212,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-by-append": (
         Case(
             CorrectionDecided(proposal=1, decision=Decision.APPROVED, proven=False),
-            "a correction-decided/1 is recorded by 'correct approve', 'reject', 'withdraw' or Ledger.decide",
+            "a correction-decided/2 is recorded by 'correct approve', 'reject', 'withdraw' or Ledger.decide",
         ),
         Case(PersonErased(player=1), "a person-erased/1 is recorded by 'erase' or Ledger.erase"),
         Case(PolicySet(policy="four-eyes", number=1, settings={}), "a policy-set/1 is recorded by 'policy set' or"),

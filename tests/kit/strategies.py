@@ -35,7 +35,9 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_text
+from ledger.facts.person_names import actor_faults
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
+from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")
@@ -275,20 +277,20 @@ def corrected_facts(draw: st.DrawFn) -> Change:
 
 
 def proposals() -> st.SearchStrategy[CorrectionProposed]:
-    """``correction-proposed/1``."""
+    """``correction-proposed/2``."""
     whole = st.integers(1, limits.MAX_WHOLE)
     changes = st.lists(corrected_facts(), min_size=1, max_size=5).map(tuple)
     return st.builds(
         CorrectionProposed, proposal=whole, part=whole, parts=whole, changes=changes, reason=hashes(),
-        proven=st.booleans(),
+        proven=st.booleans(), by_token=_or_none(whole),
     )  # fmt: skip
 
 
 def decisions() -> st.SearchStrategy[CorrectionDecided]:
-    """``correction-decided/1``."""
+    """``correction-decided/2``."""
     return st.builds(
         CorrectionDecided, proposal=st.integers(1, limits.MAX_WHOLE), decision=st.sampled_from(Decision),
-        reason=_or_none(hashes()), proven=st.booleans(),
+        reason=_or_none(hashes()), proven=st.booleans(), by_token=_or_none(st.integers(1, limits.MAX_WHOLE)),
     )  # fmt: skip
 
 
@@ -312,12 +314,27 @@ def erasures() -> st.SearchStrategy[PersonErased]:
     return st.builds(PersonErased, player=players())
 
 
+def issued_tokens() -> st.SearchStrategy[TokenIssued]:
+    """``token-issued/1``."""
+    whole, roles = st.integers(1, limits.MAX_WHOLE), st.lists(st.sampled_from(Role), min_size=1, max_size=4)
+    return st.builds(
+        TokenIssued, number=whole, person=plain_texts(128), roles=roles.map(" ".join), salt=hashes(), digest=hashes(),
+        expires_at=_or_none(instants()), by_token=_or_none(whole), reset=st.booleans(),
+    )  # fmt: skip
+
+
+def revoked_tokens() -> st.SearchStrategy[TokenRevoked]:
+    """``token-revoked/1``."""
+    whole = st.integers(1, limits.MAX_WHOLE)
+    return st.builds(TokenRevoked, number=whole, by_token=_or_none(whole))
+
+
 def events() -> st.SearchStrategy[Event]:
     """Any event."""
     return st.one_of(
         registrations(), renamings(), changes(), births(), seeds(), games(), adoptions(), closed_runs(),
         closed_tournaments(), accepted_clocks(), supplements(), opened_tournaments(), proposals(), decisions(),
-        policies(), published_lists(), erasures(),
+        policies(), published_lists(), erasures(), issued_tokens(), revoked_tokens(),
     )  # fmt: skip
 
 
@@ -347,6 +364,11 @@ def wild_rounds() -> st.SearchStrategy[str]:
     numbers = st.lists(st.integers(0, 10_000_000).map(str), min_size=1, max_size=4).map(".".join)
     odd = st.sampled_from(["", ".", "1.", ".1", "1..2", "01", "Final", "1a", "\u0661", "1\n", " 1", "-1", "?", "1.2 "])
     return numbers | odd | st.text("0123456789.", max_size=24)
+
+
+def actors() -> st.SearchStrategy[str]:
+    """Names of people who act, as they may be written: plain text without what nobody sees."""
+    return plain_texts(128).filter(lambda name: not actor_faults(name))
 
 
 def wild_texts() -> st.SearchStrategy[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
-from ledger.journal.tokens import Role
+from ledger.facts.token_events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.tokens import of_an_earlier_release
 
 
 def _made(scene: ClubOfTwo, *roles: Role) -> str:
@@ -33,15 +35,21 @@ def _foreign(scene: ClubOfTwo) -> None:
     _shown(scene, "rlt_of-another-ledger")
 
 
+def _expired(scene: ClubOfTwo) -> None:
+    token = scene.ledger.tokens.add("eve", [Role.APPROVER], expires_at="2026-11-21")
+    scene.clock.now += timedelta(days=1)
+    _shown(scene, token)
+
+
 def _file_of_another_ledger(scene: ClubOfTwo) -> None:
     with Ledger.create(scene.folder / "other.db", pool="rapid") as other:
-        other.tokens.add("eve", [Role.APPROVER])
+        of_an_earlier_release(other, "eve", Role.APPROVER)
     (scene.folder / "other.tokens.db").rename(scene.folder / "club.tokens.db")
     scene.ledger.tokens.list()
 
 
 def _writable(scene: ClubOfTwo) -> None:
-    _made(scene)
+    of_an_earlier_release(scene.ledger, "eve", Role.APPROVER)
     (scene.folder / "club.tokens.db").chmod(0o666)
     scene.ledger.tokens.list()
 
@@ -51,6 +59,12 @@ TOKEN_REFUSALS: Mapping[str, Callable[[ClubOfTwo], object]] = {
     "unknown-token": _foreign,
     "unknown-token-none-set-up": lambda scene: _shown(scene, "rlt_of-another-ledger"),
     "revoked-token": _revoked,
+    "expired-token": _expired,
+    "not-this-role-reset": lambda scene: (_made(scene), scene.ledger.tokens.reset("eve")),
+    "needs-a-token-to-issue": lambda scene: (_made(scene, Role.APPROVER), _made(scene)),
+    "malformed-token-expiry": lambda scene: scene.ledger.tokens.add("eve", [Role.APPROVER], expires_at="2026-11-20"),
+    "malformed-token-as-name": lambda scene: scene.ledger.tokens.add(f"rlt_{'a' * 43}", [Role.APPROVER]),
+    "malformed-unseen-name": lambda scene: scene.ledger.tokens.add("e\u200bve", [Role.APPROVER]),
     "not-this-role": lambda scene: _shown(scene, _made(scene)),
     "not-this-name": lambda scene: _shown(scene, _made(scene, Role.APPROVER), "adam"),
     "storage-tokens-of-another-ledger": _file_of_another_ledger,

@@ -31,6 +31,9 @@ ASKED: dict[str, tuple[str, ...]] = {
     "open-tournament": ("Cup", "--started", "2026-11-01", "--ended", "2026-11-04"),
     "close-tournament": ("Open", "--ended", "2026-11-04"),
     "fact": ("player:1", "--field", "birth_year", "--to", "1990"),
+    "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
+    "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
+    "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

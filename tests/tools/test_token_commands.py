@@ -10,10 +10,13 @@ from pathlib import Path
 import click
 import pytest
 
+from ledger.facts.token_events import Role
+from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, EVERYTHING, raw_in
+from tests.kit.tokens import of_an_earlier_release
 from tools import cli
 from tools.commands import REFUSED, USAGE
 from tools.commands.identifying import VARIABLE
@@ -46,7 +49,7 @@ def test_a_token_is_shown_once_and_said_to_be_asked_for(sample_club: Path, run: 
     assert token not in listed.out + run("token", "log", sample_club).out
     assert json.loads(listed.out)[0]["roles"] == "corrector"
     assert run("token", "list", sample_club, "-t").out.splitlines()[0].split() == [
-        "number", "name", "roles", "added_at", "revoked_at",
+        "number", "name", "roles", "added_at", "revoked_at", "expires_at", "issued_by", "entry",
     ]  # fmt: skip
     assert "from now on" not in run("token", "add", sample_club, "adam", "--role", "approver").err
 
@@ -148,24 +151,27 @@ def test_permissions_that_tell_too_much_are_said(
     (tmp_path / "eve.token").chmod(0o644)
     code, err = proposed(run, sample_club, "--token-file", tmp_path / "eve.token")
     assert (code, "others may read this token" in err) == (0, True)
+    assert proposed(run, sample_club)[0] == REFUSED
     beside(sample_club, "tokens").chmod(0o644)
     for words in (["token", "list"], ["token", "log"]):
         done = run(*words, sample_club)
         assert (done.code, "run 'chmod 600' on it" in done.err) == (0, True)
     beside(sample_club, "tokens").chmod(0o622)
-    done = run("token", "list", sample_club)
+    done = run("token", "log", sample_club)
     assert (done.code, done.out, "others may write it" in done.err) == (REFUSED, "", True)
+    assert run("token", "list", sample_club).code == 0, "who holds tokens stands in the journal"
 
 
-def test_no_backup_has_tokens_and_a_restore_leaves_them(
+def test_a_backup_has_the_tokens_of_its_journal_and_not_the_log(
     sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("backup", sample_club, tmp_path / "copy").code == 0
     token = token_of(run, sample_club, "eve", "corrector")
-    assert run("backup", sample_club, tmp_path / "copy-2").code == 0
-    assert list((tmp_path / "copy-2").glob("*tokens*")) == []
+    assert proposed(run, sample_club, "--by", "eve")[0] == REFUSED
+    assert run("backup", sample_club, tmp_path / "copy").code == 0
+    assert list((tmp_path / "copy").glob("*tokens*")) == []
     assert run("restore", tmp_path / "copy", sample_club, "--replace", "--yes").code == 0
     assert proposed(run, sample_club, "--by", "eve")[0] == REFUSED
+    assert len(json.loads(run("token", "log", sample_club).out)) == 2
     monkeypatch.setenv(VARIABLE, token)
     assert proposed(run, sample_club)[0] == 0
 
@@ -192,13 +198,66 @@ def test_a_token_file_that_is_not_there_is_one_clear_line(sample_club: Path, tmp
 
 
 def test_evil_names_come_back_harmless(sample_club: Path, run: Run) -> None:
-    token_of(run, sample_club, f"Eve {ALLOWED}", "corrector")
+    with Ledger.open(sample_club) as ledger:
+        of_an_earlier_release(ledger, f"Eve {ALLOWED}", Role.CORRECTOR)
     assert proposed(run, sample_club, "--by", EVERYTHING)[0] == REFUSED
     with closing(sqlite.connect(beside(sample_club, "tokens"))) as connection:
         connection.execute("UPDATE tokens SET roles = ?", (EVERYTHING,))
     for words in (["list"], ["list", "-t"], ["list", "--csv"], ["log"], ["log", "-t"], ["log", "--csv"]):
         done = run("token", words[0], sample_club, *words[1:])
         assert (done.code, raw_in((done.out + done.err).encode())) == (0, set()), words
+
+
+def test_a_token_that_is_typed_as_a_name_stands_nowhere(sample_club: Path, run: Run) -> None:
+    typed = f"rlt_{'secret-' * 6}a"
+    head = run("head", sample_club).out
+    code, err = proposed(run, sample_club, "--by", typed)
+    assert (code, "a token is no name" in err, "secret" in err) == (REFUSED, True, False)
+    assert run("head", sample_club).out == head
+    token = token_of(run, sample_club, "eve", "corrector")
+    for by in (token, f"eve {token}", token[:20]):
+        assert proposed(run, sample_club, "--by", by)[0] == REFUSED
+    done = run("token", "log", sample_club)
+    assert [row["claimed"] for row in json.loads(done.out)] == ["rlt_...", "eve rlt_...", "rlt_..."]
+    assert token[5:15] not in done.out + beside(sample_club, "tokens").read_bytes().decode("latin-1")
+
+
+def test_a_token_that_an_earlier_release_noted_is_not_shown(sample_club: Path, run: Run) -> None:
+    token = token_of(run, sample_club, "eve", "corrector")
+    assert proposed(run, sample_club, "--by", "adam")[0] == REFUSED
+    with closing(sqlite.connect(beside(sample_club, "tokens"))) as connection:
+        connection.execute("UPDATE refusals SET claimed = ?1, reason = 'not ' || ?1", (token,))
+    for words in ([], ["-t"], ["--csv"]):
+        done = run("token", "log", sample_club, *words)
+        assert (token in done.out, "rlt_..." in done.out) == (False, True)
+
+
+def test_an_approver_issues_revokes_and_a_lost_token_is_reset(
+    sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adam = token_of(run, sample_club, "adam", "approver")
+    for words in (("add", "eve", "--role", "corrector"), ("revoke", "adam"), ("add", "zoe", "--role", "approver")):
+        done = run("token", words[0], sample_club, *words[1:])
+        assert (done.code, done.out, done.err.startswith("error: needs-a-token: ")) == (REFUSED, "", True)
+    monkeypatch.setenv(VARIABLE, adam)
+    done = run("token", "add", sample_club, "eve", "--role", "corrector", "--expires", "2999-12-31")
+    assert (done.code, "(corrector, until 2999-12-31)" in done.err) == (0, True)
+    assert run("token", "add", sample_club, "zoe", "--role", "auditor", "--expires", "2001").code == USAGE
+    assert "1 token of 'eve' revoked" in run("token", "revoke", sample_club, "eve").err
+    monkeypatch.delenv(VARIABLE)
+    assert run("token", "reset", sample_club, "adam").code != 0, "nobody can be asked"
+    done = run("token", "reset", sample_club, "adam", "--by", "bob", "--yes")
+    assert (done.code, done.out[:4]) == (0, "rlt_")
+    audited = run("audit", sample_club)
+    assert audited.code == 0
+    assert "gave 'adam' a new token, on the word of 'bob' and no approver's" in audited.out
+    assert [line.split()[0] for line in audited.out.splitlines()[:2]] == ["TRUE", "RESET"]
+    rows = json.loads(run("token", "list", sample_club).out)
+    assert [(row["name"], row["revoked_at"] is None, row["issued_by"]) for row in rows] == [
+        ("adam", False, "admin"), ("eve", False, "adam"), ("adam", True, "bob"),
+    ]  # fmt: skip
+    monkeypatch.setenv(VARIABLE, adam)
+    assert run("token", "add", sample_club, "eve", "--role", "corrector").err.startswith("error: revoked-token")
 
 
 def options() -> Iterator[str]:

@@ -78,7 +78,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("backup", ("backup", "{club}", "{folder}/kept"), makes=("kept/",)),
     Command("an import after it", ("import", "{club}", "{files}/fourth.jsonl")),
     Command("restore", ("restore", "{folder}/kept", "{club}", "--replace", "--yes")),
-    Command("the first token", ("token", "add", "{club}", "eve", "--role", "approver")),
+    Command("the first token", ("token", "add", "{club}", "eve", "--role", "corrector")),
     Command("a token more", ("token", "add", "{club}", "adam", "--role", "corrector")),
     Command("a token revoked", ("token", "revoke", "{club}", "eve")),
 )

@@ -43,6 +43,8 @@ _HELP = {
     "field": "Name of the field.", "pool": "Pool; the ledger's first one by default.", "ended": "When it ended.",
     "started": "When it began.", "half_moves": "Moves of both sides together.", "termination": "How it ended.",
     "settings": "Settings of the scheme, as JSON.", "carry": "What players bring along: 'keep', or 'restart'.",
+    "games": "Games behind the rating.", "deviation": "Its RD.", "volatility": "Its volatility, as Glicko-2 has it.",
+    "highest": "Highest rating up to then.", "k": "K-factor on that list.", "list": "Name of the list.",
     "tournament": "Name of its tournament.", "round": "Its round.", "key": "Its own key; one is made by default.",
 }  # fmt: skip
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import click
 
-from ledger.journal.tokens import UNNAMED, Role
+from ledger.facts.token_events import Role
+from ledger.journal.tokens import UNNAMED
 from ledger.ledger import Ledger
 
 from .. import output

@@ -83,6 +83,8 @@ def _tell(db_path: str, verdict: Verdict) -> None:
     if clocks := verdict.clocks:
         entries = f"{'entries' if len(clocks) > 1 else 'entry'} {', '.join(map(str, clocks))}"
         output.verdict("CLOCK", f"{db_path}: {len(clocks)} accepted, whose last entry was of the future: {entries}")
+    for reset in verdict.resets:
+        output.verdict("RESET", f"{db_path}: {reset}")
     for omission in verdict.not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {omission}")
 

@@ -7,7 +7,7 @@ alone is whether the whole file was written anew: that takes a head kept outside
 from ledger.audit.reader.commitments import NamesVerdict, verify_names
 from ledger.audit.reader.erasures import ErasuresVerdict, verify_erasures
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
-from ledger.audit.reader.four_eyes import verify_four_eyes
+from ledger.audit.reader.four_eyes import FourEyesVerdict, verify_four_eyes
 from ledger.audit.reader.growth import verify_checkpoint
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.lists import ListsVerdict, PublishedList, published_lists, verify_lists
@@ -17,12 +17,14 @@ from ledger.audit.reader.proofs import inclusion_proof, verify_consistency, veri
 from ledger.audit.reader.reasons import ReasonsVerdict, verify_reasons
 from ledger.audit.reader.receipts import ProvenReceipt, verify_receipt
 from ledger.audit.reader.texts import TextsVerdict, verify_texts
+from ledger.audit.reader.tokens import Reset
 
 __all__ = [
     "FIRST_FALSEHOODS",
     "RESTORE",
     "ErasuresVerdict",
     "Falsehood",
+    "FourEyesVerdict",
     "JournalVerdict",
     "ListsVerdict",
     "NamesVerdict",
@@ -31,6 +33,7 @@ __all__ = [
     "ProvenReceipt",
     "PublishedList",
     "ReasonsVerdict",
+    "Reset",
     "Snapshot",
     "TextsVerdict",
     "VerifierKey",

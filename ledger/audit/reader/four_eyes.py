@@ -1,8 +1,10 @@
 """Four eyes, read from the journal as it is published: which entries broke the policy that was in force before them.
 
 While the policy is on, a correction that somebody both proposed and approved is false, and so is what needs a proposal
-and has none: an adoption, an opening or a closing that reaches back before its day, and another setting of the policy.
-Who may read the journal alone can judge all of this; which tokens there were is said by the entries.
+and has none: an adoption, an opening or a closing that reaches back before its day, what is told of a registered
+player from before that day, and another setting of the policy.
+Who may read the journal alone can judge all of this; which tokens there were is said by the entries. What says that a
+token proved somebody, where none did, is false whether the policy is on or not.
 """
 
 from __future__ import annotations
@@ -15,13 +17,24 @@ from typing import Any
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Snapshot, shown
+from ledger.audit.reader.tokens import KEYS, Reset, Tokens
 
 TABLE = "four eyes"
 POLICY = "policy:four-eyes@"
 REMEDY = "ask both what was meant; it stays in the journal, and what it did is undone by a proposal of two"
 _WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
-_KEYS = ("decision:", "opening:", POLICY, "proposal:", "run:", "scheme:", "tournament:")
+_OF_PROOFS = ("decision:", "proposal:", KEYS)
+_KEYS = (*_OF_PROOFS, "opening:", POLICY, "run:", "scheme:", "tournament:")
+_ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
+# What is told of players matters from the first setting of the policy on; before it there may be a list of a million.
+_OF_PLAYERS = (("born:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
+# Default_Ignorable_Code_Point of Unicode, and the blank of Braille: the first and the last of each range.
+_UNSEEN = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
 
 
 @attrs.define
@@ -38,46 +51,73 @@ class _State:
     """What is known before an entry.
 
     Attributes:
+        journal: the snapshot that is read.
         is_on: whether four eyes are.
         asks_tokens: whether the policy asks that tokens named both.
         proposals: by number.
+        tokens: what was issued and revoked.
         added: keys of the facts that approvals which hold have let in.
     """
 
+    journal: Snapshot
     is_on: bool = False
     asks_tokens: bool = False
     proposals: dict[int, _Proposal] = attrs.Factory(dict)
+    tokens: Tokens = attrs.Factory(Tokens)
     added: set[str] = attrs.Factory(set)
 
+    def registered_at(self, player: object) -> str:
+        """When a player was registered; empty where that cannot be read."""
+        query = "SELECT body FROM journal WHERE key = ?"
+        try:
+            row = self.journal.connection.execute(query, (f"player:{player}",)).fetchone()
+            return str(json.loads(row[0])["recorded_at"]) if row else ""
+        except (*READ_ERRORS, ValueError, TypeError, KeyError, RecursionError):
+            return ""
 
-def verify_four_eyes(journal: Snapshot) -> tuple[Falsehood, ...]:
-    """The first entries that broke four eyes; a journal in which they were never set is not read further.
+
+@attrs.frozen
+class FourEyesVerdict:
+    """What was found.
+
+    Attributes:
+        falsehoods: the first entries that broke four eyes, or that say that a token proved somebody where none did.
+        resets: the tokens that took the place of lost ones.
+    """
+
+    falsehoods: tuple[Falsehood, ...]
+    resets: tuple[Reset, ...]
+
+
+def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
+    """Judge the entries of people who act; where four eyes were never set, those of tokens and decisions alone.
 
     Args:
         journal: a snapshot of the journal.
     """
     found: list[Falsehood] = []
-    state = _State()
+    state = _State(journal)
     for position, key, entry in _entries(journal):
-        if fault := _fault(state, key, entry):
+        if fault := _fault(state, position, key, entry):
             found.append(Falsehood(TABLE, f"entry {position}", fault))
-            if len(found) == FIRST_FALSEHOODS:
-                break
-    return tuple(found)
+    return FourEyesVerdict(tuple(found[:FIRST_FALSEHOODS]), tuple(state.tokens.resets.values()))
 
 
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The entries that matter, in order; none where the policy was never set. What cannot be read is passed over."""
-    between = "key >= ? AND key < ?"
-    ends = [bound for start in _KEYS for bound in _bounds(start)]
-    query = f"SELECT position, key, body FROM journal WHERE {' OR '.join([between] * len(_KEYS))} ORDER BY position"
+    """The entries that matter, in order. What cannot be read is passed over."""
+    # A query for each range of keys: asked together they would be answered by reading the whole journal.
+    between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
+    since_policy = f"{between} AND key GLOB ? AND +position > ?"
+    read = journal.connection.execute
     try:
-        if not journal.connection.execute(f"SELECT 1 FROM journal WHERE {between}", _bounds(POLICY)).fetchone():
-            return
-        rows = journal.connection.execute(query, ends).fetchall()
+        settings = read(between, _bounds(POLICY)).fetchall()
+        rows = [row for start in (_KEYS if settings else _OF_PROOFS) for row in read(between, _bounds(start))]
+        for start, keys in _OF_PLAYERS if settings else ():
+            since = min(position for position, _, _ in settings)
+            rows += read(since_policy, (*_bounds(start), keys, since)).fetchall()
     except READ_ERRORS:  # the journal's own verdict names it
         return
-    for position, key, body in rows:
+    for position, key, body in sorted(rows):
         try:
             entry = json.loads(body)
         except (ValueError, TypeError, RecursionError):
@@ -91,17 +131,18 @@ def _bounds(start: str) -> tuple[str, str]:
     return start, start[:-1] + chr(ord(start[-1]) + 1)
 
 
-def _fault(state: _State, key: str, entry: dict[str, Any]) -> str:
+def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str:
     """Take an entry; what is wrong with it by four eyes, if anything."""
     facts: dict[str, Any] = entry["facts"]
+    if key.startswith(KEYS):
+        return state.tokens.take(position, entry)
     if key.startswith(POLICY):
         return _set(state, key, facts)
     match entry.get("kind"):
-        case "correction-proposed/1":
-            _propose(state, entry.get("actor"), facts)
-            return ""
-        case "correction-decided/1":
-            return _decide(state, entry.get("actor"), facts)
+        case "correction-proposed/1" | "correction-proposed/2":
+            return _propose(state, entry.get("actor"), facts)
+        case "correction-decided/1" | "correction-decided/2":
+            return _decide(state, position, entry.get("actor"), facts)
         case _:
             return _reach(state, key, entry)
 
@@ -115,23 +156,31 @@ def _set(state: _State, key: str, facts: dict[str, Any]) -> str:
     return f"sets the policy that is in force, by nobody's approval; {REMEDY}" if alone else ""
 
 
-def _propose(state: _State, actor: object, facts: dict[str, Any]) -> None:
-    number = facts.get("proposal")
+def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
+    number, says_proven = facts.get("proposal"), facts.get("proven") is True
     if type(number) is not int:
-        return
-    proposal = state.proposals.setdefault(number, _Proposal(actor, facts.get("proven") is True, set()))
+        return ""
+    why = state.tokens.unproven(actor, facts.get("by_token"), "corrector") if says_proven else ""
+    proposal = state.proposals.setdefault(number, _Proposal(actor, says_proven and not why, set()))
     changes = facts.get("changes")
     for change in changes if isinstance(changes, list) else ():
         if isinstance(change, dict) and change.get("do") == "add" and isinstance(change.get("fact"), str):
             proposal.adds.add(change["fact"])
+    return f"proposes as if a token named {shown(actor)}, though {why}; it is a word alone" if why else ""
 
 
-def _decide(state: _State, actor: object, facts: dict[str, Any]) -> str:
-    number = facts.get("proposal")
+def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) -> str:
+    number, decision, by_token = facts.get("proposal"), facts.get("decision"), facts.get("by_token")
+    says_proven = facts.get("proven") is True
+    why = state.tokens.unproven(actor, by_token, _ROLES.get(str(decision), "")) if says_proven else ""
+    if why:
+        return f"decides proposal {shown(number)} as if a token named {shown(actor)}, though {why}; {_WITHOUT_EFFECT}"
+    if says_proven and type(by_token) is int and by_token in state.tokens.resets:
+        state.tokens.resets[by_token].decisions.append(position)
     proposal = state.proposals.get(number) if type(number) is int else None
-    if proposal is None or facts.get("decision") != "approved":
+    if proposal is None or decision != "approved":
         return ""
-    why = _breach(state, proposal, actor, is_proven=facts.get("proven") is True) if state.is_on else ""
+    why = _breach(state, proposal, actor, is_proven=says_proven) if state.is_on else ""
     if why:
         return f"approves proposal {number} against four eyes: {why}; {_WITHOUT_EFFECT}"
     state.added |= proposal.adds
@@ -149,18 +198,31 @@ def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: boo
 
 
 def _person(name: object) -> str:
-    """A name without case and width of letters."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
+    """A name without case and width of letters, characters that nobody sees, and needless blanks."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
+    return " ".join("".join(letter for letter in text if not _is_unseen(ord(letter))).split())
+
+
+def _is_unseen(code: int) -> bool:
+    return any(first <= code <= last for first, last in _UNSEEN)
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """What sets a scheme or days: does it reach back before the day on which it was recorded, by nobody's approval?"""
+    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?
+
+    By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
+    """
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]
-    since = facts.get("effective_from", facts.get("starts_at"))
+    is_past = key.startswith(tuple(start for start, _ in _OF_PLAYERS))
+    if is_past and entry.get("recorded_at") == state.registered_at(facts.get("player")):
+        return ""
+    since = facts.get("effective_from", facts.get("starts_at", facts.get("effective_at")))
     closing = facts.get("as_of", facts.get("ended_at"))
     day = ""
+    if is_past and since is None:
+        return f"reaches back to the beginning while four eyes are on, by nobody's approval; {REMEDY}"
     if isinstance(since, str):
         day = (since + "-01-01"[len(since) - 4 :] if len(since) < 10 else since)[:10]
     elif isinstance(closing, str):  # a month is over with its last day: none has more than 31
