@@ -275,10 +275,10 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
 
 def _note_moves(frame: DataFrame, insert: Insert) -> None:
     """Note which games were told with which moves, numbered as ``words.moves_number`` does."""
-    told = frame.filter(pl.col("text").is_not_null())
-    if len(told):
+    with_moves = frame.filter(pl.col("text").is_not_null())
+    if len(with_moves):
         number = pl.col("text").str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
-        insert(tables.INSERT_MOVETEXT, told.select("position", number))
+        insert(tables.INSERT_MOVETEXT, with_moves.select("position", number))
 
 
 def _note_concerned(book: GameBook, frame: DataFrame) -> None:

@@ -83,8 +83,8 @@ def happen(random: Random, ledger: Ledger, number: int) -> None:
             ledger.import_games(frames(games), record_alike=random.random() < 0.5)
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubOfTwo]:
+@pytest.fixture(name="club_to_look_up")
+def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubOfTwo]:
     monkeypatch.setattr(alike, "_READ_FOR_ONE", 0)  # small as it is, the journal is not read
     monkeypatch.setattr(name_folds, "_FEW", 0)
     with new_club_of_two(tmp_path) as club:
@@ -94,8 +94,10 @@ def _club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubOfTwo
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(club: ClubOfTwo, seed: int) -> None:
-    random, ledger = Random(seed), club.ledger
+def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(
+    club_to_look_up: ClubOfTwo, seed: int
+) -> None:
+    random, ledger = Random(seed), club_to_look_up.ledger
     ledger.catch_up()
     looked_like = 0
     for number in range(30):

@@ -43,10 +43,10 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
     for name in ("record", "one", "hundred"):
         words = {"what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"}
         for each in data[1:]:
-            ours, rival = taken[name, each.name], taken[name, smallest]
-            costs = [run.cost for run in ours], [run.cost for run in rival]
+            runs, rival = taken[name, each.name], taken[name, smallest]
+            costs = [run.cost for run in runs], [run.cost for run in rival]
             yield from both_lines("few", f"journal of {each.name}", *costs, **words)
-            peaks = [run.peak / GIB for run in ours], [run.peak / GIB for run in rival]
+            peaks = [run.peak / GIB for run in runs], [run.peak / GIB for run in rival]
             if all(map(all, peaks)):
                 yield line("few-peak", f"journal of {each.name}", *peaks, **words)
     for each in data:
