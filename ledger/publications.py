@@ -25,7 +25,7 @@ from ledger.facts.public_events import ListPublished
 from ledger.facts.token_events import Role
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, Writer, rules
-from ledger.journal.kept_lists import KeptList, KeptTexts, ListRow, kept_texts
+from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.journal.people import People
 from ledger.journal.recorder import Gate
 from ledger.journal.tokens import Tokens
@@ -172,7 +172,7 @@ class Publications:
                 found = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
             last = self._last_edition(name, as_of)
-            if last is not None and last.event.digest == event.digest:
+            if last is not None and form_of_digest(list(draft.rows.values()), last.event.digest):
                 found = []
                 return ()
             refusing = [complaint for complaint in found if complaint.what != NAME_SHARED]
@@ -306,8 +306,10 @@ class Publications:
         event = publication.event
         with known_at(self.path, self.views().projectors, self.journal, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
-            kept = kept_texts(rows_in_force(PlayerStates(past.connection, pool), publication.at_ms))
-        if kept.digest != event.digest:
+            rows = rows_in_force(PlayerStates(past.connection, pool), publication.at_ms)
+        form = form_of_digest(rows, event.digest)
+        kept = kept_texts(in_form(rows, form or FORM), form or FORM)
+        if form is None:
             raise CorruptError(
                 str(self.path), publication.position,
                 f"published rows with the digest {event.digest}, the entries before give {kept.digest} here: 'audit "

@@ -34,7 +34,7 @@ from ledger.testing import (
 from ledger.testing.importer_contract import Importer
 from ledger.testing.memory import MemoryWriter
 from tests.kit.places import TESTS
-from tests.kit.plugins import BEATEN, SURPLUSES, WIN_STREAKS
+from tests.kit.plugins import BEATEN, SCORES, SURPLUSES, WIN_STREAKS
 
 
 class TestSqliteJournal(JournalContract):
@@ -57,7 +57,7 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
-OF_OTHERS = (WIN_STREAKS, SURPLUSES, BEATEN)  # CLIMBS and SCORES stand in histories of corrections
+OF_OTHERS = (WIN_STREAKS, SURPLUSES, SCORES, BEATEN)  # CLIMBS stand in histories of corrections
 BY_PLAYER = [fold for fold in (HISTORY, *BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
 BY_TOURNAMENT = [fold for fold in (*BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
 

@@ -24,7 +24,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.public_events import ListPublished, PersonErased, PolicySet
 from ledger.facts.token_events import TokenIssued, TokenRevoked
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
 from ledger.ratings.lists import by_player, rows_in_force
 from ledger.ratings.past_views import known_at, stepping
@@ -96,7 +96,7 @@ def _list(ledger: Ledger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     found = ledger.publications.found(word)
-    rows = by_player(list(ledger.publications.rows(found)))
+    rows = by_player(in_form(ledger.publications.rows(found)))  # a form of earlier days moves nobody
     return RatingList(found.name, found.event.pool, found.at_ms, found.event.head, rows)
 
 
@@ -127,13 +127,17 @@ def differences(
         if not same(first.rows.get(player), second.rows.get(player))
     ]
     why = _why(ledger, first, second, changed, progress)
-    players = sorted(second.rows.values(), key=lambda row: row.rank)
-    gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=lambda row: row.rank)
+    players = sorted(second.rows.values(), key=_in_order)
+    gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)
     called = names(ledger, {row.player for row in (*players, *gone)})
     return [
         _difference(first.rows.get(row.player), second.rows.get(row.player), called[row.player], why)
         for row in (*players, *gone)
     ]
+
+
+def _in_order(row: ListRow) -> tuple[int, int]:
+    return row.rank, row.player
 
 
 def _difference(

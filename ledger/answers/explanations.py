@@ -85,6 +85,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
         "source": explanation.source,
         "meetings": [
             _met(place, opponents[opponent], meeting, era, part.side)
+            | ({"rating": explanation.opponents[place - 1]} if explanation.opponents else {})
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     }

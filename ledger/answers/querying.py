@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, one_line
 from ledger.ledger import Ledger
-from ledger.ratings import read_models
+from ledger.ratings import read_models, tournament_performance
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
@@ -175,12 +175,14 @@ def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
 
 
 def tables(ledger: Ledger) -> list[dict[str, Any]]:
-    """The tables of the views, and those beside them that a query can read: how many rows, what a row says."""
+    """The tables of the views, and those beside them that a query can read: how many rows, what a row says.
+
+    Rows that are worked out when they are asked for are not counted.
+    """
     database = ledger.database()
-    found = [
-        {"table": name, "rows": database.table(name).count, "says": table.doc}
-        for name, table in tables_described(ledger).items()
-    ]
+    described = tables_described(ledger)
+    counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
+    found = [{"table": name, "rows": counts.get(name), "says": table.doc} for name, table in described.items()]
     database.close()
     beside = {"names": len(ledger.people.names()), "journal": ledger.journal.size()}
     return [*found, *({"table": name, "rows": beside[name], "says": table.doc} for name, table in BESIDE.items())]
@@ -191,7 +193,10 @@ def columns(ledger: Ledger) -> list[dict[str, Any]]:
     database = ledger.database()
     found = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
-        types = {column.name: column.type for column in database.table(name).columns}
+        if name == tournament_performance.NAME:
+            types = dict(tournament_performance.TYPES)
+        else:
+            types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():
             found.append(
                 {

@@ -22,12 +22,13 @@ from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.periods import DAY_MS
+from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
 from ledger.ratings import places, queries
 from ledger.ratings.listing import CLOSED_AMONG
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
-EVERYBODY = 2**31
+NOBODY, EVERYBODY = 0, 2**31  # below and above every player's number
 
 
 def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
@@ -50,7 +51,7 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     if min_games == 0:
         rows = sorted([*rows, *_unplayed(ledger, rated_by, limit)], key=_best_first)[:limit]
     shown = names(ledger, {row["player"] for row in rows})
-    return [_row(place, row, shown[row["player"]]) for place, row in enumerate(rows, 1)]
+    return _placed(rows, shown)
 
 
 def _ranked(ledger: Ledger, pool: Pool, limit: int, min_games: int) -> list[dict[str, Any]]:
@@ -107,16 +108,17 @@ def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
         if rating is None or order[better : better + 1] != [point]:
             return Place(None, len(order), None)
         not_below = bisect_right(order, (-rating, EVERYBODY))
+        better = bisect_left(order, (-rating, NOBODY))  # equals share a place
         return Place(better + 1, len(order), _percentile(not_below, len(order)))
     ranked = places.listed(connection, pool.pool)
     closed, among = states.closed_now(ledger.now_ms()), {"listed": 0, "better": 0, "not_below": 0}
     if closed:
-        arguments = (pool.pool, json.dumps(sorted(closed)), rating, player)
+        arguments = (pool.pool, json.dumps(sorted(closed)), rating)
         among = queries.first_row(connection, CLOSED_AMONG, arguments) or among
         ranked -= among["listed"]
     if rating is None or player in closed:
         return Place(None, ranked, None)
-    (better,) = places.before(connection, pool.pool, [(-rating, player)]).values()
+    (better,) = places.before(connection, pool.pool, [(-rating, NOBODY)]).values()
     not_below = places.not_below(connection, pool.pool, rating) - among["not_below"]
     return Place(better - among["better"] + 1, ranked, _percentile(not_below, ranked))
 
@@ -189,7 +191,7 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     ranked = None if details else _best_at(ledger, rated_by, states, wanted)
     ranked = ranked or _ranked_at(ledger, rated_by, states, wanted, ms)
     shown = names(ledger, {row["player"] for row in ranked.rows})
-    rows = [_row(place, row, shown[row["player"]]) for place, row in enumerate(ranked.rows, 1)]
+    rows = _placed(ranked.rows, shown)
     if details:
         settings = _class_limits(ledger, ms)
         known = _states_of(ledger, states, wanted, ms, [row["player"] for row in rows])
@@ -209,6 +211,12 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
             rating = before.get(row["player"])
             row |= {"before": rating, "change": None if rating is None else row["rating"] - rating}
     return rows
+
+
+def _placed(rows: list[dict[str, Any]], shown: Mapping[int, str]) -> list[dict[str, Any]]:
+    """The rows of a ranking from its first place on; equals share one."""
+    places_of = shared_places([row["rating"] for row in rows])
+    return [_row(place, row, shown[row["player"]]) for place, row in zip(places_of, rows, strict=True)]
 
 
 def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ledger.audit.reader import Falsehood, Snapshot
-from ledger.audit.reader.lists import COLUMNS, PublishedList, kept_rows
+from ledger.audit.reader.lists import COLUMNS, PublishedList, form_of, kept_rows
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import decode
@@ -16,7 +16,7 @@ from ledger.facts.events import Event, SchemeAdopted
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.public_events import ListPublished
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow, kept_texts
+from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
 from ledger.ratings.lists import rows_in_force
 from ledger.ratings.past_views import Steps, stepping
 from ledger.ratings.player_states import PlayerStates
@@ -119,11 +119,12 @@ def _difference(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
     """The first row of a list that does not follow from its entries, if any; without kept rows their digest tells."""
+    of_form = {row.player: row for row in in_form(rows.values(), form_of(file, published))}
     try:
-        found = next(_differences(kept_rows(file, published), rows), None)
+        found = next(_differences(kept_rows(file, published), of_form), None)
     except ValueError:  # named already
         digest = kept_texts(rows.values()).digest
-        same = digest == event.digest
+        same = form_of_digest(list(rows.values()), event.digest) is not None
         found = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
     return None if found is None else Falsehood(str(published), found[0], f"{found[1]}; {REMEDY}")
 

@@ -97,13 +97,13 @@ SCHEMA = (
     "CREATE TABLE movetexts(position INTEGER PRIMARY KEY, moves INTEGER NOT NULL) STRICT",
 )
 NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
+_BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 INDEXES = (
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX seeds_by_rating ON seeds(pool, rating DESC, player)",
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
-    # those that count are found by the rows of ``tournament_performance``
-    "CREATE INDEX games_not_counted ON games(pool, tournament) WHERE reason IS NOT NULL AND tournament IS NOT NULL",
+    _BY_TOURNAMENT,
     # with Black and the end: whoever records a game asks for those of two players about a day
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
     "CREATE INDEX games_of_black ON games(black)",
@@ -113,12 +113,9 @@ INDEXES = (
     "CREATE INDEX originals_of_players ON originals(facts ->> 'white', facts ->> 'black')",
     "CREATE INDEX movetexts_by_moves ON movetexts(moves)",
 )
-OPTIONAL = "games_by_tournament"  # only ledgers that close, open or rate whole tournaments have it
-TOURNAMENT_INDEX = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 
 
 def index_tournaments(connection: sqlite3.Connection) -> None:
-    """Make the games of a tournament quick to find; see ``OPTIONAL``. In a preview they are found as they can be."""
-    if overlay.is_laid_over(connection, "games"):
-        return
-    connection.execute(TOURNAMENT_INDEX.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+    """Make the games of a tournament quick to find before the other indexes are made: for a build, which looks."""
+    if not overlay.is_laid_over(connection, "games"):
+        connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))

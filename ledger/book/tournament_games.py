@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ledger.book import tables
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
 
@@ -39,12 +38,6 @@ class PlayedTournaments:
         spans = list(self._spans.items())
         self._spans.clear()
         return spans
-
-
-def index_where_rated_whole(connection: sqlite3.Connection, pools: Iterable[Pool]) -> None:
-    """Make the games of a tournament quick to find where a pool rates tournaments whole, as a build does."""
-    if any(pool.by_event for pool in pools):
-        tables.index_tournaments(connection)
 
 
 def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> Editions:

@@ -1,10 +1,13 @@
 """The rows of a published list as they are kept beside the journal: their canonical bytes, and their reading.
 
-The form ``rating-list/1``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
+The form ``rating-list/2``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
 each the array of ``COLUMNS``; numbers are in the shortest form that reads back the same, and each line ends with a
 line feed. The *cover* is a line with form, columns and number of players, and a line for each part: its SHA-256 in
 hexadecimal, its first and its last player, and how many players it has. The digest of a list is that of its cover,
 which fixes every part. All are kept where movetext is, by their SHA-256. No name of a person stands in them.
+
+In it equals share a place: 1, 2, 2, 4. Lists of earlier releases are kept in the form ``rating-list/1``, in which each
+row has a place of its own, of equal ratings the lower player number the first; they keep it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from ledger.errors import CorruptError
 from ledger.journal import Journal
 from ledger.runtime.lazy import zstandard
 
-FORM = "rating-list/1"
+FORM = "rating-list/2"
+ONE_BY_ONE = "rating-list/1"  # the form of earlier releases
+FORMS = (FORM, ONE_BY_ONE)
 ROWS_A_PART = 1_024  # some 50 KB: few enough to find a player quickly, many enough to be packed well
 LARGEST_TEXT = 16 << 20  # bytes of a part or a cover, as the audit reads them
 _LEVEL = 3  # of zstd
@@ -32,7 +37,7 @@ class ListRow(NamedTuple):
 
     Attributes:
         player: the player number.
-        rank: place in the list, from 1; of equal ratings the lower number stands first.
+        rank: place in the list, from 1; who has the same rating, unrounded, has the same place.
         shown: the rating as lists show it, to the nearest point; of halves the even one.
         rating: the rating, points, unrounded.
         games: rated games by then that the ledger knows.
@@ -50,6 +55,21 @@ class ListRow(NamedTuple):
 COLUMNS = ListRow._fields
 
 
+def shared_places(ratings: Sequence[float]) -> list[int]:
+    """The places of ratings that descend: equals share one, and the next one is as many further: 1, 2, 2, 4."""
+    found: list[int] = []
+    for place, rating in enumerate(ratings, 1):
+        found.append(found[-1] if place > 1 and rating == ratings[place - 2] else place)
+    return found
+
+
+def in_form(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
+    """Rows with the ranks that a form gives them, best first, of equal ratings the lower player number first."""
+    ordered = sorted(rows, key=lambda row: (-row.rating, row.player))
+    places = shared_places([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
+    return [row._replace(rank=place) for row, place in zip(ordered, places, strict=True)]
+
+
 class KeptTexts(NamedTuple):
     """What is to be kept of a list: the digest of its cover, in hexadecimal, and the bytes of cover and parts."""
 
@@ -63,10 +83,10 @@ class KeptTexts(NamedTuple):
             yield sha256(text).digest(), compressor.compress(text)
 
 
-def kept_texts(rows: Iterable[ListRow]) -> KeptTexts:
-    """The bytes in which rows are kept; they may come in any order."""
+def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
+    """The bytes in which rows are kept, with the ranks that they have; they may come in any order."""
     in_order = sorted(rows)
-    texts, lines = [], [_line({"columns": COLUMNS, "form": FORM, "players": len(in_order)})]
+    texts, lines = [], [_line({"columns": COLUMNS, "form": form, "players": len(in_order)})]
     remaining = iter(in_order)
     while part := list(islice(remaining, ROWS_A_PART)):
         text = b"".join(map(_line, map(tuple, part)))
@@ -74,6 +94,11 @@ def kept_texts(rows: Iterable[ListRow]) -> KeptTexts:
         texts.append(text)
     cover = b"".join(lines)
     return KeptTexts(sha256(cover).hexdigest(), (cover, *texts))
+
+
+def form_of_digest(rows: Sequence[ListRow], digest: str) -> str | None:
+    """The form in which rows have that digest; None where they have it in no form."""
+    return next((form for form in FORMS if kept_texts(in_form(rows, form), form).digest == digest), None)
 
 
 def _line(value: object) -> bytes:
@@ -126,8 +151,9 @@ class KeptList:
     def _parts(self) -> list[_Part]:
         head, *lines = self._text(self.digest).splitlines()
         said = orjson.loads(head)
-        if said["form"] != FORM:
-            raise self._false(f"its rows are kept in the form {said['form']!r}, this program reads {FORM!r}")
+        if said["form"] not in FORMS:
+            reads = " and ".join(map(repr, FORMS))
+            raise self._false(f"its rows are kept in the form {said['form']!r}, this program reads {reads}")
         return [_Part(*orjson.loads(line)) for line in lines]
 
     def _rows_of(self, part: _Part) -> Sequence[ListRow]:

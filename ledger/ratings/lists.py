@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from heapq import nsmallest
 
 from ledger.facts.instants import Precision, instant_text
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.kept_lists import ListRow, shared_places
 from ledger.ratings.player_states import PlayerState, PlayerStates
 
 
 def rows_in_force(states: PlayerStates, ms: int, limit: int | None = None) -> list[ListRow]:
-    """The list in force at an instant, best first; of equal ratings the lower player number stands first.
+    """The list in force at an instant, best first; equals share a place, the lower player number stands first.
 
     Args:
         states: of the pool.
@@ -23,7 +23,8 @@ def rows_in_force(states: PlayerStates, ms: int, limit: int | None = None) -> li
     """
     listed = [(-(state.in_force or 0.0), state.player, state) for state in states.all_at(ms)]
     ordered = sorted(listed, key=_place) if limit is None else nsmallest(limit, listed, key=_place)
-    return [_row(rank, state) for rank, (_, _, state) in enumerate(ordered, 1)]
+    places = shared_places([-rating for rating, _, _ in ordered])
+    return [_row(place, state) for place, (_, _, state) in zip(places, ordered, strict=True)]
 
 
 def _place(row: tuple[float, int, PlayerState]) -> tuple[float, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book import tables as book_tables
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.ratings import views_file
+from ledger.ratings import tournament_performance, views_file
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 
@@ -88,7 +88,8 @@ WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 # A page of a player's graph: the games from the ?3-th to the ?4-th, with what the opponents' rows say by themselves.
 PAGE_OF = """
 SELECT mine.*, games.key, games.ended_at, games.termination, games.time_loss, games.tournament, games.rated_ms,
-  theirs.rating AS opponent_rating, now.rating AS now_rating, now.rated_ms AS now_rated_ms, now.listed AS now_listed
+  theirs.rating AS opponent_rating, theirs.rating_before AS opponent_before, now.rating AS now_rating,
+  now.rated_ms AS now_rated_ms, now.listed AS now_listed
 FROM history AS mine JOIN games ON games.position = mine.game
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 JOIN current AS now ON now.pool = mine.pool AND now.player = mine.opponent
@@ -226,7 +227,7 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    known = tables(connection)
+    known = sorted([*tables(connection), tournament_performance.NAME])
     if table not in known:
         raise UnknownNameError("table", table, choice_of(table, known))
     query = f'SELECT * FROM "{table}" WHERE {where}'

@@ -16,6 +16,7 @@ import attrs
 import orjson
 
 from ledger.book.timeline import Pool
+from ledger.journal.kept_lists import shared_places
 from ledger.ratings import places
 from ledger.ratings.collected_rows import CollectedRows, LastRow
 from ledger.ratings.list_previews import lay_rows
@@ -109,7 +110,7 @@ def ranks_now_and_then(
     left, come = map(_points, last)
     asked = last[0].keys() | last[1].keys()
     counts_now, counts_then = pool is not None and is_ranked_by_rows(pool), is_ranked_by_rows(then.pool)
-    counted = sorted({*(left if counts_now else ()), *(come if counts_then else ())})
+    counted = sorted({_best(point) for point in (*(left if counts_now else ()), *(come if counts_then else ()))})
     above = places.before(connection, then.pool.pool, counted)
     order: Sequence[Point] = ()
     if counts_now:
@@ -126,8 +127,9 @@ def ranks_now_and_then(
 
 
 def _numbered(order: Sequence[Point], closed: Set[int], asked: Set[int]) -> Ranks:
-    shown = [player for _, player in order if player not in closed]
-    return {player: rank for rank, player in enumerate(shown, 1) if player in asked}
+    shown = [point for point in order if point[1] not in closed]
+    ranks = shared_places([rating for rating, _ in shown])
+    return {player: rank for rank, (_, player) in zip(ranks, shown, strict=True) if player in asked}
 
 
 def _counted_now(
@@ -135,7 +137,9 @@ def _counted_now(
 ) -> Ranks:
     left, above = points
     shut = _closed_points(connection, number, closed)
-    return {point[1]: above[point] - bisect_left(shut, point) + 1 for point in left if point[1] not in closed}
+    return {
+        point[1]: above[_best(point)] - bisect_left(shut, _best(point)) + 1 for point in left if point[1] not in closed
+    }
 
 
 def _counted_then(
@@ -145,10 +149,17 @@ def _counted_then(
     """The same as an approval would leave it: of those who are rated again the points now and then are known."""
     left, come, above = points
     shut = _closed_points(connection, then.pool.pool, then.closed - was_there)
+    shown = [point for point in come if point[1] not in then.closed]
     return {
-        point[1]: above[point] - bisect_left(left, point) - bisect_left(shut, point) + place + 1
-        for place, point in enumerate(point for point in come if point[1] not in then.closed)
-    }
+        point[1]: above[_best(point)] + 1
+        - bisect_left(left, _best(point)) - bisect_left(shut, _best(point)) + bisect_left(shown, _best(point))
+        for point in shown
+    }  # fmt: skip
+
+
+def _best(point: Point) -> Point:
+    """The first point of those of its rating, which share a place."""
+    return point[0], 0
 
 
 def _closed_points(connection: sqlite3.Connection, number: int, closed: Set[int]) -> list[Point]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.book.table_docs import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
+from ledger.ratings import tournament_performance
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
@@ -92,6 +93,7 @@ def described(projectors: Sequence[Projector] = (), scheme_state: Sequence[str] 
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         found[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
+    found[tournament_performance.NAME] = tournament_performance.DOC
     found.update(_OWN)
     return found
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ledger.book.fresh import Fresh, Placed
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.book.tournament_games import index_where_rated_whole
 from ledger.errors import CorruptError, ProjectionError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
@@ -255,8 +254,6 @@ class Views:
         else:
             self._fold_read(done, size, fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
-        if fresh.adopted:
-            index_where_rated_whole(self.connection, self._book.pools.values())
         self._pools.update(fresh, done)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size

@@ -4,6 +4,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 
 * ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each projector: a row for each side of each rated game;
+* ``tournament_performance``: the same of tournaments, a view over ``history`` and ``games``;
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
 * ``distribution``: how many are listed with each whole number of points, kept by triggers on ``current``;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
@@ -27,7 +28,7 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import distribution
+from ledger.ratings import distribution, tournament_performance
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import SideTable, side_tables
@@ -55,6 +56,7 @@ _SCHEMA = (
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     distribution.TABLE,
+    tournament_performance.VIEW,
 )
 _INDEXES = (
     *tables.INDEXES,
@@ -64,8 +66,8 @@ _INDEXES = (
 
 _OBJECTS: Mapping[tuple[str, str], str] = {
     (statement.split()[1].lower(), statement.split("(")[0].split()[2]): statement
-    for statement in (*_SCHEMA, *_INDEXES, tables.TOURNAMENT_INDEX, *distribution.TRIGGERS)
-}  # by kind (table, index or trigger) and name, the statement that makes it
+    for statement in (*_SCHEMA, *_INDEXES, *distribution.TRIGGERS)
+}  # by kind (table, view, index or trigger) and name, the statement that makes it
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
@@ -155,7 +157,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
         rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
     found = {(kind, name): sql for name, kind, sql in rows}
     for (kind, name), statement in _OBJECTS.items():
-        if (kind, name) not in found and name != tables.OPTIONAL:
+        if (kind, name) not in found:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is missing; {REBUILD}")
         if found.get((kind, name), statement) != statement:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")

@@ -312,8 +312,9 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
         Term("We", expected, "expected score by table 8.1b, each game by its weight"),
     )
     return Explanation(
-        "R0 + k·(W - We)", terms, rating + k * (scored - expected), own.after[RATING], rounding, MONTHLY
-    )
+        "R0 + k·(W - We)", terms, rating + k * (scored - expected), own.after[RATING], rounding, MONTHLY,
+        tuple(other for _weight, _score, other in parts),
+    )  # fmt: skip
 
 
 def _explain_performance(own: Side, meetings: Sequence[Meeting], rounding: str) -> Explanation:
@@ -331,7 +332,10 @@ def _explain_performance(own: Side, meetings: Sequence[Meeting], rounding: str) 
         Term("dp", float(dp(percent)), "difference for p by table 8.1a"),
     )
     unrounded = performance(opponents, scored, games, own.before[NOMINAL])
-    return Explanation("(S + F) / (n + 1) + dp", terms, unrounded, own.after[RATING], rounding, f"{HELP}, P Rating")
+    return Explanation(
+        "(S + F) / (n + 1) + dp", terms, unrounded, own.after[RATING], rounding, f"{HELP}, P Rating",
+        tuple(meeting.work[FIRST_PASS] for meeting in meetings),
+    )  # fmt: skip
 
 
 SCHEME = Scheme(

@@ -305,7 +305,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     ]
     return Explanation(
         rule, (*terms, *more, *opponents), unrounded, own.after[RATING],
-        _from_there(own, meetings, unrounded, numbers), source,
+        _from_there(own, meetings, unrounded, numbers), source, tuple(table),
     )  # fmt: skip
 
 
@@ -357,6 +357,11 @@ def _from_there(own: Side, meetings: Sequence[Meeting], unrounded: float, number
         return f"raised to the player's floor {result:g}; shown to the nearest point"
     if {own.work[OPPONENTS], *(meeting.work[OPPONENTS] for meeting in meetings)} == {1.0} and abs(result - r0) > 0:
         return f"a match changes a rating by {numbers.match_limit:g} points at most; shown to the nearest point"
+    if result == r0 > numbers.special_cap and unrounded > result:
+        return (
+            f"the special formula gives {numbers.special_cap:g} at most, and who was rated higher before keeps that "
+            f"rating, {result:g}; shown to the nearest point"
+        )
     return f"the special formula gives {numbers.lower_bound:g} to {numbers.special_cap:g}; shown to the nearest point"
 
 
@@ -377,6 +382,7 @@ SCHEME = Scheme(
         "yardstick", "first", "step_4", "opponents", "bonus", "wins", "draws", "first_strength", "step_4_strength",
     ),
     expected_score=expected_score,
+    mirrored=True,
     explain=explain,
     at=at,
     stands_from=from_the_beginning,

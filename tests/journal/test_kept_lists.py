@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 from math import nextafter
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from ledger.errors import CorruptError
 from ledger.journal.kept_lists import COLUMNS, ROWS_A_PART, KeptList, KeptTexts, ListRow, kept_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
+from tools.attack.yardsticks import within
 
 GOLDEN_ROWS = [
     ListRow(13, 1, 1924, 1923.5, 106, "2006-08-30"),
@@ -24,11 +24,11 @@ GOLDEN_PART = b"""[1,2,1882,1882.2968807682398,107,"2006-09-05"]
 [13,1,1924,1923.5,106,"2006-08-30"]
 [2147483647,3,1400,1400.0,0,null]
 """
-GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/1","players":3}
+GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":3}
 ["cfca74087dea41a61443e46d93b90de646abbfa8644c07fedd7e18511265e76e",1,2147483647,3]
 """
-GOLDEN_DIGEST = "35e201c63270979d71978e86063ebe4e8fbc038659e810699525c68ac1350063"
-EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/1","players":0}
+GOLDEN_DIGEST = "d58004cefb1dc9bcecb47ac3972abfdfccf776b039b890133c35a221de5bbcd0"
+EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":0}
 """
 
 
@@ -128,9 +128,9 @@ def test_a_text_that_is_gone_or_changed_is_named(place: int, instead: bytes | No
 
 
 def test_a_later_form_is_refused() -> None:
-    cover = b'{"columns":[],"form":"rating-list/2","players":0}\n'
+    cover = b'{"columns":[],"form":"rating-list/3","players":0}\n'
     made = KeptTexts(sha256(cover).hexdigest(), (cover,))
-    with pytest.raises(CorruptError, match="kept in the form 'rating-list/2', this program reads 'rating-list/1'"):
+    with pytest.raises(CorruptError, match="kept in the form 'rating-list/3', this program reads 'rating-list/2' and"):
         list(kept(made).rows())
 
 
@@ -138,11 +138,10 @@ def test_the_columns_are_those_that_are_documented() -> None:
     assert COLUMNS == ("player", "rank", "shown", "rating", "games", "last_game")
 
 
-def test_a_hundred_thousand_players_take_less_than_a_few_seconds() -> None:
-    """Some 0.3 s of the processor on an idle machine; read back, all of them and one."""
+def test_a_hundred_thousand_players_are_kept_and_read_back_with_little_work() -> None:
+    """Some 6 yardsticks; read back, all of them and one."""
     given_rows = [ListRow(n, n, 1500, 1500 + n / 7, n, "2024-02-29") for n in range(1, 100_001)]
-    begun = process_time()
-    found = kept(kept_texts(given_rows))
-    assert sum(1 for _ in found.rows()) == len(given_rows)
-    assert found.row(50_000) == given_rows[49_999]
-    assert process_time() - begun < 5
+    with within(100):
+        found = kept(kept_texts(given_rows))
+        assert sum(1 for _ in found.rows()) == len(given_rows)
+        assert found.row(50_000) == given_rows[49_999]

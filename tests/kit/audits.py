@@ -15,7 +15,7 @@ PLAYERS = 8
 TABLES = {
     "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
     "history", "merges", "movetexts", "openings", "originals", "players", "policies", "pools", "proposals", "runs",
-    "seeds", "streaks", "time_losses", "tournament_performance", "tournaments", "upsets",
+    "seeds", "streaks", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

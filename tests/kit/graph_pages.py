@@ -31,8 +31,9 @@ def bar(n: int, rating: float | None = 1500.0, **facts: Any) -> Bar:
         "n": n, "game": f"club:{n}", "address": None, "ended": day, "ended_ms": ended_ms, "colour": "white",
         "result": "win", "time_loss": False, "termination": "resignation", "tournament": None, "scheme": "elo",
         "rating": rating, "in_force": day[:10], "provisional": False, "opponent": "Bob", "opponent_player": 2,
-        "opponent_rating": 1400.0, "opponent_rating_now": 1410.0, "corrected": [], "published_list": None,
-        "published_rating": None, "revised_rating": None, "final_position": None, **facts,
+        "opponent_rating_before": facts.get("opponent_rating", 1400.0), "opponent_rating": 1400.0,
+        "opponent_rating_now": 1410.0, "corrected": [], "published_list": None, "published_rating": None,
+        "revised_rating": None, "final_position": None, **facts,
     })  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def standings(ledger: Ledger) -> Standings:
         closed = PlayerStates(ledger.views.connection, ledger.pool(name)).closed_now(ledger.now_ms())
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
-        places = {player: place for place, (_, player) in enumerate(order, 1)}
+        places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
         if not is_ranked_by_rows(ledger.pool(name)):
             places = {row["player"]: row["rank"] for row in ranking(ledger, name, limit=len(current))}
         for row in current:

@@ -20,7 +20,6 @@ from ledger.ratings.projectors import (
     highest_lowest,
     streaks,
     time_losses,
-    tournament_performance,
     upsets,
 )
 from ledger.schemes.scheme import UNRATED
@@ -99,17 +98,6 @@ def test_only_a_win_against_a_higher_rating_has_a_surplus() -> None:
     assert [row["wins_against_higher"] for row in rows] == [0, 0, 0, 1, 2]
 
 
-def test_a_tournament_adds_up_to_a_line_of_its_cross_table() -> None:
-    last = after(
-        tournament_performance.PROJECTOR, [WIN, DRAW, LOSS], [0, 1, 0], [0, 0, 1], [1500.0, 1510.0, 1512.0],
-        [1510.0, 1512.0, 1503.0], [1480.0, 1530.0, 1520.0], [1470.0, 1528.0, 1529.0],
-    )[-1]  # fmt: skip
-    assert last == {
-        "games": 3, "half_points": 3, "white_games": 2, "time_losses": 1, "enrolment_rating": 1500,
-        "closing_rating": 1503, "opponents_enrolment": 4530, "opponents_closing": 4527,
-    }  # fmt: skip
-
-
 def test_nobody_stands_in_places_that_are_empty() -> None:
     state = [nan] * 5
     bests.enter(state, 0, 1500.0, 1.0)
@@ -160,11 +148,3 @@ def test_the_highest_of_the_present_scheme_is_the_hera_of_the_history(sample_clu
         rows = ledger.views.connection.execute(query).fetchall()
     assert rows
     assert all(row[:2] == row[2:] for row in rows)
-
-
-def test_rows_of_a_tournament_are_found_by_its_index(sample_club: Path) -> None:
-    with Ledger.open(sample_club) as ledger:
-        ledger.level()
-        query = "EXPLAIN QUERY PLAN SELECT max(n) FROM tournament_performance WHERE pool = 1 AND tournament = 'Cup'"
-        plan = " ".join(row[-1] for row in ledger.views.connection.execute(query))
-    assert "tournament_performance_by_tournament" in plan

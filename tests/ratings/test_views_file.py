@@ -22,6 +22,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 from tests.kit.tampering import run_sql
 
 READING = (
@@ -309,7 +310,7 @@ def as_reader(*words: object) -> subprocess.CompletedProcess[str]:
     prefix = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
     return subprocess.run(
         [*prefix, sys.executable, "-m", "tools.cli", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=ROOT, timeout=120,
+        capture_output=True, text=True, check=False, cwd=ROOT, timeout=HANGS,
     )  # fmt: skip
 
 

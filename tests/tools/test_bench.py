@@ -287,7 +287,7 @@ class TestPlayerIndexes:
         assert processes.in_a_process("build-without-player-indexes", data.ledger())["clock"] > 0
         assert whole - _indexes(views) == {"games_of_white", "games_of_black"}
         assert processes.in_a_process("build-history", data.ledger())["clock"] > 0
-        assert _indexes(views) == {name for name in whole if not name.endswith("_by_tournament")}
+        assert _indexes(views) == whole
 
 
 def _indexes(views: Path) -> set[str]:

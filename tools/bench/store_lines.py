@@ -90,7 +90,7 @@ def build_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         without, history, built, rewritten = ([_cost(figures) for figures in measured[name]] for name in works)
         yield from both_lines("first-build", data.name, built, rewritten, games=data.games)
         yield from both_lines("player-index", data.name, built, without)
-        yield from both_lines("read-models", data.name, built, history)
+        yield from both_lines("read-models", data.name, built, history, games=data.games)
         peaks = [figures["peak"] / GIB for figures in measured["ours"]]
         if not all(peaks):
             continue  # nothing tells here

@@ -14,7 +14,7 @@ from ledger.answers.crosstables.crosstable import Wanted
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.crosstables.event_ratings import LEDGER, WHOSE
 from ledger.answers.crosstables.kinds import KINDS
-from ledger.answers.crosstables.layout import half, percent, rating
+from ledger.answers.crosstables.layout import average, half, percent, rating
 from ledger.answers.crosstables.listing import Sought
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
@@ -95,6 +95,8 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     found = []
     for row in rows:
         shown: dict[str, Any] = {**row}
+        if "average_rating" in row:
+            shown["average_rating"] = average(row["average_rating"])
         if "winners" in row:
             shown["format"] = row["format"] if row["format_is"] == "told" else f"{row['format']}?"
             shown["winners"] = "; ".join(row["winners"])

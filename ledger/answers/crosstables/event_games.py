@@ -3,8 +3,7 @@
 Everything that shows a tournament takes its games from here. A game that was voided, or that merged players had between
 themselves, is none of it. Who stands where is said elsewhere.
 
-Rated games are found by the index of the read model ``tournament_performance``, the others by an index of their own.
-Where a ledger was opened without that read model, the games of the pool are looked through; the answer is the same.
+They are found by the index of the games of tournaments, a player's rows by a look through those of that player.
 """
 
 from __future__ import annotations
@@ -17,59 +16,35 @@ from ledger.book import tables
 from ledger.book.timeline import Pool
 from ledger.facts.words import Termination
 from ledger.ratings import queries
-from ledger.ratings.projectors.tournament_performance import PROJECTOR
 
 if TYPE_CHECKING:
     import sqlite3
 
-PERFORMANCES = PROJECTOR.name
 # What was voided, or was between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
-_READ = """
-SELECT games.tournament, position, key, white, black, games.half_points, termination, games.ended_ms, ended_at, round,
-  round_order, reason, white_rating, black_rating
+_READ = f"""
+SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
+  reason, white_rating, black_rating
+FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
 """
-_IN_ORDER = f"ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}"
-_SCANNED = f"{_READ} FROM games WHERE {_OF_POOL} AND tournament {{0}} {_IN_ORDER}"
-_FOUND = f"""
-{_READ} FROM {PERFORMANCES} AS row
-CROSS JOIN history AS h ON h.pool = row.pool AND h.player = row.player AND h.n = row.n AND h.colour = 0
-CROSS JOIN games ON games.position = h.game
-WHERE row.pool = ?1 AND row.tournament {{0}}
-UNION ALL {_READ} FROM games WHERE {_OF_POOL} AND reason IS NOT NULL AND tournament {{0}} {_IN_ORDER}
-"""
-_ONE, _SEVERAL = "= ?2", "IN (SELECT value FROM json_each(?2))"
-# By whether the rows of ``tournament_performance`` are kept.
-GAMES = {True: _FOUND.format(_ONE), False: _SCANNED.format(_ONE)}
-GAMES_OF_SEVERAL = {True: _FOUND.format(_SEVERAL), False: _SCANNED.format(_SEVERAL)}
-NAMES = {
-    # from name to name, for each has many rows
-    True: f"""
+GAMES, GAMES_OF_SEVERAL = _READ.format("= ?2"), _READ.format("IN (SELECT value FROM json_each(?2))")
+# From name to name, for each has many games.
+NAMES = f"""
 WITH RECURSIVE met(name) AS (
-  SELECT min(tournament) FROM {PERFORMANCES} WHERE pool = ?1
-  UNION ALL SELECT (SELECT min(tournament) FROM {PERFORMANCES} WHERE pool = ?1 AND tournament > met.name)
+  SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
+  UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
   FROM met WHERE met.name IS NOT NULL)
-SELECT name FROM met WHERE name IS NOT NULL
-UNION SELECT tournament FROM games WHERE {_OF_POOL} AND reason IS NOT NULL
-""",
-    False: f"SELECT DISTINCT tournament FROM games WHERE {_OF_POOL}",
-}
+SELECT name FROM met WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = met.name)
+"""
 NAMES_OF_PLAYER = """
 SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
-_SIDES = """
-SELECT h.*, games.rated_ms FROM {} JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?3)) {}ORDER BY h.n
+SIDES = """
+SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
+WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
-SIDES = {
-    True: _SIDES.format(
-        f"{PERFORMANCES} AS row CROSS JOIN history AS h ON h.pool = row.pool AND h.player = row.player AND h.n = row.n",
-        "AND row.pool = ?1 AND row.tournament = ?4 AND row.player = ?2 ",
-    ),
-    False: _SIDES.format("history AS h", "AND ?4 IS NOT NULL "),
-}
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
@@ -138,14 +113,9 @@ class EventGame(NamedTuple):
         return self.white_shown if player == self.white else self.black_shown
 
 
-def _are_kept(connection: sqlite3.Connection) -> bool:
-    """Whether the rows by which games of a tournament are found are kept."""
-    return connection.execute("SELECT 1 FROM projections WHERE name = ?", (PERFORMANCES,)).fetchone() is not None
-
-
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
     """The names of all tournaments of a pool, in no order."""
-    return [name for (name,) in connection.execute(NAMES[_are_kept(connection)], (pool.pool,))]
+    return [name for (name,) in connection.execute(NAMES, (pool.pool,))]
 
 
 def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
@@ -171,11 +141,10 @@ def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
 def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
     """The games of the tournaments of these names, of all editions, in the order of their rounds."""
     found: dict[str, list[EventGame]] = {}
-    kept = _are_kept(connection)
     if len(names) == 1:
-        rows = connection.execute(GAMES[kept], (pool.pool, *names))
+        rows = connection.execute(GAMES, (pool.pool, *names))
     else:
-        rows = connection.execute(GAMES_OF_SEVERAL[kept], (pool.pool, json.dumps(sorted(names))))
+        rows = connection.execute(GAMES_OF_SEVERAL, (pool.pool, json.dumps(sorted(names))))
     for row in rows:
         found.setdefault(row[0], []).append(EventGame._make(row))
     return found
@@ -200,6 +169,5 @@ def sides_of(
     wanted = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
     if not wanted:
         return {}
-    arguments = (pool.pool, player, json.dumps(wanted), games[0].tournament)
-    rows = queries.dictionaries(connection, SIDES[_are_kept(connection)], arguments)
+    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(wanted)))
     return {row["game"]: row for row in rows}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from math import floor
 from typing import NamedTuple
 
 from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
@@ -100,6 +101,11 @@ def rating(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
+def average(value: float | None) -> str:
+    """An average of ratings to the nearest point, one half up (FIDE C.07, 10.1)."""
+    return "-" if value is None else f"{floor(value + 0.5)}"
+
+
 def percent(value: float | None) -> str:
     """A percentage with its sign."""
     return "-" if value is None else f"{round(value, 1) or 0.0:+.1f}"
@@ -112,7 +118,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     )
     is_seen = " as its games look" if page.format_is == "seen" and page.format != "other" else ""
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
-    mean = f", average rating {page.average_rating:.0f}" if page.average_rating is not None else ""
+    mean = f", average rating {average(page.average_rating)}" if page.average_rating is not None else ""
     return (
         f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
         f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source})",

@@ -274,7 +274,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
 
 _LIST_ROW = (
     Column(name="pool", kind=Kind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
-    Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1"), optional=False),
+    Column(name="rank", kind=Kind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False),
     Column(name="player", kind=Kind.INTEGER, meaning=table_docs.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
     Column(name="shown", kind=Kind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False),
@@ -290,7 +290,7 @@ _FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
 
 def _frame(rows: Sequence[ListRow], more: Mapping[str, str | int]) -> DataFrame:
     types = {column.name: column.type for column in _LIST_ROW}
-    frame = pl.DataFrame(rows, {name: types[name] for name in _FIELDS}, orient="row").sort("rank")
+    frame = pl.DataFrame(rows, {name: types[name] for name in _FIELDS}, orient="row").sort("rank", "player")
     return frame.with_columns(pl.lit(value).alias(name) for name, value in more.items())
 
 

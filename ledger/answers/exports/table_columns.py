@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.answers.exports.columns import Column, Kind
 from ledger.book.table_docs import ColumnDoc, TableDoc
+from ledger.ratings import tournament_performance
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.side_tables import side_tables
@@ -47,11 +48,22 @@ def kind_of_side(name: str, state: Sequence[str]) -> Kind:
 
 def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     """Whether a table has columns of numbers and text alone, and rows at all to come."""
-    return all(column.type in _KINDS for column in _table(connection, table).columns)
+    is_view = table == tournament_performance.NAME
+    return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
 def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[Column], list[str]]:
     """The columns of a table, and the names of its key."""
+    if table == tournament_performance.NAME:
+        types = tournament_performance.TYPES
+        found = [
+            Column(
+                name=name, kind=_KINDS[types[name]], meaning=meaning, sql=f'"{name}"',
+                optional=name not in tournament_performance.KEY,
+            )
+            for name, meaning in described.columns.items()
+        ]  # fmt: skip
+        return found, list(tournament_performance.KEY)
     found, key = [], {}
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))

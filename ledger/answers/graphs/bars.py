@@ -35,6 +35,7 @@ class Bar:
     provisional: bool = documented("whether the scheme calls that rating provisional")
     opponent: str = documented("the opponent's name")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent_rating_before: float | None = documented("the opponent's rating in force before the game, points")
     opponent_rating: float | None = documented("rating of the opponent after the game or its period, points")
     opponent_rating_now: float | None = documented("the opponent's rating now, points")
     corrected: list[int] = documented("the proposals that corrected the game and act")

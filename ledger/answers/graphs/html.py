@@ -157,7 +157,7 @@ _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
     ("result", False, lambda bar: wording.KIND_WORDS[wording.kind(bar)].lower()),
     ("ended by", False, wording.ending),
     ("rating", True, lambda bar: wording.points(bar.rating)),
-    ("opponent's rating", True, lambda bar: wording.points(bar.opponent_rating)),
+    ("opponent's rating", True, lambda bar: wording.points(bar.opponent_rating_before)),
     ("opponent now", True, lambda bar: wording.points(bar.opponent_rating_now)),
     ("tournament", False, lambda bar: bar.tournament or ""),
     ("note", False, lambda bar: "; ".join(f"{term}: {words}" for term, words in wording.marks(bar))),

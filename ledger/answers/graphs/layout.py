@@ -97,7 +97,7 @@ def _ratings(page: Page, *, opponents: bool) -> list[float]:
     if page.is_newest:
         found.append(page.player.rating_now)
     if opponents:
-        found += [bar.opponent_rating for bar in page.player.bars]
+        found += [bar.opponent_rating_before for bar in page.player.bars]
     return [max(-LARGEST, min(LARGEST, rating)) for rating in found if rating is not None and isfinite(rating)]
 
 

@@ -185,6 +185,7 @@ class _Reader(NamedTuple):
                 provisional=after.provisional,
                 opponent=called[row["opponent"]],
                 opponent_player=row["opponent"],
+                opponent_rating_before=self._in_force_before(row),
                 opponent_rating=opponent_rating,
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
@@ -201,6 +202,11 @@ class _Reader(NamedTuple):
             self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
             for row, opposite in zip(rows, opposites, strict=True)
         )
+
+    def _in_force_before(self, row: Row) -> float | None:
+        """The opponent's rating in force before a game; None for who had none."""
+        side = {"player": row["opponent"], "n": row["opponent_n"], "ended_ms": row["ended_ms"]}
+        return self.states.rating_before_game({**side, "rating_before": row["opponent_before"]})
 
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
         """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""

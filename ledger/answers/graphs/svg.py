@@ -152,13 +152,13 @@ def _spots_on_top(page: Page, layout: Layout, *, opponents: bool) -> list[str]:
 
 
 def _has_spot(bar: Bar) -> bool:
-    return bar.opponent_rating is not None and isfinite(bar.opponent_rating)
+    return bar.opponent_rating_before is not None and isfinite(bar.opponent_rating_before)
 
 
 def _spot(bar: Bar, x: float, layout: Layout, *further: str) -> str:
     """The small square that is the opponent's rating, with it and *further* lines in its title."""
-    y = layout.scale.y(bar.opponent_rating or 0.0) - _SPOT / 2
-    lines = (f"Opponent's rating: {wording.points(bar.opponent_rating)}", *further)
+    y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
+    lines = (f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further)
     title = "\n".join(map(in_markup, lines))
     return (
         f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5">'
@@ -203,7 +203,7 @@ _DATA: tuple[tuple[str, Callable[[Bar], object]], ...] = (
     ("termination", lambda bar: bar.termination),
     ("rating", lambda bar: bar.rating),
     ("opponent", lambda bar: bar.opponent),
-    ("opponent-rating", lambda bar: bar.opponent_rating),
+    ("opponent-rating", lambda bar: bar.opponent_rating_before),
     ("opponent-rating-now", lambda bar: bar.opponent_rating_now),
     ("tournament", lambda bar: bar.tournament),
     ("scheme", lambda bar: bar.scheme),

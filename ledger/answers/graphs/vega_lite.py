@@ -18,7 +18,7 @@ _SPOT = {"type": "square", "size": 26, "fill": "#FFFFFF", "stroke": "#1B1F24", "
 _TIP = (
     ("n", "quantitative", "game"), ("ended", "nominal", "ended"), ("opponent", "nominal", "opponent"),
     ("result", "nominal", "result"), ("termination", "nominal", "ended by"), ("rating", "quantitative", "rating"),
-    ("opponent_rating", "quantitative", "opponent's rating"), ("tournament", "nominal", "tournament"),
+    ("opponent_rating_before", "quantitative", "opponent's rating"), ("tournament", "nominal", "tournament"),
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:
-        layers.append(_layer(page, scale, "opponent_rating", dict(_SPOT)))
+        layers.append(_layer(page, scale, "opponent_rating_before", dict(_SPOT)))
     if page.against is not None:
         layers.append(_beside(page, page.against, scale))
     layers += _seams(page)
@@ -59,6 +59,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
         "rating": bar.rating,
         "provisional": bar.provisional,
         "opponent": visible(bar.opponent),
+        "opponent_rating_before": bar.opponent_rating_before,
         "opponent_rating": bar.opponent_rating,
         "opponent_rating_now": bar.opponent_rating_now,
         "tournament": None if bar.tournament is None else visible(bar.tournament),

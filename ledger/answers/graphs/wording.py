@@ -101,7 +101,7 @@ def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
     found = [
         ("Result", f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}, {ending(bar)}"),
         ("Player's rating", f"{points(bar.rating)}{provisional}, now {points(player.rating_now)}"),
-        ("Opponent's rating", f"{points(bar.opponent_rating)}, now {points(bar.opponent_rating_now)}"),
+        ("Opponent's rating", f"{points(bar.opponent_rating_before)}, now {points(bar.opponent_rating_now)}"),
     ]
     if bar.in_force is None:
         found.append(("Counts", "when its period closes"))

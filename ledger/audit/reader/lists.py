@@ -1,8 +1,8 @@
 """Published lists as the journal tells them, and their kept rows: is what was published there, and was it true then?
 
-The form of the rows is that of ``rating-list/1``: a cover that names its parts, each text kept by its SHA-256. That a
-text hashes to its name is ``texts``'s business; here: that each is there, and that cover and entry agree. Whether the
-numbers follow from the entries is worked out elsewhere.
+The form of the rows is that of ``rating-list/2``, of earlier releases ``rating-list/1``: a cover that names its parts,
+each text kept by its SHA-256. That a text hashes to its name is ``texts``'s business; here: that each is there, and
+that cover and entry agree. Whether the numbers follow from the entries is worked out elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Fa
 from ledger.errors import one_line
 from ledger.runtime.lazy import zstandard
 
-FORM = "rating-list/1"
+FORMS = ("rating-list/2", "rating-list/1")  # in the second one every row has a place of its own
 COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
 LARGEST_TEXT = 16 << 20
 # The range of their keys, read from the index.
@@ -106,6 +106,16 @@ def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]
         yield Falsehood("texts", str(published), str(fault))
 
 
+def form_of(file: Snapshot, published: PublishedList) -> str:
+    """The form in which a list is kept; the newest where that cannot be read, which others name."""
+    try:
+        head = next(iter(_lines(file, published.facts.get("digest"))), None)
+    except ValueError:
+        return FORMS[0]
+    form = head.get("form") if isinstance(head, dict) else None
+    return form if form in FORMS else FORMS[0]
+
+
 def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
     """The kept rows of a list, in order of the player numbers, each with the values of ``COLUMNS``.
 
@@ -117,8 +127,8 @@ def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
         raise ValueError(f"its cover begins with {shown(lines[:1])}, not with a form; {RESTORE}")
     head, *parts = lines
     players = published.facts.get("players")
-    if (head.get("form"), head.get("columns"), head.get("players")) != (FORM, COLUMNS, players):
-        raise ValueError(f"its cover says {shown(head)}, not {players} players in the form {FORM}; {RESTORE}")
+    if head.get("form") not in FORMS or (head.get("columns"), head.get("players")) != (COLUMNS, players):
+        raise ValueError(f"its cover says {shown(head)}, not {players} players in the form {FORMS[0]}; {RESTORE}")
     last = counted = 0
     for part in parts:
         rows = _lines(file, part[0] if isinstance(part, list) and part else part)
@@ -161,4 +171,4 @@ def _lines(file: Snapshot, digest: Any) -> list[Any]:
     try:
         return [json.loads(line) for line in text.splitlines()]
     except (ValueError, RecursionError):
-        raise ValueError(f"text {digest} of its kept rows is not in the form {FORM}; {RESTORE}") from None
+        raise ValueError(f"text {digest} of its kept rows is not in the form {FORMS[0]}; {RESTORE}") from None

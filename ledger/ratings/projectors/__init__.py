@@ -11,13 +11,13 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
+from ledger.ratings import tournament_performance
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import (
     bests,
     highest_lowest,
     streaks,
     time_losses,
-    tournament_performance,
     upsets,
 )
 from ledger.runtime.plugins import loadable
@@ -28,14 +28,15 @@ BUILT_IN: tuple[Projector, ...] = (
     streaks.PROJECTOR,
     time_losses.PROJECTOR,
     upsets.PROJECTOR,
-    tournament_performance.PROJECTOR,
 )
+NO_LONGER = frozenset({tournament_performance.NAME})  # an installation that is older than its files still offers them
 
 
 @cache
 def _installed() -> tuple[tuple[Projector, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
-    offered, failed = loadable(entry_points(group="ledger.projectors"), Projector)
+    points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
+    offered, failed = loadable(points, Projector)
     found = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:

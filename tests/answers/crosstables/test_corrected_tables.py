@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from ledger.answers.crosstables import event_games
@@ -14,26 +12,27 @@ from tests.kit.corrections import approve, ask
 from tests.kit.games import game_recorded
 
 
-def check_both_ways(ledger: Ledger, *names: str) -> None:
-    """What the rows of ``tournament_performance`` find is what a look through all games finds."""
+def check_what_is_found(ledger: Ledger, *names: str) -> None:
+    """What the index of tournaments finds is what a look through all games finds."""
     connection, pool = ledger.views.connection, ledger.pool(None)
-    rows: dict[bool, list[object]] = {}
-    for kept in (True, False):
-        found = rows[kept] = []
-        for name in names:
-            found += connection.execute(event_games.GAMES[kept], (pool.pool, name)).fetchall()
-        found += connection.execute(event_games.GAMES_OF_SEVERAL[kept], (pool.pool, json.dumps(names))).fetchall()
-        found += sorted(connection.execute(event_games.NAMES[kept], (pool.pool,)).fetchall())
-        played = [[row[1]] for row in connection.execute(event_games.GAMES[kept], (pool.pool, names[0]))]
+    of_names = [row for row in ledger.rows("games", "voided_by IS NULL AND white <> black") if row["tournament"]]
+    expected = {name: {row["position"] for row in of_names if row["tournament"] == name} for name in names}
+    of_all = event_games.games_of(connection, pool, names)
+    for name in names:
+        of_one = event_games.games_of(connection, pool, [name])
+        assert of_one.get(name, []) == of_all.get(name, [])
+        assert {game.position for game in of_one.get(name, [])} == expected[name]
         for player in (1, 2, 3):
-            arguments = (pool.pool, player, json.dumps(played), names[0])
-            found += connection.execute(event_games.SIDES[kept], arguments).fetchall()
-    assert rows[True] == rows[False] != []
+            rows = event_games.sides_of(connection, pool, player, of_one.get(name, []))
+            assert set(rows) == {
+                row["game"] for row in ledger.rows("history", "player = ?", (player,)) if row["game"] in expected[name]
+            }
+    assert set(event_games.names_in(connection, pool)) == {row["tournament"] for row in of_names}
 
 
 def points(ledger: Ledger) -> dict[str, float]:
     ledger.level()
-    check_both_ways(ledger, "Cup")
+    check_what_is_found(ledger, "Cup")
     return {standing.name: standing.points for standing in crosstable(ledger, "Cup").standings}
 
 
@@ -54,10 +53,10 @@ def test_a_game_that_is_moved_to_another_tournament_or_does_not_count_is_found(t
     three_games.append(game_recorded("c2", white=1, black=2, half_moves=40, ended_at="2026-11-16", tournament="Cup"))
     three_games.append(game_recorded("c3", white=2, black=3, half_moves=4, ended_at="2026-11-16", tournament="Cup"))
     before = points(three_games)
-    check_both_ways(three_games, "Cup", "Nothing")
+    check_what_is_found(three_games, "Cup", "Nothing")
     approve(three_games, three_games.corrections.drafts.replace("game:c2", {"tournament": "Other cup"}))
     three_games.level()
-    check_both_ways(three_games, "Other cup", "Cup")
+    check_what_is_found(three_games, "Other cup", "Cup")
     assert points(three_games) != before
     other = crosstable(three_games, "Other cup")
     assert (other.games, other.players) == (1, 2)
@@ -66,13 +65,14 @@ def test_a_game_that_is_moved_to_another_tournament_or_does_not_count_is_found(t
 def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> None:
     three_games.level()
     connection = three_games.views.connection
-    for statement, arguments in (
-        (event_games.GAMES[True], (1, "Cup")), (event_games.GAMES_OF_SEVERAL[True], (1, '["Cup"]')),
-        (event_games.NAMES[True], (1,)), (event_games.SIDES[True], (1, 1, "[1]", "Cup")),
-    ):  # fmt: skip
+    for statement, arguments, index in (
+        (event_games.GAMES, (1, "Cup"), "games_by_tournament (pool=? AND tournament=?)"),
+        (event_games.GAMES_OF_SEVERAL, (1, '["Cup"]'), "games_by_tournament (pool=? AND tournament=?)"),
+        (event_games.NAMES, (1,), "games_by_tournament (pool=? AND tournament>?)"),
+        (event_games.SIDES, (1, 1, "[1]"), "SEARCH h USING PRIMARY KEY (pool=? AND player=?)"),
+    ):
         plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", arguments))
-        assert "tournament_performance_by_tournament (pool=?" in plan
-        assert ("games_not_counted (pool=?" in plan) == (statement != event_games.SIDES[True])
+        assert index in plan
         assert "SCAN games" not in plan
         assert "SCAN h" not in plan
 

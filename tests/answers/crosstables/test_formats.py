@@ -12,7 +12,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables import html, spreadsheet, svg, text
+from ledger.answers.crosstables import html, layout, spreadsheet, svg, text
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
@@ -47,7 +47,7 @@ def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) ->
     lines = text.drawn(crosstable(cups, name, wanted=wanted)).splitlines()
     assert lines[:3] == [
         "Spring cup, 2023-04-01 to 2023-04-06",
-        "all play all as its games look; 4 players, 6 games, average rating 1662",
+        "all play all as its games look; 4 players, 6 games, average rating 1663",
         "pool standard, the ledger's ratings; TPR: linear (Elo's formula for provisional ratings)",
     ]
     assert re.split(r"\s{2,}", lines[4].strip()) == [
@@ -153,3 +153,10 @@ def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Cr
     assert {tuple(row) for row in rows} == {tuple(rows[0])}
     assert [row["points"] for row in rows] == [standing.points for standing in page.standings]
     assert rows[0][f"TPR_{page.performance.variant}"] == page.standings[0].performance
+
+
+@pytest.mark.parametrize(
+    ("mean", "shown"), [(2450.5, "2451"), (2451.5, "2452"), (2450.49, "2450"), (0.5, "1"), (None, "-")]
+)
+def test_an_average_of_ratings_rounds_one_half_up(mean: float | None, shown: str) -> None:
+    assert layout.average(mean) == shown
