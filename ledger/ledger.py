@@ -5,11 +5,13 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ledger import schemes
 from ledger.book.fresh import Placed
@@ -26,9 +28,11 @@ from ledger.house_policies import HousePolicies
 from ledger.journal import erasing, renaming, rules
 from ledger.journal.alike import AlikeGames
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
+from ledger.journal.erased_sides import ErasedSides
 from ledger.journal.finding_players import player_found
 from ledger.journal.import_frames import take_frames
 from ledger.journal.issued_tokens import IssuedTokens
+from ledger.journal.made_keys import MadeKeys
 from ledger.journal.people import People, Person
 from ledger.journal.recorder import Gate, Recorded, Recorder
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
@@ -36,7 +40,7 @@ from ledger.journal.sealed_names import SealedNames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.tokens import Tokens
 from ledger.publications import Publications
-from ledger.ratings import pasts
+from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.like_games import LikeGames
 from ledger.ratings.projector import Projector
@@ -85,7 +89,7 @@ class Ledger(RawReads):
     def create(
         cls, path: str | Path, *, pool: str = "standard", scheme: str = "chessworld",
         settings: Mapping[str, int | bool | str] | None = None, actor: str = DEFAULT_ACTOR,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = utc_now, secret_of: str | Path | None = None,
     ) -> Ledger:  # fmt: skip
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -96,9 +100,11 @@ class Ledger(RawReads):
             settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
             actor: who makes it.
             clock: what time it is, in UTC.
+            secret_of: another ledger, whose secret this one takes, so that the keys that both make of the same facts
+                are the same, and so are all ratings; by default a new one.
 
         Raises:
-            StorageError: a file exists already, or cannot be made.
+            StorageError: a file exists already, or cannot be made; the people file of the other ledger is missing.
             RejectedError: no such scheme, or settings that it cannot work with.
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
@@ -110,11 +116,15 @@ class Ledger(RawReads):
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
         path, people = journal_file(path), beside(path, "people")
+        secret = None if secret_of is None else _secret_of(journal_file(secret_of))
         if not people.exists():
             with sqlite.whole(people) as making:
-                People.create(making).close()
+                People.create(making, secret).close()
         elif not People.is_empty(people):
             raise StorageError(str(people), "exists already, though the journal does not")
+        elif secret is not None:
+            with closing(People(people)) as empty:
+                empty.take_secret(secret)
         with (  # the journal appears last, with its scheme: before that there is no ledger
             sqlite.whole(path) as making,
             cls(making, SqliteJournal.create(making), People(people), (), clock) as made,
@@ -242,6 +252,11 @@ class Ledger(RawReads):
         )  # fmt: skip
 
     @property
+    def made_keys(self) -> MadeKeys:
+        """What makes the keys of games whose source gave none."""
+        return MadeKeys(self.journal, self._people.secret)
+
+    @property
     def tokens(self) -> Tokens:
         """What proves who acts, where tokens are set up, and the log of what was refused."""
         return Tokens(beside(self.path, "tokens"), self.journal, self._issued, self._append_judged, self.now_ms)
@@ -298,11 +313,23 @@ class Ledger(RawReads):
         alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         job = GameImport(
-            self._names, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing, keep_differences
-        )
+            self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing,
+            keep_differences, self.erased_sides(),
+        )  # fmt: skip
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         self._people.folds.bring_up()
         return job.report
+
+    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
+        """What the games of a file are to known ones of who was erased, for which the views are levelled."""
+        if self._people.has_nameless():
+            self.level()  # before the journal is written: views follow from what is committed
+
+        def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
+            numbers = json.dumps(sorted(players))
+            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
+
+        return ErasedSides(self._people, keys or self.made_keys, games_of)
 
     def now_ms(self) -> int:
         """What time it is, milliseconds since 1970."""
@@ -391,3 +418,8 @@ class Ledger(RawReads):
     def people_row(self, player: int) -> Person | None:
         """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
         return self._people.by_number([player]).get(player)
+
+
+def _secret_of(path: Path) -> bytes:
+    with closing(People(beside(path, "people"))) as people:
+        return people.secret()

@@ -6,6 +6,7 @@ no longer act is refused, never taken in silence.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,11 +21,12 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, erasing, renaming, rules
+from ledger.journal.made_keys import is_plain
 from ledger.journal.namesakes import Namesakes, namesakes
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
-from ledger.ratings import pasts
+from ledger.ratings import pasts, queries
 from ledger.ratings.views import Views
 from ledger.registry_columns import ListImport, PlayersReport
 
@@ -158,6 +160,17 @@ class Registry:
             return [player]
         self.level()
         return stored_merges.numbers_of(self.views().connection, player)
+
+    def keys_to_try(self, player: int) -> int:
+        """How many games of the person stand under keys against which names can be tried, whoever is erased.
+
+        An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
+        brought level for it.
+        """
+        self.level()
+        numbers = json.dumps(self.same_person(player))
+        return sum(is_plain(row["key"]) for row in queries.dictionaries(
+            self.views().connection, queries.EVERY_KEY_OF, (numbers,)))  # fmt: skip
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
         """Forget who a player is, for good: identity, name and salt, under all numbers of the person.

@@ -12,7 +12,15 @@ import pytest
 from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
+from tests.kit.secrets import one_secret
 from tools import cli
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_secret() -> Iterator[None]:
+    """Ledgers that are made in these tests make the same keys of the same facts, but where a test says otherwise."""
+    with one_secret():
+        yield
 
 
 @pytest.fixture

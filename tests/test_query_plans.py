@@ -93,6 +93,12 @@ HOT_PLANS = {
 
 # Questions about a whole pool or list: they read what they tell, and nothing of other pools.
 IN_A_POOL = "SEARCH games USING INDEX games_in_rating_order (pool=?)"
+OF_NUMBERS = "SCAN json_each VIRTUAL TABLE INDEX 1:"
+BY_SIDES = [  # each player by itself: never all games
+    "LEFT", OF_NUMBERS, "SEARCH games USING COVERING INDEX games_of_white (white=?)", "USE TEMP B-TREE FOR ORDER BY",
+    "RIGHT", OF_NUMBERS, "SEARCH games USING COVERING INDEX games_of_black (black=?)", "USE TEMP B-TREE FOR ORDER BY",
+]  # fmt: skip
+OF_THESE = ["SCAN theirs", BY_POSITION.format("games")]
 POOL_PLANS = {
     "ORDER_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "RANKING_SINCE": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
@@ -126,6 +132,12 @@ POOL_PLANS = {
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SCALAR SUBQUERY 1",
         "SEARCH games USING INDEX games_in_rating_order (pool=?)",
+    ],
+    "EVERY_GAME_OF": ["CO-ROUTINE theirs", "MERGE (UNION)", *BY_SIDES, *OF_THESE],
+    "EVERY_KEY_OF": [
+        "CO-ROUTINE theirs", "MERGE (UNION)", "LEFT", "MERGE (UNION)", *BY_SIDES,
+        "RIGHT", "SCAN originals", "LIST SUBQUERY 4", OF_NUMBERS, "CREATE BLOOM FILTER", "LIST SUBQUERY 5", OF_NUMBERS,
+        "CREATE BLOOM FILTER", *OF_THESE,
     ],
     "OPEN_PROPOSALS": ["SCAN proposals"],
     "PLAYERS": ["SEARCH current USING COVERING INDEX current_by_rating (pool=?)"],

@@ -20,7 +20,8 @@ from ledger.facts.instants import is_before
 from ledger.facts.tellings import compared
 from ledger.journal import Journal, Stored
 from ledger.journal.corrected_games import told_otherwise
-from ledger.journal.known_games import MADE, Asked, GameIndex, KnownGames
+from ledger.journal.known_games import Asked, GameIndex, KnownGames
+from ledger.journal.made_keys import MADE
 from ledger.journal.people import People
 from ledger.journal.same_names import NOBODY
 from ledger.journal.supplements import Find, KnownGame, known_games
@@ -40,7 +41,10 @@ _OF_A_GAME = ("pool", "outcome", "termination", "half_moves", "started_at", "end
 
 
 class Alike(NamedTuple):
-    """A game that is held back: line of the file, its key, key and entry of the game that it probably is, told how."""
+    """A game that is held back: line of the file, its key, key and entry of the game that it probably is, told how.
+
+    The key is empty where that game has a side who was erased: two keys that are the same would tell the name.
+    """
 
     line: int
     key: str
@@ -49,7 +53,8 @@ class Alike(NamedTuple):
     how: str = "under another key"
 
     def __str__(self) -> str:
-        return f"{self.key!r} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
+        game = repr(self.key) if self.key else "this"
+        return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
 
 
 def is_made(key: str) -> bool:
@@ -223,26 +228,36 @@ class _Telling:
 
     def looks_like(self, facts: Mapping[str, Any]) -> bool:
         """True where nothing that two sources would write alike says another thing."""
-        return not any(self._contradictions(facts))
+        return looks_like(self.facts, facts)
 
-    def _contradictions(self, facts: Mapping[str, Any]) -> Iterator[bool]:
-        given = self.facts
-        yield given["outcome"] != facts["outcome"]
-        moves, known_moves = given.get("half_moves"), facts.get("half_moves")
-        same_moves = moves is not None and moves == known_moves
-        yield None not in {moves, known_moves} and not same_moves
-        began, known_began = given.get("started_at"), facts.get("started_at")
-        if began is not None and known_began is not None:
-            yield is_before(began, known_began) or is_before(known_began, began)
-        round_, known_round = given.get("round"), facts.get("round")
-        if round_ is not None and known_round is not None:
-            yield round_.partition(".")[0] != known_round.partition(".")[0]
-        events = given.get("tournament"), facts.get("tournament")
-        end, known_end = given["ended_at"], facts["ended_at"]
-        if len(end) < _DAY:
-            yield None not in events and events[0] != events[1]
-        if min(len(end), len(known_end)) >= _SECOND and end != known_end:
-            yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
+
+def looks_like(given: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """True where nothing that two sources would write alike says another thing; players are not compared.
+
+    Args:
+        given: the facts of a telling.
+        facts: those of a known game of that day.
+    """
+    return not any(_contradictions(given, facts))
+
+
+def _contradictions(given: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
+    yield given["outcome"] != facts["outcome"]
+    moves, known_moves = given.get("half_moves"), facts.get("half_moves")
+    same_moves = moves is not None and moves == known_moves
+    yield None not in {moves, known_moves} and not same_moves
+    began, known_began = given.get("started_at"), facts.get("started_at")
+    if began is not None and known_began is not None:
+        yield is_before(began, known_began) or is_before(known_began, began)
+    round_, known_round = given.get("round"), facts.get("round")
+    if round_ is not None and known_round is not None:
+        yield round_.partition(".")[0] != known_round.partition(".")[0]
+    events = given.get("tournament"), facts.get("tournament")
+    end, known_end = given["ended_at"], facts["ended_at"]
+    if len(end) < _DAY:
+        yield None not in events and events[0] != events[1]
+    if min(len(end), len(known_end)) >= _SECOND and end != known_end:
+        yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
 
 
 def _sorted_out(frame: DataFrame, renamed: Mapping[int, str], away: set[int]) -> DataFrame:

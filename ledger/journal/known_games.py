@@ -19,6 +19,7 @@ from ledger.errors import CorruptError, one_line
 from ledger.facts.words import moves_number
 from ledger.journal import Journal
 from ledger.journal.corrected_games import Index, Sides, long_texts, meeting, moves_digest, spans, told_moves
+from ledger.journal.made_keys import MADE
 from ledger.journal.people import People, Person
 from ledger.journal.same_names import SameNames
 from ledger.journal.supplements import Find
@@ -31,7 +32,6 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-s
 _END = -100  # they stand in the last bytes of a body
 _DAY = 10  # characters of an instant that name its day, or less where less is known
 _SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie between these
-MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # keys of games that an importer made of their facts
 
 
 class Asked(NamedTuple):

@@ -64,6 +64,22 @@ UNION ALL SELECT * FROM (
 MANY_SINCE = (  # measured: up to here to look each player up takes less than to look at everybody in 0.1 million games
     "SELECT 1 AS found FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2 LIMIT 1 OFFSET 5000"
 )
+# Games of some players, ?1 as JSON, as they stand; voided and unrated ones too.
+EVERY_GAME_OF = """
+WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
+  SELECT position FROM these CROSS JOIN games ON games.white = these.player
+  UNION SELECT position FROM these CROSS JOIN games ON games.black = these.player)
+SELECT position, key, white, black, outcome, half_moves, started_at, ended_at, tournament, round
+FROM theirs CROSS JOIN games USING (position) ORDER BY position
+"""
+# The keys of those games, and of games that were told of these players before a correction.
+EVERY_KEY_OF = """
+WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
+  SELECT position FROM these CROSS JOIN games ON games.white = these.player
+  UNION SELECT position FROM these CROSS JOIN games ON games.black = these.player
+  UNION SELECT position FROM originals WHERE facts ->> 'white' IN these OR facts ->> 'black' IN these)
+SELECT key FROM theirs CROSS JOIN games USING (position)
+"""
 PLAYERS = "SELECT player FROM current WHERE pool = ?1"
 LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")

@@ -54,7 +54,7 @@ def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
         line=5, key=game.key, white_id="fide:1503014", white_name="Carlsen, Magnus", black_id="name:ann",
         black_name="Ann", outcome="white", termination="unknown", half_moves=None, started_at=None,
         ended_at="2024-05-03", tournament="Club open", round="1", rated=True, white_rating=2881, black_rating=None,
-        speed=None, variant="standard", text=None,
+        speed=None, variant="standard", text=None, is_made=True,
     )  # fmt: skip
     assert reading.fault_count == 0
 

@@ -76,7 +76,7 @@ def test_who_was_erased_is_found_no_more_and_no_byte_of_the_name_is_left(club_wi
 
 def test_a_file_of_an_earlier_layout_and_one_that_is_only_read_need_no_index(club_with_folds: Path) -> None:
     with closing(sqlite.connect(beside(club_with_folds, "people"))) as connection:
-        connection.execute("DROP TABLE people_folds")
+        connection.executescript("DROP TABLE people_folds; DROP TABLE secret")
         connection.execute(f"PRAGMA user_version={people_layouts.FOLDS_SINCE - 1}")
     before = beside(club_with_folds, "people").read_bytes()
     with Ledger.open(club_with_folds, read_only=True) as ledger:

@@ -127,10 +127,16 @@ _FOLDS = """
 CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE INDEX people_folds_by_name ON people_folds(name);
 """
+_PEOPLE_5 = f"""{_PEOPLE_3}
+CREATE TABLE secret(
+  number INTEGER PRIMARY KEY CHECK(number = 1),
+  secret BLOB NOT NULL CHECK(length(secret) = 32)
+) STRICT;
+"""
 PEOPLE = Published(
     "people",
     0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_3},
+    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
     "restore the file from a copy",
     {"people_search": (4, _SEARCH), "people_folds": (5, _FOLDS)},
 )
