@@ -14,7 +14,7 @@ from ledger.ratings import engine, views_file
 from ledger.ratings.history import HISTORY
 from ledger.ratings.listing import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, Projector
-from ledger.ratings.rated_games import codes
+from ledger.ratings.rated_games import codes, restarts
 from ledger.ratings.side_rows import fold
 from ledger.ratings.side_tables import SideTable, facts_wanted
 from ledger.runtime.columns import FEW, MANY, Column, Columns
@@ -142,8 +142,10 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
             sides[name] = cols.texts(column)
         else:
             sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
-    if table.fold.wants & {"era", "scheme"}:
+    if table.fold.wants & {"era", "scheme", "restart"}:
         sides["era"] = cols.small([pool.era_at(ms) for ms in found["rated_ms"]])
+    if "restart" in table.fold.wants:
+        sides["restart"] = restarts(cols, pool, sides["era"])
     if "listed" in table.fold.wants:
         fields = {name: cols.floats(_numbers(found[_STATE + name])) for name in pool.state_fields}
         sides["listed"] = listed_flags(cols, pool, cols.ints(found["rated_ms"]), fields)

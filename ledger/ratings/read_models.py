@@ -65,6 +65,7 @@ _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _KEPT_UNITS = {
     "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
     "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
+    "games_until_restart": "games",
     "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
     "half_points": "half-points", "run_from": "games", "run_to": "games",
 }  # fmt: skip
