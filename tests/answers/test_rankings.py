@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import attrs
 import pytest
 
 from ledger.answers import players, rankings
@@ -164,7 +165,6 @@ def test_the_best_of_a_day_alone_are_the_first_of_the_whole_ranking(
 ) -> None:
     monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("5000", "5000" if few else "0"))
     with Ledger.open(sample_folder / "club.db") as ledger:
-        wants: tuple[dict[str, int], ...] = ({}, {"min_games": 5}, {"active_days": 20})
-        for further in wants:
-            whole = ranking_in_full(ledger, Wanted(at=at, **further), details=False)
-            assert ranking_in_full(ledger, Wanted(at=at, limit=3, **further), details=False) == whole[:3]
+        for wanted in (Wanted(at=at), Wanted(at=at, min_games=5), Wanted(at=at, active_days=20)):
+            whole = ranking_in_full(ledger, wanted, details=False)
+            assert ranking_in_full(ledger, attrs.evolve(wanted, limit=3), details=False) == whole[:3]

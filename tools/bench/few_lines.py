@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .datasets import GameSet
 from .measuring import Cost, both_lines, cost_of, in_turns
@@ -32,8 +32,8 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
     """Each command in every set, beside the same in the smallest one; recording a game beside showing a player."""
     data = [each for each in sets if each.source is None]
     days = count()  # a day of its own for each run, so that no game is another's repeat
-    works: dict[tuple[str, str], Callable[[], _Run]] = {
-        (name, each.name): partial(_run, command, str(each.ledger()), folder, days)
+    works = {
+        f"{name} {each.name}": partial(_run, command, str(each.ledger()), folder, days)
         for each in data
         for name, command in _COMMANDS.items()
     }
@@ -41,17 +41,23 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
     taken = in_turns(works, max(rounds, 5))
     smallest = data[0].name
     for name in ("record", "one", "hundred"):
-        words = {"what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"}
+        words: dict[str, Any] = {
+            "what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"
+        }  # fmt: skip
+        rival = taken[f"{name} {smallest}"]
         for each in data[1:]:
-            runs, rival = taken[name, each.name], taken[name, smallest]
-            costs = [run.cost for run in runs], [run.cost for run in rival]
-            yield from both_lines("few", f"journal of {each.name}", *costs, **words)
-            peaks = [run.peak / GIB for run in runs], [run.peak / GIB for run in rival]
-            if all(map(all, peaks)):
-                yield line("few-peak", f"journal of {each.name}", *peaks, **words)
+            runs = taken[f"{name} {each.name}"]
+            yield from both_lines("few", f"journal of {each.name}", _costs(runs), _costs(rival), **words)
+            peaks, least = [run.peak / GIB for run in runs], [run.peak / GIB for run in rival]
+            if all(peaks + least):
+                yield line("few-peak", f"journal of {each.name}", peaks, least, **words)
     for each in data:
-        costs = tuple([run.cost for run in taken[name, each.name]] for name in ("record", "show"))
-        yield from both_lines("record-show", f"journal of {each.name}", *costs)
+        record, show = (_costs(taken[f"{name} {each.name}"]) for name in ("record", "show"))
+        yield from both_lines("record-show", f"journal of {each.name}", record, show)
+
+
+def _costs(runs: Sequence[_Run]) -> list[Cost]:
+    return [run.cost for run in runs]
 
 
 def _run(command: Callable[[str, Path, int], list[str]], ledger: str, folder: Path, days: Iterator[int]) -> _Run:
