@@ -135,6 +135,9 @@ class ListImport:
             self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
             with self._journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
+                if not self._four_eyes and past_reach.are_four_eyes_on(writer.find):
+                    message = "four eyes were set while this list was read; import it again"
+                    raise RejectedError("needs-a-proposal", "", message)
                 for frame, news in zip(held, known, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report

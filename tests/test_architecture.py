@@ -303,6 +303,18 @@ def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
     assert rooms - folders == WITHOUT_A_FOLDER
 
 
+# Who reads a clock and asserts nothing of it: until when copies go on, a name, when to kill, work told in yardsticks.
+READ_CLOCKS = {"tests.imports.test_memory", "tests.kit.backup_driver", "tests.kit.crashes", "tests.test_crashes"}
+CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
+
+
+@pytest.mark.parametrize("module", sorted(set(TESTS) - READ_CLOCKS - {__name__}))
+def test_no_test_asserts_a_time(module: str) -> None:
+    """On a busy machine it fails: count the work, or tell it in yardsticks (``tools.attack.yardsticks``)."""
+    text = re.sub(r"while time\.process_time\(\) < ", "", sources("tests")[module].read_text("utf-8"))  # keeps busy
+    assert re.findall(CLOCKS, text, re.MULTILINE) == []
+
+
 @pytest.mark.parametrize("module", TESTS)
 def test_no_module_imports_a_test_module_or_a_conftest(module: str) -> None:
     text = sources("tests")[module].read_text("utf-8")  # scripts in it that run in a process of their own, too

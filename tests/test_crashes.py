@@ -36,6 +36,7 @@ from tests.kit.crashes import (
 from tests.kit.disks import COMPILES_NOTHING, mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 
 SCENARIOS = {
     "import, then a first build": ("--games", "3000", "--batch", "250"),
@@ -142,7 +143,7 @@ def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
             )
             for one in options
         ]
-        ends = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in running]
+        ends = [(process.communicate(timeout=HANGS)[1].decode(), process.returncode) for process in running]
     assert ends == [("", 0)] * 4
     entries = check_journal(tmp_path)
     keys = [entry["key"] for entry in entries]

@@ -1,4 +1,4 @@
-"""Write the parts of README.md that follow from the code: what the tables of the views and the exports hold.
+"""Write the parts of README.md that follow from the code, and the figures that a run of the benchmark left.
 
 ``python -m tools.readme_tables`` writes them between their marks; with ``--check`` it writes nothing and exits 1 where
 they differ.
@@ -17,6 +17,7 @@ from ledger.book.table_docs import ColumnDoc
 from ledger.ratings import read_models
 
 from . import output, running
+from .bench import figures
 
 README = Path(__file__).parent.parent / "README.md"
 BEGIN, END = "<!-- made by 'python -m tools.readme_tables': {} -->", "<!-- end: {} -->"
@@ -29,7 +30,11 @@ def parts() -> dict[str, str]:
     for name, make in PREPARED.items():
         item = make(())
         exports.append((name, item.doc, {column.name: column.meaning for column in item.columns}))
-    return {"tables of the views": _table("table", views), "columns of exports": _table("export", exports)}
+    return {
+        "tables of the views": _table("table", views),
+        "columns of exports": _table("export", exports),
+        "figures of the benchmark": figures.table(figures.read()),
+    }
 
 
 def _table(head: str, rows: Iterable[tuple[str, str, Mapping[str, ColumnDoc]]]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,10 +19,12 @@ from ledger.facts.events import GameRecorded
 from ledger.journal.alike import AlikeGames
 from ledger.journal.dry_runs import DryJournal, DryNames
 from ledger.journal.import_frames import take_frames
+from ledger.journal.made_keys import MadeKeys
 from ledger.journal.people import Person
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.like_games import LikeGames
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -62,6 +65,7 @@ class ImportPreview:
         self._seen = _Seen(most)
         self._journal = DryJournal(ledger.journal, self._seen)
         self._names = DryNames(self._journal, ledger.people)
+        self._secret = cache(ledger.people.secret_to_try)
 
     def import_games(
         self, frames: Iterable[DataFrame], *, choice: PoolChoice, strict: bool = False, record_alike: bool = False,
@@ -71,12 +75,14 @@ class ImportPreview:
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        alike = None if record_alike else AlikeGames(self._journal, ledger.people)
+        alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
         standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
         notes_of = EarlyGames(ledger.views).of_frame
+        keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
-            self._names, choice, first, actor, ledger.now_ms, alike, notes_of, standing, keep_differences
-        )
+            self._names, keys, choice, first, actor, ledger.now_ms, alike, notes_of, standing, keep_differences,
+            ledger.erased_sides(keys),
+        )  # fmt: skip
         take_frames(self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
         return job.report
 

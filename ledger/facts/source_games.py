@@ -15,6 +15,8 @@ from ledger.runtime.lazy import pl
 
 KEPT_FAULTS = 10_000  # of one file; the others are counted
 MAX_MESSAGE = 1_000  # characters of a fault
+PLAIN_KEY = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # a source and half a SHA-256 of facts
+OUR_PLAIN_KEY = r"(?:csv|hand|pgn|trf):[0-9a-f]{24}"  # those that earlier releases recorded so, or sent on
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
 _SHOWN.maxlevel = 2
@@ -26,6 +28,8 @@ class SourceGame(NamedTuple):
     ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
     pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
     ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
+    ``is_made`` says that no source gave the key: it is a hash of the facts, in the form ``PLAIN_KEY``, against which
+    names can be tried. No journal gets to see it: the ledger makes a key of it under its secret.
     """
 
     line: int
@@ -47,6 +51,7 @@ class SourceGame(NamedTuple):
     speed: str | None
     variant: str
     text: str | None
+    is_made: bool = False
 
 
 class Fault(NamedTuple):
@@ -80,6 +85,7 @@ def frame_schema() -> dict[str, type]:
     whole, text = pl.Int32, pl.String
     kinds = {
         "line": pl.Int64, "half_moves": whole, "white_rating": whole, "black_rating": whole, "rated": pl.Boolean,
+        "is_made": pl.Boolean,
     }  # fmt: skip
     return {name: kinds.get(name, text) for name in SourceGame._fields}
 

@@ -18,13 +18,14 @@ from ledger.board.replaying import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.endings import length_fault, result_fault
 from ledger.facts.event_fields import KEY_PATTERN
-from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
 from ledger.imports.csv import values
 from ledger.imports.lichess import with_clocks
 from ledger.imports.reading import MAX_TEXT
 
 PREFIX = "hand:"
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
+_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 
 
 @attrs.frozen(kw_only=True)
@@ -107,7 +108,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         black_id=black[0], black_name=black[1], outcome=outcome, termination=str(termination),
         half_moves=length, started_at=None, ended_at=ended, tournament=tournament,
         round=round_, rated=words.rated, white_rating=None, black_rating=None, speed=None, variant="standard",
-        text=with_clocks(moves, []),
+        text=with_clocks(moves, []), is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
     )  # fmt: skip
 
 

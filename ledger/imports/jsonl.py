@@ -16,7 +16,7 @@ import orjson
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
-from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.json_lines import json_objects, member
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
@@ -24,6 +24,7 @@ from ledger.imports.reading import MAX_TEXT, VARIANT, Reading
 MAX_NAME = 256  # characters of an identity or a name
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
+_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _TOLD = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
@@ -150,7 +151,8 @@ def _game(line: int, given: dict[str, Any]) -> SourceGame:
             fields[name] = without_zero_fraction(given[name])
     for colour in _PLAYERS:
         fields |= {f"{colour}_{name}": value for name, value in given[colour].items()}
-    return SourceGame(line=line, **fields)
+    # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
+    return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(given["key"]) is not None)
 
 
 def dump(game: SourceGame) -> bytes:

@@ -16,12 +16,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
-from ledger.journal import shown_names
+from ledger.journal import people_layouts, shown_names
 from ledger.journal.guard import Guard, statements
+from ledger.journal.name_folds import NameFolds, fold
 from ledger.journal.name_search import NameSearch
 from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
-from ledger.journal.people_layouts import LAYOUT, OLDEST_LAYOUT, SALT_BYTES, SCHEMA, bring_up
+from ledger.journal.people_layouts import (
+    LAYOUT,
+    OLDEST_LAYOUT,
+    SALT_BYTES,
+    SCHEMA,
+    bring_up,
+    keep_secret,
+    secret_of,
+)
 from ledger.journal.reasons import Reasons
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import nearest
@@ -38,17 +47,19 @@ _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 # The same sums over the rows and over the index on identities: they differ where one is older than the other. One
 # statement, as of one moment.
-_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM main.people {} WHERE identity IS NOT NULL"
+_SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
 _COUNTS = (
-    "SELECT * FROM (SELECT count(*), coalesce(max(player), 0) FROM main.people NOT INDEXED), "
-    f"({_SUMS.format('NOT INDEXED')}), ({_SUMS.format('INDEXED BY sqlite_autoindex_people_1')})"
+    f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
+    f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
 )
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
 _IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
+_NAMELESS = "SELECT player FROM people WHERE identity IS NULL"
 _ALL_NUMBERS = 2**62
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # What may be spelt otherwise than the rule says: capitals, two blanks, characters beyond ASCII.
@@ -110,6 +121,9 @@ class People:
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
         self.search = NameSearch(self.path, self._connection, self._writing)
+        self.folds = NameFolds(
+            self.path, self._connection, self._writing, lambda: [row.player for row in self.pending.rows()]
+        )
         self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -117,8 +131,8 @@ class People:
             self._connection.execute("PRAGMA cache_size=-65536")  # newcomers of an import go anywhere in the index
 
     @classmethod
-    def create(cls, path: str | Path) -> People:
-        """Make an empty people file.
+    def create(cls, path: str | Path, secret: bytes | None = None) -> People:
+        """Make an empty people file with a secret; a new one where none is given.
 
         Raises:
             StorageError: it exists or cannot be made.
@@ -131,6 +145,7 @@ class People:
             with sqlite.immediate(connection, path):
                 for statement in statements(SCHEMA):
                     connection.execute(statement)
+                keep_secret(connection, secret or people_layouts.new_secret())
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={LAYOUT}")
         connection.close()
@@ -149,6 +164,45 @@ class People:
     def close(self) -> None:
         """Release the file."""
         self._connection.close()
+
+    def secret(self) -> bytes:
+        """The secret under which the ledger makes keys of facts; a file of an earlier layout is given one.
+
+        Raises:
+            StorageError: it has none and cannot be written, or lost its own.
+        """
+        with sqlite.storage_errors(self.path):
+            secret = secret_of(self._connection)
+        if secret is None:
+            with self._writing():  # brings the layout up, and with it a secret
+                secret = secret_of(self._connection)
+        if secret is None:
+            raise StorageError(self.path, "its secret is gone: put a copy of the file back, with its -wal file")
+        return secret
+
+    def secret_to_try(self) -> bytes:
+        """The secret, or in a file without one some other: for what is tried and not kept."""
+        with sqlite.storage_errors(self.path):
+            return secret_of(self._connection) or people_layouts.new_secret()
+
+    def take_secret(self, secret: bytes) -> None:
+        """Have the secret of another ledger, before any key was made.
+
+        Raises:
+            StorageError: the file refuses.
+        """
+        with self._writing():
+            keep_secret(self._connection, secret)
+
+    def has_nameless(self) -> bool:
+        """Whether somebody was erased, or a name lost: one look-up."""
+        with sqlite.storage_errors(self.path):
+            return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
+
+    def nameless(self) -> list[int]:
+        """The numbers of all who were erased, or whose names were lost."""
+        with sqlite.storage_errors(self.path):
+            return [player for (player,) in self._connection.execute(_NAMELESS)]
 
     def number(
         self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
@@ -343,13 +397,13 @@ class People:
 
     def named(self, wanted: str) -> list[Person]:
         """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
-        exact = self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
-        )
-        return exact or self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
-            "ORDER BY player",
-            (wanted,),
+        bearing, numbers = "name = ?1", list[int]()
+        if not self.folds.lacks_many():  # nobody else bears it, or one that is written much like it
+            bearing = "player IN (SELECT value FROM json_each(?2)) AND name = ?1"
+            numbers = self.folds.bearers([fold(wanted)]).get(fold(wanted), [])
+        among = (wanted, json.dumps(numbers))
+        return self._rows(f"{_MEANT} (identity = ?1 OR {bearing}) ORDER BY player", among) or self._rows(
+            f"{_MEANT} (identity = ?1 COLLATE NOCASE OR {bearing} COLLATE NOCASE) ORDER BY player", among
         )
 
     def like(self, wanted: str) -> list[str]:

@@ -5,19 +5,22 @@ Files of every layout are read as they are; the first write brings one to the ne
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
 
-LAYOUT = 4
+LAYOUT = 5
 OLDEST_LAYOUT = 1
-SALT_BYTES = 16
+SALT_BYTES, SECRET_BYTES = 16, 32
 RENAMINGS_SINCE = 2
 REASONS_SINCE = ERASURES_SINCE = 3
 # From then on a file may have an index of the words of names (see ``name_search``), which the first search makes: a
 # program that knows nothing of it must not write to the names.
 SEARCH_SINCE, SEARCH = 4, "people_search"
+FOLDS_SINCE, FOLDS = 5, "people_folds"  # likewise an index of whole names (see ``name_folds``)
+SECRET_SINCE = 5
 PEOPLE = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
@@ -52,8 +55,15 @@ CREATE TABLE erasing(
   actor TEXT NOT NULL
 ) STRICT;
 """
-SCHEMA = PEOPLE + _RENAMING + _REASONS + _ERASING
-_ADDED = {RENAMINGS_SINCE: (_RENAMING,), REASONS_SINCE: (_REASONS, _ERASING)}
+# Under which the keys that are made of the facts of games are hashed: without it no name can be tried against them.
+_SECRET = f"""
+CREATE TABLE secret(
+  number INTEGER PRIMARY KEY CHECK(number = 1),
+  secret BLOB NOT NULL CHECK(length(secret) = {SECRET_BYTES})
+) STRICT;
+"""
+SCHEMA = PEOPLE + _RENAMING + _REASONS + _ERASING + _SECRET
+_ADDED = {RENAMINGS_SINCE: (_RENAMING,), REASONS_SINCE: (_REASONS, _ERASING), SECRET_SINCE: (_SECRET,)}
 
 
 def layout(connection: sqlite3.Connection) -> int:
@@ -68,4 +78,24 @@ def bring_up(connection: sqlite3.Connection) -> None:
         for number, tables in _ADDED.items():
             for table in tables if found < number else ():
                 connection.execute(table)
+        if found < SECRET_SINCE:
+            keep_secret(connection, new_secret())
         connection.execute(f"PRAGMA user_version={LAYOUT}")
+
+
+def new_secret() -> bytes:
+    """A secret for one ledger."""
+    return secrets.token_bytes(SECRET_BYTES)
+
+
+def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
+    """Make it the secret of a people file, within the caller's transaction."""
+    connection.execute("INSERT OR REPLACE INTO main.secret(number, secret) VALUES (1, ?)", (secret,))
+
+
+def secret_of(connection: sqlite3.Connection) -> bytes | None:
+    """The secret of a people file; None in one of an earlier layout."""
+    if layout(connection) < SECRET_SINCE:
+        return None
+    row = connection.execute("SELECT secret FROM main.secret").fetchone()
+    return None if row is None else bytes(row[0])

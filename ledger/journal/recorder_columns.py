@@ -24,7 +24,8 @@ from ledger.facts.events import GameRecorded, GameSupplemented, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, shown
 from ledger.journal import KeyTakenError, Writer, rules, rules_columns
 from ledger.journal.alike import Alike, AlikeGames
-from ledger.journal.free_keys import MOST, with_next_keys
+from ledger.journal.erased_sides import ErasedSides
+from ledger.journal.made_keys import MOST, MadeKeys
 from ledger.journal.registering_columns import register
 from ledger.journal.sealed_names import SealedNames
 from ledger.journal.told_again import Difference, Standing, as_recorded, told_again
@@ -147,14 +148,16 @@ class GameImport:
     """One import into one journal: remembers the players and pools that it has met."""
 
     def __init__(
-        self, names: SealedNames, choice: PoolChoice, scheme: SchemeAdopted, actor: str, clock_ms: Callable[[], int],
-        alike: AlikeGames | None = None, notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
-        standing: Standing = as_recorded, keep_differences: bool = False,
+        self, names: SealedNames, keys: MadeKeys, choice: PoolChoice, scheme: SchemeAdopted, actor: str,
+        clock_ms: Callable[[], int], alike: AlikeGames | None = None,
+        notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [], standing: Standing = as_recorded,
+        keep_differences: bool = False, erased: ErasedSides | None = None,
     ) -> None:  # fmt: skip
         """Prepare an import.
 
         Args:
             names: where the players' numbers come from.
+            keys: what makes the keys of games whose source gave none.
             choice: which pool a game goes to.
             scheme: what a pool that is new adopts.
             actor: who imports.
@@ -163,9 +166,12 @@ class GameImport:
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             standing: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
+            erased: what games are to known ones of who was erased.
         """
         self._keep_differences = keep_differences
         self._names = names
+        self._erased = erased
+        self._keys = keys
         self._alike = alike
         self._notes_of = notes_of
         self._standing = standing
@@ -203,9 +209,12 @@ class GameImport:
     def _take(self, frame: DataFrame, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        frame = self._with_pools(frame)
+        frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         if self._alike is not None and len(frame):
             frame, held = self._alike.sort_out(frame, writer.find, writer.size)
+            if self._erased is not None:
+                frame, nameless = self._erased.sort_out(frame, writer.find)
+                held = sorted([*held, *nameless])
             self.report.hold_back(held)
         frame = self._adopt(writer, frame, stamp)
         if not len(frame):
@@ -338,7 +347,8 @@ class GameImport:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        again = told_again(writer.find, games, writer.size + 1, now, self._standing)
+        is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
+        again = told_again(writer.find, games, writer.size + 1, now, self._standing, is_nameless)
         self._met_repeats = bool(again.known.any()) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
@@ -355,7 +365,8 @@ class GameImport:
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
         if again.others and number < MOST:
-            others = with_next_keys(games[[row for row, _, _ in again.others]], number + 1)
+            others = games[[row for row, _, _ in again.others]]
+            others = self._keys.with_next_keys(others, number + 1, writer.find)
             self._append(writer, others, stamp, now, number + 1)
         elif again.others:
             for _, line, message in again.others:

@@ -98,11 +98,12 @@ class Tokens:
 
     def are_set_up(self) -> bool:
         """Whether any token was ever issued; where all are revoked, nobody can act."""
-        return self.issued.now().first is not None or bool(self._of_the_file())
+        register = self.issued.now()
+        return register.first is not None or bool(self._of_the_file(register))
 
-    def _of_the_file(self) -> list[TokenRow]:
+    def _of_the_file(self, register: TokenRegister) -> list[TokenRow]:
         """The tokens of an earlier release, which have no entry; they count until the first that has one."""
-        if self.issued.now().first is not None or not self.path.exists():  # the path first: each append asks
+        if register.first is not None or not self.path.exists():  # the path first: each append asks
             return []
         return self.file.rows() if self.file.exists() else []
 
@@ -189,7 +190,8 @@ class Tokens:
 
     def _taken_along(self, who: Actor, position: int) -> Iterator[TokenIssued]:
         """An entry for each token of an earlier release that holds: the first is that of who issues, if any."""
-        rows = [row for row in self._of_the_file() if row.revoked_at is None and not actor_faults(row.name)]
+        register = self.issued.now()
+        rows = [row for row in self._of_the_file(register) if row.revoked_at is None and not actor_faults(row.name)]
         is_own = {row.number: row.name == who.name and Role.APPROVER in row.roles.split() for row in rows}
         rows.sort(key=lambda row: (not is_own[row.number], Role.APPROVER in row.roles.split(), row.number))
         hashes = self.file.hashes() if rows else {}
@@ -212,7 +214,7 @@ class Tokens:
             UnknownNameError: nobody of that name has a token, and none has that number.
             RejectedError: for want of an approver's token.
         """
-        tried = f"revoke tokens of {wanted!r}"
+        tried = f"revoke tokens of {without_tokens(wanted)!r}"
         who = self._issuer(token, by, tried)
         met = [row for row in self.list() if wanted in {row.name, str(row.number)}]
         if not met:
@@ -277,7 +279,7 @@ class Tokens:
         """Every token with its person and roles; empty where none are set up."""
         register = self.issued.now()
         rows = [_row(token) for token in register.tokens.values() if token.void is None]
-        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_the_file())
+        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_the_file(register))
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """The attempts that were refused, in order of time; only the *last* ones where a number is given."""
@@ -292,7 +294,7 @@ class Tokens:
         register = self.issued.now()
         if register.first is not None:
             return any(role in token.roles for token in register.tokens.values() if token.void is None)
-        return any(role.value in row.roles.split() for row in self._of_the_file())
+        return any(role.value in row.roles.split() for row in self._of_the_file(register))
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _ENDING = frozenset({"termination", "half_moves"})
+_SIDES = ("white", "black")
+ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
 class Corrected(NamedTuple):
@@ -81,8 +83,9 @@ class ToldAgain(NamedTuple):
 
 
 def told_again(
-    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded
-) -> ToldAgain:
+    find: Find, games: DataFrame, first: int, now_ms: int, standing: Standing = as_recorded,
+    is_nameless: Callable[[int], bool] = lambda _: False,
+) -> ToldAgain:  # fmt: skip
     """Find the rows that tell a known game again.
 
     Args:
@@ -91,6 +94,7 @@ def told_again(
         first: position at which the first of the rows that are new will be recorded; the others follow it.
         now_ms: the time to record under, milliseconds since 1970.
         standing: how a game stands after its corrections.
+        is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
     stored = find([f"game:{name}" for name in games["game"].to_list()])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
@@ -116,11 +120,17 @@ def told_again(
         try:
             supplement = told_of(known[name], name, _plain(given), now_ms, standing)
         except ConflictError as error:
-            if is_made(name) and (name in told_twice or _is_another(known[name].facts, _plain(given))):
-                found.others.append((row, line, str(error)))
+            recorded, telling = known[name].facts, _plain(given)
+            is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
+            is_other = is_erased or name in told_twice or _is_another(recorded, telling)
+            words = ERASED.format(name) if is_erased else str(error)
+            if is_made(name) and is_other:
+                found.others.append((row, line, words))
+            elif is_erased:
+                found.faults.append((line, words))
             else:
-                fields = _contradicted(known[name], name, _plain(given), standing)
-                found.differences.append(Difference(line, name, fields, str(error)))
+                fields = _contradicted(known[name], name, telling, standing)
+                found.differences.append(Difference(line, name, fields, words))
             continue
         except RejectedError as error:
             found.faults.append((line, str(error)))

@@ -27,7 +27,7 @@ from ledger.ratings.loops import (
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, brought
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, brought
 
 __all__ = [
     "COMPILE_FROM", "Rateable", "SideRatings", "Workspace", "expected", "gather", "newcomers", "predict", "rate",
@@ -40,6 +40,7 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
     """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
     known: dict[str, object] = {
         "FIELDS": len(scheme.state), "WORK": len(scheme.work), "STEPS": scheme.steps, "at": scheme.at,
+        "AGES": scheme.at is not as_it_stands, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "rate_player": scheme.rate_player, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
     }  # fmt: skip

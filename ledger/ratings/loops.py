@@ -13,6 +13,7 @@ from ledger.runtime.columns import Column
 
 # Names that ``bound`` gives to the loops below, each time to something else.
 FIELDS = WORK = STEPS = 0
+AGES = MIRRORED = False
 at: Callable[..., None]
 expected_score: Callable[..., float]
 rate_game: Callable[..., None]
@@ -98,25 +99,31 @@ class SideRatings(NamedTuple):
 def replay(games: Any, state: Any, both: Any, kept: Any, numbers: Any) -> None:
     """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
 
+    Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
+    with the same two ratings, and works out once what the scheme's two kernels both need.
+
     Args:
         games: ``Rateable``.
         state: flat, FIELDS numbers a player; changed in place.
         both: room for two players' fields.
-        kept: handed on to ``foretell`` and ``keep``.
+        kept: handed on to ``keep``.
         numbers: the scheme's settings.
     """
     white, black, score, day = games.white, games.black, games.score, games.day
     for game in range(len(white)):
         w = white[game] * FIELDS
         b = black[game] * FIELDS
-        for field in range(FIELDS):
-            both[field] = state[w + field]
-            both[FIELDS + field] = state[b + field]
-        at(both, 0, 0.0, day[game], numbers)  # noqa: F821
-        at(both, FIELDS, 0.0, day[game], numbers)  # noqa: F821
-        foretell(game, both, 0, FIELDS, kept, numbers)
+        if AGES:
+            for field in range(FIELDS):
+                both[field] = state[w + field]
+                both[FIELDS + field] = state[b + field]
+            at(both, 0, 0.0, day[game], numbers)  # noqa: F821
+            at(both, FIELDS, 0.0, day[game], numbers)  # noqa: F821
+            foretold = foretell(both, 0, FIELDS, numbers)
+        else:
+            foretold = foretell(state, w, b, numbers)
         rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
-        keep(game, white[game], black[game], state, w, b, kept, numbers)
+        keep(game, white[game], black[game], foretold, state, w, b, kept, numbers)
 
 
 def take_began(games: Any, game: int, space: Any, free: int) -> None:
@@ -231,7 +238,7 @@ def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) 
         games: ``Rateable``.
         state: flat, FIELDS numbers a player; changed in place.
         space: ``Workspace``.
-        kept: handed on to ``foretell`` and ``keep``.
+        kept: handed on to ``keep``.
         numbers: the scheme's settings.
     """
     white, black, starts, side = games.white, games.black, games.starts, space.side
@@ -244,8 +251,8 @@ def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) 
         for game in range(first, last):  # *own* is as the batch began
             w = side[2 * (game - first)] * FIELDS
             b = side[2 * (game - first) + 1] * FIELDS
-            foretell(game, space.own, w, b, kept, numbers)
-            keep(game, white[game], black[game], space.after, w, b, kept, numbers)
+            foretold = foretell(space.own, w, b, numbers)
+            keep(game, white[game], black[game], foretold, space.after, w, b, kept, numbers)
 
 
 def put_back(players: int, state: Any, space: Any) -> None:
@@ -256,38 +263,38 @@ def put_back(players: int, state: Any, space: Any) -> None:
             state[roster[place] * FIELDS + field] = after[place * FIELDS + field]
 
 
-def foretell(game: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:
-    """Note both ratings before a game, and what is expected; both players are in *state* as they are at its time.
+def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, float, float, float]:
+    """Both ratings before a game, White's first, and what is expected of both.
 
     Args:
-        game: its place.
-        state: where the players' fields stand, White's at *w*, Black's at *b*.
+        state: where the players' fields stand as they are at the game's time, White's at *w*, Black's at *b*.
         w: see *state*.
         b: see *state*.
-        kept: ``SideRatings``; filled.
         numbers: the scheme's settings.
     """
-    before, expected = kept.before, kept.expected
-    before[2 * game] = state[w]
-    before[2 * game + 1] = state[b]
-    expected[2 * game] = expected_score(state, w, b, numbers)  # noqa: F821
-    expected[2 * game + 1] = expected_score(state, b, w, numbers)  # noqa: F821
+    of_white = expected_score(state, w, b, numbers)  # noqa: F821
+    of_black = 1.0 - of_white if MIRRORED else expected_score(state, b, w, numbers)  # noqa: F821
+    return state[w], state[b], of_white, of_black
 
 
-def keep(game: int, white: int, black: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:  # noqa: ARG001
-    """Keep both players' fields after a game, and which rated game it was for each.
+def keep(
+    game: int, white: int, black: int, foretold: Any, state: Any, w: int, b: int, kept: Any, numbers: Any  # noqa: ARG001
+) -> None:
+    """Keep what ``foretell`` said of a game, both players' fields after it, and which rated game it was for each.
 
     Args:
         game: its place.
         white: dense player index of White.
         black: dense player index of Black.
+        foretold: what ``foretell`` said.
         state: where the players' fields stand, White's at *w*, Black's at *b*.
         w: see *state*.
         b: see *state*.
         kept: ``SideRatings``; filled, *counts* counted up.
         numbers: the scheme's settings.
     """
-    history, n, counts = kept.history, kept.n, kept.counts
+    history, n, before, expected, counts = kept.history, kept.n, kept.before, kept.expected, kept.counts
+    before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     row = 2 * game * FIELDS
     for field in range(FIELDS):
         history[row + field] = state[w + field]

@@ -38,6 +38,11 @@ def exp2(x: float) -> float:
         return inf
     if x <= -1100.0:
         return 0.0
+    return exp2_in_range(x)
+
+
+def exp2_in_range(x: float) -> float:
+    """``exp2`` for -1100 < *x* < 1024, without a branch: what two kernels ask of the same number is worked out once."""
     whole = floor(x + 0.5)
     f = x - whole
     # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.
@@ -92,5 +97,7 @@ def logistic(difference: float) -> float:
 
     ``logistic(-difference)`` is exactly ``1 - logistic(difference)``.
     """
-    stronger = 1.0 / (1.0 + exp2(abs(difference) * _BITS_PER_POINT))
+    bits = abs(difference) * _BITS_PER_POINT
+    # below 2^-53 the sum is 1 whatever is added: the limit changes no bit and keeps the power in range
+    stronger = 1.0 / (1.0 + exp2_in_range(-64.0 if bits < -64.0 else bits))
     return stronger if difference >= 0.0 else 1.0 - stronger

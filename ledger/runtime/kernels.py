@@ -25,7 +25,7 @@ from ledger.runtime.lazy import nb, np
 float64: Any
 int64: Any
 
-TO_512, TO_MINUS_512 = 2.0**512, 2.0**-512
+TO_512 = 2.0**512
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
 
@@ -64,11 +64,12 @@ def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, st
 
 def _ldexp(x: float, exponent: int) -> float:
     """``math.ldexp`` without a call, the same bits; for 0.5 <= |x| < 2 and exponents from -1500 to 1500."""
-    if exponent > 1023:
-        return x * int64((exponent + 511) << 52).view(float64) * TO_512  # type: ignore[no-any-return]  # noqa: F821
-    if exponent < -1022:  # the first product is exact, the second one rounds
-        return x * int64((exponent + 1535) << 52).view(float64) * TO_MINUS_512  # type: ignore[no-any-return]  # noqa: F821
-    return x * int64((exponent + 1023) << 52).view(float64)  # type: ignore[no-any-return]  # noqa: F821
+    # In two steps, so that neither factor leaves the normal range; the first product is exact, the second one rounds.
+    # Without a branch: beside one the compiler does not see that two powers of the same number are one.
+    half = exponent >> 1
+    first = int64((half + 1023) << 52).view(float64)  # noqa: F821
+    second = int64((exponent - half + 1023) << 52).view(float64)  # noqa: F821
+    return x * first * second  # type: ignore[no-any-return]
 
 
 def _frexp(x: float) -> tuple[float, int]:

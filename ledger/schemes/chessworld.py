@@ -152,14 +152,16 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
     black = state[b]
     white_games = state[w + 1] + 1.0
     black_games = state[b + 1] + 1.0
-    rate_side(state, w, black, white_games, black_games, score, numbers)
-    rate_side(state, b, white, black_games, white_games, 1.0 - score, numbers)
+    expected = logistic(white - black)  # of Black it is to the bit 1 minus that
+    rate_side(state, w, black, white_games, black_games, score, expected, numbers)
+    rate_side(state, b, white, black_games, white_games, 1.0 - score, 1.0 - expected, numbers)
 
 
 def rate_side(
-    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, numbers: Settings
-) -> None:
-    """One side of a game; *games* and *opponent_games* count the game being rated."""
+    state: Any, p: int, opponent: float, games: float, opponent_games: float, score: float, expected: float,
+    numbers: Settings,
+) -> None:  # fmt: skip
+    """One side of a game; *games* and *opponent_games* count the game being rated, *expected* is by the Elo formula."""
     own = state[p]
     if games <= numbers.provisional_games:
         # "based on the English Chess Federation (ECF) Grading system": the mean of the game points
@@ -174,7 +176,7 @@ def rate_side(
     else:
         # "From your 51st rated game onwards": r1 + K * [w - 1 / (1 + 10^((r2-r1)/400))]
         k = k_factor(own, numbers) * scale(opponent_games, numbers)
-        state[p] = own + k * (score - logistic(own - opponent))
+        state[p] = own + k * (score - expected)
     state[p + 1] = games
 
 
@@ -268,6 +270,7 @@ SCHEME = Scheme(
     for_new_pools={"guest_tournaments": True},
     rate_game=rate_game,
     expected_score=expected_score,
+    mirrored=True,
     explain=explain,
     provisional=provisional,
     carry=carry,

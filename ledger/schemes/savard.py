@@ -360,6 +360,7 @@ SCHEME = Scheme(
     seeded=seeded,
     rate_game=rate_game,
     expected_score=expected_score,
+    mirrored=True,
     explain=explain,
     carry=carry,
     listed=listed,

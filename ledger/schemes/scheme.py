@@ -185,6 +185,8 @@ class Scheme:
         refuse: kernel ``(outcome, termination, half_moves, rated, white standing, black standing, numbers) -> code``
             into ``REASONS``; by default the reasons that hold in every scheme.
         expected_score: kernel ``(state, own p, opponent's p, numbers) -> 0..1``, both brought to the time by ``at``.
+        mirrored: whether what is expected of Black is, to the bit, 1 minus what is expected of White, so that one of
+            the two need not be worked out.
         explain: ``(own side, meetings, when, numbers) -> Explanation``; one meeting for a scheme by game.
         rhythm: how many games are rated together.
         rate_game: kernel ``(state, w, b, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
@@ -233,6 +235,7 @@ class Scheme:
     expected_score: Callable[..., float]
     explain: Callable[[Side, Sequence[Meeting], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
+    mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     rate_player: Callable[..., None] | None = None

@@ -382,6 +382,7 @@ SCHEME = Scheme(
         "yardstick", "first", "step_4", "opponents", "bonus", "wins", "draws", "first_strength", "step_4_strength",
     ),
     expected_score=expected_score,
+    mirrored=True,
     explain=explain,
     at=at,
     stands_from=from_the_beginning,

@@ -239,6 +239,17 @@ class SchemeContract:
                     assert abs(expected + back - 1.0) <= TOLERANCE
                     assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
 
+    def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
+        scheme = self.make()
+        if not scheme.mirrored:
+            return
+        for numbers in self.numbers():
+            for case in self._cases(numbers):
+                own, opponent = case.side.before, case.meetings[0].opponent
+                expected = engine.expected(scheme, numbers, own, opponent, case.when)
+                back = engine.expected(scheme, numbers, opponent, own, case.when)
+                assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
+
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)

@@ -194,6 +194,30 @@ def test_a_reset_makes_nobody_an_approver(scene: Scene) -> None:
             scene.ledger.tokens.reset(name)
 
 
+def test_what_a_correction_would_move_is_told_before_there_is_an_approver(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    change = ledger.corrections.drafts.annul(GAME)
+    moves = ledger.preview([change]).moves
+    ledger.policies.set("four-eyes", {"on": True, "tokens": True}, actor="admin")
+    eve = ledger.tokens.add("eve", [Role.CORRECTOR])
+    number = ledger.propose([change], reason="twice", token=eve).proposal
+    assert [ledger.preview(number).moves, ledger.preview([change]).moves] == [moves, moves]
+    assert len(moves) == 2
+
+
+def test_no_proposal_touches_a_token(scene: Scene) -> None:
+    drafts = scene.ledger.corrections.drafts
+    taken = Change(do=Verb.ANNUL, fact="token:1", entry=entry_of(scene.ledger, "adam"))
+    given = drafts.add(issued(9, "eve", Role.APPROVER))
+    moved = drafts.replace("token:2", {"roles": "approver"})
+    for change in (taken, given, moved):
+        with pytest.raises(ProposalError, match="not-correctable"):
+            scene.ledger.propose([change], reason="mine", token=scene.tokens["eve"])
+    for event in (issued(9, "eve", Role.APPROVER), TokenRevoked(number=1)):
+        with pytest.raises(RejectedError, match="not-by-append"):
+            scene.ledger.append(event)
+
+
 # --- two processes ------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from tools.attack import environment, verdicts
+from tools.attack import environment, verdicts, yardsticks
 from tools.attack.__main__ import attack
 from tools.attack.families import FAMILIES, Field
 from tools.attack.files import edited, file_of
@@ -53,7 +53,7 @@ class _Lying(Worker):
         (("ratings",), {"code": 1, "err": "error: something\nelse\n"}, "several lines"),
         (("ratings",), {"err": "error: \x1b[2J\n"}, "control characters"),
         (("ratings",), {"code": HUNG, "err": "no end"}, "no end"),
-        (("ratings",), {"seconds": 1e6}, "takes"),
+        (("ratings",), {"yardsticks": 1e6}, "takes"),
         (("audit",), {"code": 3, "err": "FALSE all\n"}, "cries"),
         (("audit",), {"err": "error: run 'mend'\n"}, "no command"),
         (("import", "{fresh}"), {"err": "x.jsonl (ledger-jsonl): 900 games recorded\n"}, "has 1 more"),
@@ -146,3 +146,15 @@ def test_a_worker_tells_of_a_hang_and_works_again(tmp_path: Path) -> None:
 
 def test_rights_are_tried_as_a_user_whom_they_bind() -> None:
     assert environment.somebody().user in {None, environment.NOBODY}
+
+
+def test_work_is_told_beside_a_loop_of_the_same_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has become slower since is no fault of what is measured."""
+    monkeypatch.setattr(yardsticks, "_usual", lambda: 0.05)
+    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.5)
+    assert yardsticks.yardsticks(0.5) == 10
+    assert yardsticks.yardsticks(5.0) == 10, "the loop takes ten times as long now"
+    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.01)
+    assert yardsticks.yardsticks(5.0) == 100, "it was slower before"
+    with pytest.raises(AssertionError, match="at most 0"), yardsticks.within(0):
+        sum(range(100_000))

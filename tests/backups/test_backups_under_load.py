@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 from tests.kit.clubs import open_ledger, take_made_up_games
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
-from tests.kit.processes import run_module
+from tests.kit.processes import HANGS, run_module
 
 CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 BACKUPS = 20
@@ -129,7 +129,7 @@ def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Pa
             made.append(backup(club, tmp_path / f"b{len(made)}"))
         importing.terminate()
         (tmp_path / "stop").touch()
-        assert (erasing.communicate(timeout=60)[1], erasing.returncode) == (b"", 0)
+        assert (erasing.communicate(timeout=HANGS)[1], erasing.returncode) == (b"", 0)
     sizes = [copied.head.size for copied in made]
     assert sizes == sorted(sizes)
     for number, copied in enumerate(made):

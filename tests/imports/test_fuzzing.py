@@ -37,7 +37,7 @@ def test_no_spoiled_file_breaks_an_importer(name: str) -> None:
 
 @pytest.mark.parametrize("name", importers.ATTACKS)
 def test_no_word_repeated_ten_thousand_times_takes_long(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "MAX_SECONDS", 2.0 * LONGER)  # what grows with the square would take minutes
+    monkeypatch.setattr(importers, "MAX_YARDSTICKS", 50.0 * LONGER)  # what grows with the square would take minutes
     random, files = Random(SEED), mutation.built_in(name)
     for word in mutation.words(name):
         file, flood = random.choice(files), word * (LONGER * 40_000 // max(1, len(word)))
@@ -94,7 +94,7 @@ def test_an_importer_that_breaks_a_demand_is_found(name: str, monkeypatch: pytes
 
 
 def test_what_is_slow_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(importers, "MAX_YARDSTICKS", 0.5)
     monkeypatch.setitem(importers.ATTACKS, "slow", lambda _: [None for _ in range(5_000_000)].clear())
     found = importers.wrong_with("slow", b"x")
     assert found is not None

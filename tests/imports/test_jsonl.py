@@ -12,6 +12,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
 from ledger.imports.reading import Reading
+from tests.kit.games import source_game
 from tests.kit.source_files import OUR_GAME
 
 
@@ -110,7 +111,7 @@ GAMES = st.builds(
     tournament=st.none() | plain(128), round=st.none() | plain(32), rated=st.booleans(),
     white_rating=st.none() | st.integers(0, 5000), black_rating=st.none() | st.integers(0, 5000),
     speed=st.none() | st.sampled_from(jsonl.SPEEDS), variant=st.sampled_from(["standard", "fromPosition"]),
-    text=st.none() | st.just("e4 {[%clk 0:03:00]} e5"),
+    text=st.none() | st.just("e4 {[%clk 0:03:00]} e5"), is_made=st.just(value=False),
 )  # fmt: skip
 
 
@@ -122,6 +123,11 @@ def test_what_is_written_reads_back_the_same(game: SourceGame) -> None:
     games, reading = read(line)
     assert reading.faults == []
     assert games == [game]
+
+
+def test_a_key_that_an_earlier_release_made_of_names_is_made_again() -> None:
+    lines = [jsonl.dump(source_game(key)) for key in (f"csv:{7:024x}", f"lichess:{7:024x}", f"csv:k{7:023x}")]
+    assert [game.is_made for game in read(*lines)[0]] == [True, False, False]
 
 
 @given(st.binary(max_size=300))

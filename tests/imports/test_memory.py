@@ -24,6 +24,7 @@ from ledger.imports.formats import SaidOfFile
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
+from tools.attack.yardsticks import yardsticks
 from tools.commands.importing import Wish, import_file
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])
@@ -82,11 +83,12 @@ with Ledger.create(folder / "club.db") as ledger:
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
         wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
-                    encoding=None, open_tournaments=False, actor="test")
+                    encoding=None, open_tournaments=False, differences=None, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):
             import_file(ledger, str(file), wish)
-        print(f"{peak()} MB after {time.process_time() - before:.1f} s of {name}", flush=True)
+        took = yardsticks(time.process_time() - before)
+        print(f"{peak()} MB after {took:.1f} yardsticks of {name}", flush=True)
 """
 
 
@@ -100,5 +102,5 @@ def test_floods_of_every_kind_are_imported_in_bounded_memory(tmp_path: Path) -> 
     assert len(told) > 25
     peaks = [int(line.partition(" ")[0]) for line in told]
     assert max(peaks) < LIMIT_MB, told
-    seconds = [float(line.partition(" after ")[2].partition(" ")[0]) for line in told]
-    assert max(seconds) < 5.0 * LONGER + 1, told
+    took = [float(line.partition(" after ")[2].partition(" ")[0]) for line in told]
+    assert max(took) < 120 * LONGER, told  # what grows with the square of its length would take thousands

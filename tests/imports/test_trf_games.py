@@ -54,7 +54,7 @@ def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
         line=5, key=game.key, white_id="fide:1503014", white_name="Carlsen, Magnus", black_id="name:ann",
         black_name="Ann", outcome="white", termination="unknown", half_moves=None, started_at=None,
         ended_at="2024-05-03", tournament="Club open", round="1", rated=True, white_rating=2881, black_rating=None,
-        speed=None, variant="standard", text=None,
+        speed=None, variant="standard", text=None, is_made=True,
     )  # fmt: skip
     assert reading.fault_count == 0
 
@@ -351,6 +351,17 @@ def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
     done = run("import", empty_club, file)
     assert "tournament" not in done.err.replace("open.trf", "")
     assert run("audit", empty_club).code == 0
+
+
+def test_under_four_eyes_tournaments_of_a_report_are_not_opened_and_no_game_is_taken_in(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
+    assert run("policy", "set", empty_club, "four-eyes", "on=true", "--by", "eve").code == 0
+    done = run("import", empty_club, file, "--open-tournaments")
+    assert (done.code, "needs-a-proposal" in done.err, "Nothing was recorded" in done.err) == (1, True, True)
+    done = run("import", empty_club, file)
+    assert (done.code, "2 games recorded, 0 known already" in done.err) == (0, True)
 
 
 def test_a_forfeit_is_in_the_ledger_and_not_rated(empty_club: Path, tmp_path: Path, run: Run) -> None:

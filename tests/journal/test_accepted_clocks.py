@@ -23,6 +23,7 @@ from tests.kit.clubs import NOON, Clock
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded, source_games
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 from tools.commands import REFUSED, USAGE
 
 FUTURE = datetime(2035, 1, 1, tzinfo=UTC)
@@ -206,7 +207,7 @@ def test_processes_that_accept_and_import_at_once_lose_nothing(tmp_path: Path, r
     running = [
         subprocess.Popen([sys.executable, "-m", "tools.cli", *one], cwd=ROOT, stderr=subprocess.PIPE) for one in words
     ]
-    ends = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in running]
+    ends = [(process.communicate(timeout=HANGS)[1].decode(), process.returncode) for process in running]
     for told, code in ends[::2]:
         assert code == 0 or "clock-not-behind" in told, told
     assert any(code == 0 for _, code in ends[::2])

@@ -29,6 +29,7 @@ from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_game
 from tests.kit.people import everybody, marked
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 
 LONG = os.environ.get("LEDGER_CRASHES", "12") != "12"
 MARK = re.compile(rb"(?i)qz[0-9a-f]{10}")
@@ -160,7 +161,7 @@ print(int(sys.argv[3]) - left[0])
 def erased_by_another_process(path: Path, player: int, statement: int = 2**40, steps: int = 0) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-c", ERASE_AND_DIE, str(path), str(player), str(statement), str(steps)],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=HANGS, check=False,
     )  # fmt: skip
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
     return done.returncode, done.stdout.strip()

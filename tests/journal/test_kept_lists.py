@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 from math import nextafter
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from ledger.errors import CorruptError
 from ledger.journal.kept_lists import COLUMNS, ROWS_A_PART, KeptList, KeptTexts, ListRow, kept_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
+from tools.attack.yardsticks import within
 
 GOLDEN_ROWS = [
     ListRow(13, 1, 1924, 1923.5, 106, "2006-08-30"),
@@ -138,11 +138,10 @@ def test_the_columns_are_those_that_are_documented() -> None:
     assert COLUMNS == ("player", "rank", "shown", "rating", "games", "last_game")
 
 
-def test_a_hundred_thousand_players_take_less_than_a_few_seconds() -> None:
-    """Some 0.3 s of the processor on an idle machine; read back, all of them and one."""
+def test_a_hundred_thousand_players_are_kept_and_read_back_with_little_work() -> None:
+    """Some 6 yardsticks; read back, all of them and one."""
     given_rows = [ListRow(n, n, 1500, 1500 + n / 7, n, "2024-02-29") for n in range(1, 100_001)]
-    begun = process_time()
-    found = kept(kept_texts(given_rows))
-    assert sum(1 for _ in found.rows()) == len(given_rows)
-    assert found.row(50_000) == given_rows[49_999]
-    assert process_time() - begun < 5
+    with within(100):
+        found = kept(kept_texts(given_rows))
+        assert sum(1 for _ in found.rows()) == len(given_rows)
+        assert found.row(50_000) == given_rows[49_999]

@@ -24,6 +24,7 @@ from ledger.runtime.ledger_files import beside
 from tests.kit.games import source_games
 from tests.kit.people import everybody
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 from tests.kit.tampering import edit
 
 
@@ -140,7 +141,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
     running = [
         subprocess.Popen([sys.executable, "-c", script, str(path), word], cwd=ROOT) for word in ("one", "two")
     ]
-    assert [process.wait(60) for process in running] == [0, 0]
+    assert [process.wait(HANGS) for process in running] == [0, 0]
     persons = everybody(beside(path, "people"))
     assert len(persons) == 60 + 40 + 80
     assert_whole_and_nobody_elses(persons)

@@ -54,7 +54,7 @@ def put_people_file(copy: Path, path: Path) -> None:
 
 def make_layout(layout: int, people: Path) -> None:
     """Take out of a people file what layouts after this one brought."""
-    tables = {2: ("renaming",), 3: ("reasons", "erasing")}
+    tables = {2: ("renaming",), 3: ("reasons", "erasing"), 5: ("secret",)}
     gone = [table for number, added in tables.items() if number > layout for table in added]
     run_sql(people, *(f"DROP TABLE {table}" for table in gone), f"PRAGMA user_version={layout}")
 

@@ -21,9 +21,11 @@ from ledger.facts.events import (
 )
 from ledger.facts.public_events import PersonErased, PolicySet
 from ledger.facts.source_games import SourceGame
+from ledger.facts.token_events import Role, TokenRevoked
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, source_game, tournament_closed
+from tests.kit.tokens import issued
 
 
 def adoption(**changes: Any) -> SchemeAdopted:
@@ -214,6 +216,8 @@ CASES: dict[str, tuple[Case, ...]] = {
             CorrectionDecided(proposal=1, decision=Decision.APPROVED, proven=False),
             "a correction-decided/2 is recorded by 'correct approve', 'reject', 'withdraw' or Ledger.decide",
         ),
+        Case(TokenRevoked(number=1), "a token-revoked/1 is recorded by 'token revoke' or Ledger.tokens"),
+        Case(issued(1, "eve", Role.APPROVER), "a token-issued/1 is recorded by 'token add', 'token reset' or Ledger."),
         Case(PersonErased(player=1), "a person-erased/1 is recorded by 'erase' or Ledger.erase"),
         Case(PolicySet(policy="four-eyes", number=1, settings={}), "a policy-set/1 is recorded by 'policy set' or"),
     ),

@@ -22,6 +22,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 from tests.kit.tampering import run_sql
 
 READING = (
@@ -168,6 +169,7 @@ SPOILS = {
         "CREATE TRIGGER t BEFORE INSERT ON current BEGIN SELECT raise(IGNORE); END",
     ),
     "no row of progress": ("DELETE FROM progress",),
+    "a position below 0": ("PRAGMA ignore_check_constraints = ON", "UPDATE progress SET position = -1"),
     "settings that are no JSON": ("UPDATE eras SET settings = 'x'",),
     "settings that are no object": ("UPDATE eras SET settings = '[1]'",),
     "settings that are damaged text": ("UPDATE eras SET settings = CAST(x'7bff' AS TEXT)",),
@@ -309,7 +311,7 @@ def as_reader(*words: object) -> subprocess.CompletedProcess[str]:
     prefix = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
     return subprocess.run(
         [*prefix, sys.executable, "-m", "tools.cli", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=ROOT, timeout=120,
+        capture_output=True, text=True, check=False, cwd=ROOT, timeout=HANGS,
     )  # fmt: skip
 
 

@@ -115,6 +115,31 @@ def test_expected_scores_add_up_to_1() -> None:
     assert arith.logistic(400.0) == pytest.approx(10 / 11, rel=1e-15)
 
 
+def differences() -> Iterator[float]:
+    """Of ratings, small and large, and where an expected score becomes 1."""
+    random = Random(5)
+    for _ in range(SAMPLES):
+        yield random.uniform(-3000, 3000)
+        yield random.gauss(0, 1) * 10 ** random.uniform(-18, 6)
+        yield random.choice((-1, 1)) * random.uniform(6_000, 8_500)  # 2^-50 to 2^-70
+    yield from (0.0, -0.0, 5e-324, 1e300, -1e300, math.inf, -math.inf)
+
+
+def test_expected_scores_are_those_of_the_formula_at_any_difference() -> None:
+    """The limit within ``logistic`` changes no bit."""
+    for difference in differences():
+        stronger = 1.0 / (1.0 + arith.exp2(abs(difference) * (arith.LOG2_10 / -400.0)))
+        expected = stronger if difference >= 0.0 else 1.0 - stronger
+        assert arith.logistic(difference).hex() == expected.hex()
+        assert arith.logistic(-difference).hex() == (1.0 - expected).hex()
+
+
+def test_compiled_expected_scores_are_the_same_bits() -> None:
+    fast: Callable[[float], Any] = compiled(arith.logistic)
+    for difference in differences():
+        assert arith.logistic(difference).hex() == fast(difference).hex()
+
+
 @pytest.mark.parametrize("function", [arith.exp2, arith.exp, arith.pow10, arith.log2, arith.log, arith.log10])
 def test_compiled_functions_give_the_same_bits(function: Callable[[float], float]) -> None:
     fast: Callable[[float], Any] = compiled(function)

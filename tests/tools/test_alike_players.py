@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ledger.answers.alike_players import CROWD, alike
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written
+from tools.attack.yardsticks import within
 
 
 @pytest.fixture(name="registered")
@@ -120,7 +120,7 @@ def test_a_table_is_cut_and_programs_get_every_row(registered: Path, tmp_path: P
     assert len(run("players", "alike", registered, "--nl", "--limit", "3").out.splitlines()) == 3
 
 
-def test_a_federation_is_searched_in_seconds(registered: Path, tmp_path: Path, run: Run) -> None:
+def test_a_federation_is_searched_without_comparing_each_with_each(registered: Path, tmp_path: Path, run: Run) -> None:
     """Of 40,000 players 10,000 have an initial: comparing each with each would take an hour."""
     names = [f"Sur{n % 5_000}x, {'abcd'[n % 4]}{n % 97}y" for n in range(30_000)]
     names += [f"Sur{n % 5_000}x, {'abcdefgh'[n % 8]}." for n in range(10_000)]
@@ -128,7 +128,6 @@ def test_a_federation_is_searched_in_seconds(registered: Path, tmp_path: Path, r
     assert run("players", "import", registered, written(tmp_path, "players.csv", text.encode())).code == 0
     with Ledger.open(registered) as ledger:
         ledger.level()
-        begun = time.perf_counter()
-        found = alike(ledger)
-        assert time.perf_counter() - begun < 20
+        with within(400):
+            found = alike(ledger)
     assert found.rows

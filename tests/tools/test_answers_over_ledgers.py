@@ -12,10 +12,11 @@ from ledger.errors import StorageError
 from ledger.runtime.own_files import refuse_own_files
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
+from tests.kit.secrets import key_of
 from tools import cli, output
 from tools.commands import REFUSED
 
-GAME = "pgn:b5c924ba41e994a05bac3e19"
+GAME = key_of("pgn:b5c924ba41e994a05bac3e19")
 ANSWERS = (
     ("graph", "ann", "--format", "svg", "-o"), ("board", GAME, "--format", "svg", "-o"), ("datasette", "-o"),
     ("crosstable", "Club evening", "--format", "html", "-o"), ("receipt", GAME, "--to"), ("export", "pools", "-o"),

@@ -163,6 +163,14 @@ def _ours_singly(columns: synthetic.Columns, name: str, given: dict[str, int | b
 class TestSchemeRivals:
     """The packages and the bare loops compute what our schemes compute, so their figures may stand beside ours."""
 
+    def test_bare_loops_with_the_same_columns_give_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
+        world = bare_ratings.chessworld_run(columns)().ravel()
+        scheme = named("chessworld")
+        ours = schemes.scheme_run(columns, scheme, scheme.numbers_from({}))()
+        np.testing.assert_allclose(world, ours, rtol=1e-12)
+        elo = schemes.scheme_run(columns, schemes.PLAIN_ELO, schemes.EloNumbers(32.0))()
+        np.testing.assert_allclose(rivals.numba_columns_run(columns)(), elo, rtol=1e-12)
+
     def test_bare_loops_by_game_give_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
         glicko = bare_ratings.glicko_run(columns)()[:, 0]
         assert np.allclose(glicko, _ours_singly(columns, "glicko", {"rd_floor": 0}), rtol=0, atol=1e-9)

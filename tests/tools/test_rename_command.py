@@ -110,7 +110,7 @@ def test_who_was_erased_gets_no_name_and_a_file_brings_the_person_back_anew(
 ) -> None:
     run("player", "rename", numbered_club, "fide:7", ADA)
     done = run("erase", numbered_club, ADA, "--yes")
-    assert "an import of a file that names the person brings the name back, under a new number" in done.err
+    assert "a file that names the person and tells of other games brings the name back, under a new number" in done.err
     done = run("player", "rename", numbered_club, "1", ADA)
     assert (done.code, "erased-player: who player 1 was is forgotten" in done.err) == (REFUSED, True)
     again = GAMES + b"g3,fide:7,FIDE 7,fide:8,Bob,1-0,2024-03-06,60\n"

@@ -19,6 +19,7 @@ from ledger.runtime import sqlite
 from tests.kit.commands import Done, Run
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
+from tests.kit.processes import HANGS
 from tools import cli, running
 from tools.commands import FALSE, REFUSED, USAGE
 
@@ -118,7 +119,7 @@ while b"[y/N]" not in asked:
 os.write(terminal, b"n\\n")
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False, timeout=HANGS)
     assert done.returncode == REFUSED
     assert (tmp_path / "out").read_text().strip() == ""
 

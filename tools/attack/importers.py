@@ -37,9 +37,11 @@ from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from ledger.testing.importer_contract import check_game
 
+from .yardsticks import yardsticks
+
 Attack = Callable[[bytes], None]
 
-MAX_SECONDS = 5.0  # of CPU for one input
+MAX_YARDSTICKS = 100.0  # for one input
 MAX_MESSAGE = 1_100  # characters of a fault
 MAX_GROWTH = 300 * 1024  # KiB by which the process may grow over one input
 SEED = 800  # bytes of the beginning of a file
@@ -262,10 +264,10 @@ def wrong_with(name: str, data: bytes) -> tuple[str, str] | None:
         raise
     except BaseException as error:  # noqa: BLE001  # Rust panics are no Exception
         return _place(error), f"{type(error).__name__}: {str(error)[:2000]}"
-    took = time.process_time() - started
+    took = yardsticks(time.process_time() - started)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - largest
-    if took > MAX_SECONDS:
-        return "slow", f"took {took:.1f} s of CPU for {len(data)} bytes"
+    if took > MAX_YARDSTICKS:
+        return "slow", f"took {took:.0f} yardsticks for {len(data)} bytes"
     if grown > MAX_GROWTH:
         return "memory", f"grew by {grown >> 10} MiB over {len(data)} bytes"
     return None

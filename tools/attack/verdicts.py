@@ -33,7 +33,7 @@ from .truth import Entry, Truth, commitment, digest_of, entries, people
 from .workers import CRASHED, HUNG, Circumstances, Done, Worker
 
 TRUE, REFUSED, FALSE = 0, 1, 3
-SLOW_SECONDS = 10.0  # a command on a small ledger takes a twentieth of a second
+SLOW_YARDSTICKS = 200.0  # a command on a small ledger takes one
 
 Command = tuple[str, ...]  # the first word, then what follows the ledger's path
 READS: tuple[Command, ...] = (("show", "{ann}"), ("ratings",), ("games", "1"))
@@ -328,8 +328,8 @@ def manners(done: Done) -> Iterator[str]:
         return
     if done.code not in {TRUE, REFUSED, FALSE}:
         yield f"ends with exit code {done.code}: {_brief(done)}"
-    if done.seconds > SLOW_SECONDS:
-        yield f"takes {done.seconds:.0f} s"
+    if done.yardsticks > SLOW_YARDSTICKS:
+        yield f"takes {done.yardsticks:.0f} times what a million steps of a loop take"
     grave = dropwhile(lambda line: not line.startswith(_GRAVE), done.said.splitlines())
     strange = [line for line in grave if not line.startswith(_AFTERWARDS)]
     if strange:

@@ -41,8 +41,9 @@ from ledger.runtime import sqlite
 
 from .. import cli, commands, output
 from ..cli import COMMANDS
+from .yardsticks import yardsticks
 
-HANG_SECONDS = 20.0  # a command on a small ledger takes some 50 ms
+HANG_SECONDS = 900.0  # a command on a small ledger takes some 50 ms, on a busy machine much more
 LOCK_SECONDS = 5.0  # how long a worker's command waits for another process, where the program waits a minute
 CRASHED, HUNG = -1, -2  # exit codes of what did not end by itself
 _DIGEST = re.compile(r"(?:head \d+|\w+) [0-9a-f]{64}$")  # lines of an audit below its verdict
@@ -56,14 +57,14 @@ class Done:
         code: its exit code; ``CRASHED`` or ``HUNG`` where it has none.
         out: what it wrote to standard output.
         err: what it wrote to standard error; ends with the traceback of what no layer caught.
-        seconds: how long it took.
+        yardsticks: how much work it was for its process; none where it did not end by itself.
     """
 
     words: tuple[str, ...]
     code: int
     out: str
     err: str
-    seconds: float
+    yardsticks: float
 
     @property
     def said(self) -> str:
@@ -125,19 +126,17 @@ class Worker:
         """
         command = tuple(str(word) for word in words)
         pipe = self._started()
-        started = time.monotonic()
         try:
             pipe.send((command, clock))
             if pipe.poll(patience):
-                code, out, err = pipe.recv()
-                return Done(command, code, out, err, time.monotonic() - started)
+                return Done(command, *pipe.recv())
             code, words_of_end = HUNG, f"no end within {patience:.0f} s"
         except (EOFError, OSError):
             code, words_of_end = CRASHED, "the process died"
         if self._process is not None:
             self._process.kill()
         self.close()
-        return Done(command, code, "", words_of_end, time.monotonic() - started)
+        return Done(command, code, "", words_of_end, 0.0)
 
     def _started(self) -> Connection[Any, Any]:
         if self._pipe is None:
@@ -172,8 +171,10 @@ def _serve(pipe: Connection[Any, Any], circumstances: Circumstances) -> None:
         except EOFError:
             return
         with _clock_says(clock):
+            begun = time.process_time()
             answer = _captured(words)
-        pipe.send(answer)
+            took = yardsticks(time.process_time() - begun)
+        pipe.send((*answer, took))
 
 
 def _load_everything() -> None:

@@ -6,10 +6,14 @@ These are measurements, not tests: a bound that is missed is printed, never hidd
 from __future__ import annotations
 
 import compileall
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
+from time import perf_counter
 
 import attrs
 import click
@@ -21,6 +25,8 @@ from . import (
     correction_lines,
     crosstable_lines,
     export_lines,
+    few_lines,
+    figures,
     graph_lines,
     live_lines,
     other_lines,
@@ -53,6 +59,7 @@ class Size:
 
 
 SIZES: Mapping[str, Size] = {
+    "tiny": Size((2_000, 4_000), real=True, live=20, events=2_000, players=500),
     "small": Size((10_000, 100_000), real=False, live=500, events=10_000, players=20_000),
     "usual": Size((100_000, 1_000_000), real=True, live=3_000, events=50_000, players=300_000),
     "large": Size((100_000, 1_000_000, 10_000_000), real=True, live=3_000, events=50_000, players=1_500_000),
@@ -112,6 +119,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "stored": lambda run: store_lines.stored_lines(run.sets, run.rounds, run.size.events),
     "late": lambda run: live_lines.late_lines(run.same_end, run.rounds),
     "corrections": lambda run: correction_lines.correction_lines(run.same_end, run.rounds, run.size.events),
+    "few": lambda run: few_lines.few_lines(run.sets, run.made("few"), run.rounds),
     "live": lambda run: live_lines.live_lines(run.made("live"), run.rounds, run.size.live, run.size.events),
     "ranking": lambda run: asking_lines.ranking_lines(run.sets, run.rounds),
     "search": lambda run: asking_lines.search_lines(run.made("search"), run.rounds, run.size.players),
@@ -127,7 +135,8 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--only", "sections", multiple=True, type=click.Choice(SECTIONS), help="Measure only this; repeatable.")
 @click.option(
     "--size", default="usual", show_default=True, type=click.Choice(list(SIZES)),
-    help="small: 0.01 and 0.1 M games, minutes; usual: 0.1 and 1 M and the real games; large: 10 M as well, hours.",
+    help="tiny: every section on a few games, which tells whether it works and nothing else; small: 0.01 and 0.1 M "
+    "games, minutes; usual: 0.1 and 1 M and the real games; large: 10 M as well, hours.",
 )  # fmt: skip
 @click.option("--games", multiple=True, type=click.IntRange(4), help="Made-up sets of so many games; repeatable.")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="Rounds, taken in turns.")
@@ -137,39 +146,68 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     help="Where to make files (10 M games: 30 GB).",
 )
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
+@click.option("--write", "file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures in this file.")
+@click.option("--beside", is_flag=True, help="With --write: sections of the file that are not measured now stay.")
 @click.option("--bounds", is_flag=True, help="Print what is compared with what and the bounds, and measure nothing.")
 def main(
     sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
-    json_lines: bool, bounds: bool,
+    json_lines: bool, file: Path | None, beside: bool, bounds: bool,
 ) -> None:  # fmt: skip
     """Print every figure of ours beside its rival's, measured in this run, and their quotient.
 
     Each quotient is ours divided by the rival's. Whether a bound is reached is printed; the exit code does not tell.
+    A section that fails is named, the others are measured all the same, and the exit code is 1.
+
+    The table of the README is made of a file of figures:
+
+    \b
+      python -m tools.bench --write tools/bench/figures.json
+      python -m tools.readme_tables
     """
     wanted = [section for section in MEASURED if section in (sections or SECTIONS)]
     if bounds:
         output.answer_lines(render_bounds([bound for bound in BOUNDS if bound.section in wanted]))
         return
     measure = SIZES[size] if not games else attrs.evolve(SIZES[size], games=games)
-    lines: list[Line] = []
+    began = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    about = {"began": began, "size": size, "games": measure.games, "rounds": rounds, **figures.machine()}
+    measured: dict[str, figures.Section] = {}
     for package in PACKAGES:  # as an installation does; otherwise each start of ours may compile what was edited
         compileall.compile_dir(package, quiet=2)
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
-        for line in _lines(wanted, Run(measure, rounds, data, Path(made))):
-            lines.append(line)
-            if json_lines:
-                output.write(as_json([line]), "nl")
-                if output.undelivered() is not None:
-                    return  # nobody reads on: the rest would be measured for nothing
-            else:
-                output.remark(_in_short(line))
+        run = Run(measure, rounds, data, Path(made))
+        for name in wanted:
+            measured[name] = figures.Section()
+            _measure(name, run, measured[name], json_lines=json_lines)
+            if output.undelivered() is not None:
+                return  # nobody reads on: the rest would be measured for nothing
+            if file is not None:  # after each, so that a run that is stopped keeps what it has
+                figures.keep(file, about, measured, beside=beside)
     if not json_lines:
+        lines = [line for section in measured.values() for line in section.lines]
         output.answer_lines("\n".join([*LEGEND, "", render(lines)]))
+        output.answer_lines("\n".join(f"{name}: {section.seconds:,.0f} s" for name, section in measured.items()))
+    if failed := figures.failures(measured):
+        output.error("\n".join(["these sections failed, the figures of the others stand:", *failed]))
+        sys.exit(1)
 
 
-def _lines(sections: Sequence[str], run: Run) -> Iterator[Line]:
-    for section in sections:
-        yield from MEASURED[section](run)
+def _measure(name: str, run: Run, section: figures.Section, *, json_lines: bool) -> None:
+    """Measure one section; what goes wrong in it is told at once in full, and loses no figure of another one."""
+    began = perf_counter()
+    try:
+        for line in MEASURED[name](run):
+            section.lines.append(line)
+            if not json_lines:
+                output.remark(_in_short(line))
+                continue
+            output.write(as_json([line]), "nl")
+            if output.undelivered() is not None:
+                return
+    except Exception as error:  # noqa: BLE001  # rivals are other people's programs and may fail in any way
+        section.failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
+        output.remark(traceback.format_exc())
+    section.seconds = perf_counter() - began
 
 
 def _in_short(line: Line) -> str:

@@ -43,6 +43,24 @@ def uschess_run(columns: Columns) -> Run:
     return _run(_uschess, columns, [START, 0.0])
 
 
+def chessworld_run(columns: Columns) -> Run:
+    """ChessWorld's scheme with its constants, keeping the columns that our rows have.
+
+    These are all fields after the game, the rating before it, what was expected, which game it was. A run returns
+    rating, games and sum of game points, three a player.
+    """
+    white, black, score = columns["white"], columns["black"], columns["score"]
+    total, sides = players_of(columns), 2 * len(white)
+    history, before, expected, n = np.empty((sides, 3)), np.empty(sides), np.empty(sides), np.empty(sides, np.int32)
+
+    def run() -> Any:
+        state, games = np.tile(np.array([1400.0, 0.0, 0.0]), (total, 1)), np.zeros(total, np.int32)
+        compiled(_chessworld)(white, black, score, state, games, history, before, expected, n)
+        return state
+
+    return run
+
+
 def weekly_glicko2_run(columns: Columns) -> Run:
     """Glicko-2 by the week, RD growing by the weeks missed; a run returns mu, phi, sigma and week, four a player."""
     week = periods.numbers(columns["ended_at"], Calendar(days=7))
@@ -99,6 +117,39 @@ def _uschess(white: Any, black: Any, score: Any, state: Any, history: Any) -> No
         for field in range(2):
             history[2 * i, field] = state[w, field]
             history[2 * i + 1, field] = state[b, field]
+
+
+def _chessworld(
+    white: Any, black: Any, score: Any, state: Any, games: Any, history: Any, before: Any, expected: Any, n: Any
+) -> None:
+    for i in range(len(white)):
+        w, b = white[i], black[i]
+        r_w, r_b = state[w, 0], state[b, 0]
+        e = 1.0 / (1.0 + 10.0 ** ((r_b - r_w) / 400.0))
+        before[2 * i], before[2 * i + 1] = r_w, r_b
+        expected[2 * i], expected[2 * i + 1] = e, 1.0 - e
+        state[w, 1] += 1.0
+        state[b, 1] += 1.0
+        _chessworld_side(state, w, r_b, state[b, 1], score[i], e)
+        _chessworld_side(state, b, r_w, state[w, 1], 1.0 - score[i], 1.0 - e)
+        for field in range(3):
+            history[2 * i, field] = state[w, field]
+            history[2 * i + 1, field] = state[b, field]
+        games[w] += 1
+        games[b] += 1
+        n[2 * i], n[2 * i + 1] = games[w], games[b]
+
+
+def _chessworld_side(state: Any, p: int, opponent: float, opponent_games: float, score: float, e: float) -> None:
+    own, played = state[p, 0], state[p, 1]
+    if played <= 50.0:
+        state[p, 2] += min(max(opponent, own - 320.0), own + 320.0) + 400.0 * (2.0 * score - 1.0)
+        state[p, 0] = state[p, 2] / played
+    else:
+        k = min(max(32.0 - (own - 1600.0) / 100.0, 16.0), 32.0)
+        if opponent_games <= 50.0:
+            k *= opponent_games / 51.0
+        state[p, 0] = own + k * (score - e)
 
 
 def _glicko2(white: Any, black: Any, score: Any, state: Any, history: Any) -> None:

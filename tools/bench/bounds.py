@@ -93,8 +93,10 @@ PYTHON_LIBRARY = "a Python library"
 
 _REPLAY = (
     _rate("world", "replay", "ChessWorld with history, in memory", "10 million games/s", "games/s", 1),
-    _rate("elo-evalica", "replay", "Elo with history", "evalica's Rust core, no history", "games/s", 1),
-    _rate("elo-numba", "replay", "Elo with history", "bare Numba loop with history", "games/s", 0.5),
+    _rate("world-numba", "replay", "ChessWorld with history, in memory", "bare loop, same columns", "games/s", 0.9),
+    _rate("elo-evalica", "replay", "Elo with history", "evalica's Rust core, no history", "games/s", 2),
+    _rate("elo-columns", "replay", "Elo with history", "bare loop, same columns", "games/s", 0.9),
+    _rate("elo-numba", "replay", "Elo with history", "bare Numba loop, ratings after alone", "games/s", 0.5),
     _rate("elo-riix", "replay", "Elo with history", "riix on arrays, no history", "games/s", 1),
     _rate("elo-dict", "replay", "Elo with history", "dict loop in memory, no history", "games/s", 1),
 )
@@ -166,6 +168,12 @@ _CORRECTIONS = (
         judged_from=MANY,
     ),
 )  # fmt: skip
+_SMALLEST = "the same in the smallest journal"
+_FEW = (
+    _time("few", "few", "record, or import of few games, from the shell", _SMALLEST, 1.5, unit="s CPU"),
+    _time("few-peak", "few", "peak of the same", _SMALLEST, 1.5, unit="GiB"),
+    _time("record-show", "few", "record, from the shell", "show, from the shell", 3, unit="s CPU"),
+)
 _LIVE = (
     _rate("append-one", "live", "append one game, see it rated", "bare durable one-row commits", "games/s", 0.15, 0.3),
     _rate(
@@ -196,7 +204,7 @@ _OTHERS = (
 )
 
 BOUNDS: tuple[Bound, ...] = (
-    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_LIVE,
+    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
     *_OTHERS,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,6 @@ from .processes import in_a_process
 from .synthetic import Columns
 
 OTB = "otb_replay_strict.csv.gz"
-OTB_GAMES = 960_311
 GAMES_A_PLAYER = 20
 TAIL = 20_000  # games that all journals of the late results end with
 TAIL_MS = 60_000  # from one of them to the next
@@ -94,9 +94,11 @@ def over_the_board(data: Path, folder: Path) -> list[GameSet]:
     path = data / OTB
     if not path.exists():
         return []
+    with gzip.open(path) as file:
+        games = sum(1 for _ in file) - 1  # no field of it has a line break
     own = folder / "otb"
     own.mkdir()
-    return [GameSet("otb", OTB_GAMES, own, lambda: synthetic.otb_columns(path), path)]
+    return [GameSet("otb", games, own, lambda: synthetic.otb_columns(path), path)]
 
 
 def with_the_same_end(sizes: Sequence[int], folder: Path) -> list[GameSet]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ledger.schemes import chessworld
 
 from ..cli import main as main_command
-from . import ours, rivals
+from . import bare_ratings, ours, rivals
 from .datasets import GameSet
 from .measuring import both_lines, cost_of, in_turns
 from .rivals import Run, installed
@@ -30,14 +30,18 @@ def replay_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         runs: dict[str, Run] = {
             "world": scheme_run(columns, chessworld.SCHEME, chessworld.DEFAULT),
             "elo": scheme_run(columns, PLAIN_ELO, EloNumbers(32.0)),
+            "world-bare": bare_ratings.chessworld_run(columns),
+            "columns": rivals.numba_columns_run(columns),
             "bare": rivals.numba_run(columns, history=True),
         }
         if installed("evalica"):
             runs["evalica"] = rivals.evalica_run(columns)
         paces = rivals.side_by_side(len(columns["white"]), runs, max(rounds, 7))
         yield line("world", data.name, paces["world"], WORLD_ALLOWED)
+        yield line("world-numba", data.name, paces["world"], paces["world-bare"])
         if "evalica" in paces:
             yield line("elo-evalica", data.name, paces["elo"], paces["evalica"])
+        yield line("elo-columns", data.name, paces["elo"], paces["columns"])
         yield line("elo-numba", data.name, paces["elo"], paces["bare"])
         if installed("riix"):
             yield line("elo-riix", data.name, paces["elo"], rivals.riix_elo(columns))

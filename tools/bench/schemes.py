@@ -52,7 +52,7 @@ def rate_elo(state: Any, w: int, b: int, score: float, day: float, numbers: EloN
 
 PLAIN_ELO: Scheme = attrs.evolve(
     schemes.named("chessworld"), name="bench-elo", numbers=EloNumbers, state=("rating",),
-    enter=lambda _, __: (1500.0,), rate_game=rate_elo,
+    enter=lambda _, __: (1500.0,), rate_game=rate_elo,  # mirrored, as ChessWorld's expected score is
 )  # fmt: skip
 
 
@@ -132,6 +132,7 @@ def shown(columns: Columns) -> Any:
 
 def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Run:
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
+    games = engine.with_began(MANY, scheme, games)
     start, count = beginning(games, scheme, numbers, declared), len(games.white)
     players = len(start) // len(scheme.state)
     sides = 2 * count

@@ -94,8 +94,8 @@ def receipt(db_path: str, game: str, player: str | None, target: str | None) -> 
 
     \b
     Example:
-      rating-ledger receipt club.db pgn:b5c924ba41e994a05bac3e19 --to game.tlog-proof
-      rating-ledger receipt club.db pgn:b5c924ba41e994a05bac3e19 --with-name emma --to emma.tlog-proof
+      rating-ledger receipt club.db lichess:Mxzwh32Z --to game.tlog-proof
+      rating-ledger receipt club.db lichess:Mxzwh32Z --with-name emma --to emma.tlog-proof
     """
     with Ledger.open(db_path) as ledger:
         text = receipt_of(ledger, game, name_of=player)

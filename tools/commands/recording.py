@@ -85,7 +85,8 @@ def record(
             ledger.catch_up(bars)
         white, black = (ledger.player(identity).player for identity, _ in players)
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
-        key = game.key if game.key in keys and not report.recorded else next(iter(keys), game.key)
+        made = ledger.made_keys.key_of(game)
+        key = made if made in keys and not report.recorded else next(iter(keys), made)
         output.write_one({"status": _status(report), **recorded_game(ledger, key)}, fmt)
         _remark(ledger, report, key)
 

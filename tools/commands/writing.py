@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from ledger.errors import LedgerError
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
@@ -25,18 +26,30 @@ from .identifying import acting, recorder, recording_token
     help="Scheme that rates it; see 'scheme list'.", shell_complete=scheme_names,
 )  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the scheme; repeatable.")
+@click.option(
+    "--secret-of", type=click.Path(exists=True, dir_okay=False), metavar="OTHER.db",
+    help="Make keys of games as OTHER.db does: the same games have the same keys, and the same ratings, in both.",
+)  # fmt: skip
 @click.option("--actor", default="init", show_default=True, metavar="WHO", help="Who does this, for the journal.")
-def init(db_path: str, pool: str, scheme: str, settings: Sequence[str], actor: str) -> None:
+def init(
+    db_path: str, pool: str, scheme: str, settings: Sequence[str], secret_of: str | None, actor: str
+) -> None:  # fmt: skip
     """Make a new ledger: DB, and beside it the people and the views.
+
+    Games whose source gives no key get one that is made of their facts under a secret, so that nobody can try names
+    against it. The secret stands in the people file.
 
     \b
     Example:
       rating-ledger init club.db --pool standard --scheme chessworld
+      rating-ledger init again.db --secret-of club.db
       rating-ledger init club.db --set include_initial=true --set initial=1200
     """
     chosen = settings_given(settings)
     check_words(pool, scheme, chosen)
-    with Ledger.create(db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor) as ledger:
+    with Ledger.create(
+        db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of
+    ) as ledger:
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
         tell_package(scheme)
@@ -52,8 +65,10 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
 
     PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. The
     journal says that somebody was erased, and under which number, never who; an older copy of the people file that
-    is put back is erased again by that. Copies keep the name until they expire. An import of a file that names the
-    person brings the name back, under a new number: nothing is left by which the person could be recognised.
+    is put back is erased again by that. Copies keep the name until they expire. A file that tells of games with the
+    person again is held back in part; one that tells of other games brings the name back, under a new number: nothing
+    is left by which the person could be recognised. Said is how many of the games stand under keys of an earlier
+    release, against which names can still be tried.
 
     \b
     Example:
@@ -69,12 +84,28 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         if known:
             confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
         erased = ledger.erase(person.player, actor=recorder(ledger, actor), token=recording_token(ledger))
+        remaining = _keys_to_try(ledger, person.player)
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(
         f"{beside(db_path, 'people')}: {outcome}; copies of this file may still tell, and an import of a file that "
-        "names the person brings the name back, under a new number"
+        "names the person and tells of other games brings the name back, under a new number"
     )
+    if remaining:
+        output.remark(remaining)
+
+
+def _keys_to_try(ledger: Ledger, player: int) -> str:
+    """What to say of the keys that still tell who somebody was. Whoever is to be forgotten does not wait for it."""
+    try:
+        with Bars() as bars:
+            ledger.level(bars)
+        count = ledger.registry.keys_to_try(player)
+    except LedgerError as error:
+        return f"how many of the games stand under keys of an earlier release could not be counted ({error})"
+    games = "1 game stands under a key" if count == 1 else f"{count:,} games stand under keys"
+    without = "that an earlier release made of names, without a secret"
+    return f"{games} {without}: whoever has the journal can try names, and finds the right one" if count else ""
 
 
 @click.command()

@@ -15,17 +15,20 @@ from ledger.answers.graphs.looks import Look
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
+from ledger.journal.people_layouts import SECRET_BYTES
 from ledger.ledger import Ledger
 
 from .. import output
 from .__main__ import FILE
 
+_SECRET = bytes(SECRET_BYTES)
 FOLDER = Path(__file__).with_name("pictures")
 
 
 def pictures() -> Mapping[str, str]:
     """The pictures by the name of their files: the last games, two players by date, a page in black and white."""
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
+        ledger.people.take_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
             ledger.import_games(frames(pgn.games(source.stream(), source.reading)))
         ledger.level()

@@ -12,6 +12,7 @@ from ledger.schemes.chessworld import (
     Settings,
     capped,
     enter,
+    expected_score,
     game_points,
     k_factor,
     rate_side,
@@ -37,11 +38,19 @@ def _shown(rating: float) -> int:
     return floor(rating + 0.5)
 
 
+def _rate(
+    state: list[float], opponent: float, games: float, opponent_games: float, score: float, numbers: Settings
+) -> None:
+    """One game of one player, whose *state* is changed; both counts of games have the game in them."""
+    expected = expected_score([*state, opponent], 0, len(state), numbers)
+    rate_side(state, 0, opponent, games, opponent_games, score, expected, numbers)
+
+
 def _provisional(given: Inputs) -> list[float]:
     numbers, shown = _numbers(given), []
     state = list(enter(Newcomer(given.get("initial")), numbers))
     for n, (opponent, score) in enumerate(given["games"], 1):
-        rate_side(state, 0, float(opponent), float(n), ESTABLISHED, float(score), numbers)
+        _rate(state, float(opponent), float(n), ESTABLISHED, float(score), numbers)
         shown.append(state[RATING])
     return shown
 
@@ -51,7 +60,7 @@ def _elo(given: Inputs) -> float:
     numbers, n = _numbers(given), given.get("n_opp")
     state = [float(given["r1"]), numbers.provisional_games, 0.0]
     opponent_games = ESTABLISHED if n is None else float(n)
-    rate_side(state, 0, float(given["r2"]), numbers.provisional_games + 1.0, opponent_games, float(given["w"]), numbers)
+    _rate(state, float(given["r2"]), numbers.provisional_games + 1.0, opponent_games, float(given["w"]), numbers)
     return state[RATING]
 
 

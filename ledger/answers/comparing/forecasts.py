@@ -44,16 +44,17 @@ class Foresight(NamedTuple):
     final: Column
 
 
-def foretell(game: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:
-    """Note what is expected of one game; both players are in *state* as they are at its time."""
-    kept.expected[game] = expected_score(state, w, b, numbers)  # noqa: F821
-    kept.unsettled[game] = 0
-    if provisional(state, w, numbers) or provisional(state, b, numbers):  # noqa: F821
-        kept.unsettled[game] = 1
+def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, int]:
+    """What is expected of White, and 1 if a rating is provisional; *state* is that of the game's time."""
+    unsettled = provisional(state, w, numbers) or provisional(state, b, numbers)  # noqa: F821
+    return expected_score(state, w, b, numbers), 1 if unsettled else 0  # noqa: F821
 
 
-def keep(game: int, white: int, black: int, state: Any, w: int, b: int, kept: Any, numbers: Any) -> None:  # noqa: ARG001
-    """Note both ratings after one game."""
+def keep(
+    game: int, white: int, black: int, foretold: Any, state: Any, w: int, b: int, kept: Any, numbers: Any  # noqa: ARG001
+) -> None:
+    """Note what was expected of one game, and both ratings after it."""
+    kept.expected[game], kept.unsettled[game] = foretold
     kept.rating[2 * game] = shown(state, w, numbers)
     kept.rating[2 * game + 1] = shown(state, b, numbers)
 

@@ -47,7 +47,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
-from ledger.facts.source_games import KEPT_FAULTS, Fault, frame_schema
+from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, frame_schema
 from ledger.imports.csv import facts, values
 from ledger.imports.csv.columns import Column, Meaning, forget_much, plain_instants, plain_numbers, plain_whole
 from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
@@ -264,32 +264,37 @@ class _Converter:
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
         )
-        return table.with_columns(self._keys(table, cells))
+        return table.with_columns(*self._keys(table, cells))
 
-    def _keys(self, table: DataFrame, cells: DataFrame) -> Series:
-        """Keys given by the file under our prefix; where none is, one made of what tells games apart."""
+    def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series]:
+        """Keys given by the file under our prefix; where none is, one made of what tells games apart. Which are made.
+
+        A key that an earlier release made, and that a table written by it gives, is made.
+        """
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
             text = pl.col("key").str.strip_chars()
             spaced = text.str.contains(":", literal=True)
             whole = pl.when(spaced).then(text).otherwise(pl.lit(self._prefix) + text)
             keys = cells.select(pl.when(text != "").then(whole).alias("key")).to_series()
+            older = cells.select(text.str.contains(f"^{OUR_PLAIN_KEY}$").fill_null(value=False)).to_series()
         missing = keys.is_null()
+        is_made = (missing if "key" not in self._known else missing | older).alias("is_made")
         if not missing.any():
-            return keys
+            return keys, is_made
         parts = [
             pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")
         ]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
-        made = iter(self._made_keys(same.to_list()))
-        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
+        made = iter(self._made_keys(same))
+        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
 
-    def _made_keys(self, facts_told: list[str]) -> Iterator[str]:
+    def _made_keys(self, rows: Series) -> list[str]:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
-        digests = [sha256(text.encode()) for text in facts_told]
-        for digest, number in zip(digests, self._repeats.numbers(digests), strict=True):
-            digest.update(f"\x1f{number}".encode())
-            yield f"{self._prefix}{digest.hexdigest()[:24]}"
+        numbers = pl.Series(self._repeats.numbers(rows.hash().to_numpy()))
+        texts = pl.select(pl.concat_str(pl.lit(rows), pl.lit(numbers), separator="\x1f")).to_series()
+        prefix = self._prefix
+        return [f"{prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list()]
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[_Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""

@@ -5,8 +5,7 @@ For each facts told 12 bytes are kept, so that a file of millions of games witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ledger.runtime.lazy import np
 
@@ -14,24 +13,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Digest(Protocol):
-    """What ``hashlib`` gives."""
-
-    def digest(self) -> bytes:
-        """The bytes of the hash."""
-        ...
-
-
 class Tally:
-    """Counts tellings by the first 8 bytes of their hash."""
+    """Counts tellings by a hash of 8 bytes, the same throughout one run."""
 
     def __init__(self) -> None:
         # Sorted hashes and how often each was met; each pair of arrays is more than twice as long as the next.
         self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = []
 
-    def numbers(self, digests: Sequence[Digest]) -> list[int]:
-        """For each telling, in order: 1 where it is the first of its facts, 2 where it is the second, and so on."""
-        met = np.frombuffer(b"".join([digest.digest()[:8] for digest in digests]), np.uint64)
+    def numbers(self, met: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """For the hash of each telling, in order: 1 for the first of its facts, 2 for the second, and so on."""
         order = np.argsort(met, kind="stable")
         hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
         before = np.zeros(len(hashes), np.int64)
@@ -41,8 +31,7 @@ class Tally:
         numbers = np.empty(len(met), np.int64)
         numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
         self._keep(hashes, counts.astype(np.uint32))
-        answer: list[int] = numbers.tolist()
-        return answer
+        return numbers
 
     def _keep(self, hashes: NDArray[np.uint64], counts: NDArray[np.uint32]) -> None:
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):

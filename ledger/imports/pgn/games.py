@@ -161,7 +161,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         tournament=_tournament(case, site), round=case.tag("Round")[:32].strip() or None,
         rated=_rated(case, site, reading),
         white_rating=_rating(case, "WhiteElo"), black_rating=_rating(case, "BlackElo"),
-        speed=speed, variant=variant, text=moves.kept,
+        speed=speed, variant=variant, text=moves.kept, is_made=key.startswith("pgn:"),
     )  # fmt: skip
 
 
@@ -213,9 +213,9 @@ def _outcome(case: _Case) -> str:
 def _key(case: _Case) -> tuple[str, str]:
     """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key.
 
-    Without a server's id the key is ``pgn:`` and 24 hexadecimal digits of the SHA-256 over these lines,
-    each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date, UTCTime,
-    Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
+    Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over
+    these lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date,
+    UTCTime, Round, White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments
     do not count, so that a game whose result was corrected keeps its key.
     """
     tags, site = case.tags, case.tags.get("Site", "")[:300]

@@ -3,9 +3,9 @@
 Who a player is and when a game was played is settled here; columns are in ``player_lines``, other lines in ``header``,
 and which letters make a game in ``pairings``. No file is opened here.
 
-A game's key is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its first day (or else
-its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in UTF-8. The result does
-not count, so that a report that comes again with a corrected one tells the same game.
+What a game's key is made from is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its
+first day (or else its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in
+UTF-8. The result does not count, so that a report that comes again with a corrected one tells the same game.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
         outcome=game.outcome, termination="unknown" if game.is_played else "unplayed", half_moves=None,
         started_at=None, ended_at=day, tournament=name, round=str(game.round), rated=True,
         white_rating=white.read.rating or None, black_rating=black.read.rating or None,
-        speed=speed, variant="standard", text=None,
+        speed=speed, variant="standard", text=None, is_made=True,
     )  # fmt: skip
 
 
