@@ -179,7 +179,7 @@ class ProjectorContract:
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
                 with sqlite.immediate(connection, updated.path):
-                    PoolProjections(book, updated.projectors).update(
+                    PoolProjections(book, updated.at_hand.making).update(
                         Fresh({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms

@@ -13,6 +13,8 @@ from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import EVERY_ROW, rows_up_to
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -35,19 +37,20 @@ class Sought:
         until: an instant; none that began after it.
         text: a part of the name, in whatever case.
         quiet_days: days without a game that part two editions; see ``editions``.
-        limit: how many, the latest ones.
+        limit: how many, the latest ones; 0 or None: all.
     """
 
     since: str | None = None
     until: str | None = None
     text: str | None = None
     quiet_days: float | None = None
-    limit: int = 2**62
+    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
 
 
 EVERYTHING = Sought()
 
 
+@of_one_moment
 def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[Row]:
     """The tournaments of a pool, a row an edition, the latest first.
 
@@ -131,6 +134,7 @@ def winners(event: Event) -> list[int]:
     return [place.player for place in event.places if place.first == 1]
 
 
+@of_one_moment
 def tournaments_of(
     ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
 ) -> list[Row]:
