@@ -45,6 +45,7 @@ from ledger.publications import Publications
 from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.keeping import AtHand
+from ledger.ratings.like_games import LikeGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
@@ -81,8 +82,8 @@ class Ledger(RawReads):
         self.journal = journal
         self.checkpoints = Checkpoints(path, journal)
         self._people = people
-        self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
+        self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._issued = IssuedTokens(journal)
@@ -348,7 +349,8 @@ class Ledger(RawReads):
         if self._standing.any_corrected() or any(self.journal.keys("round:", "round;")):
             self.level()  # games and byes may be told again as they stand after their corrections, or by another day
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        self._people.folds.bring_up()
+        alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         standing = self._standing
         job = GameImport(
@@ -358,6 +360,7 @@ class Ledger(RawReads):
         take_frames(
             self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )
+        self._people.folds.bring_up()
         return job.report
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
