@@ -44,6 +44,7 @@ from ledger.publications import Publications
 from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
 from ledger.ratings.keeping import AtHand
+from ledger.ratings.like_games import LikeGames
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
@@ -80,8 +81,8 @@ class Ledger(RawReads):
         self.journal = journal
         self.checkpoints = Checkpoints(path, journal)
         self._people = people
-        self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
+        self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._issued = IssuedTokens(journal)
@@ -339,13 +340,15 @@ class Ledger(RawReads):
         if self._standing.any_corrected():
             self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        self._people.folds.bring_up()
+        alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         job = GameImport(
             self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing,
             keep_differences, self.erased_sides(),
         )  # fmt: skip
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        self._people.folds.bring_up()
         return job.report
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:

@@ -194,7 +194,8 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     rated_by = ledger.pool(wanted.pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     ms = _instant(ledger, states, wanted.at)
-    ranked = _ranked_at(ledger, rated_by, states, wanted, ms)
+    ranked = None if details else _best_at(ledger, rated_by, states, wanted)
+    ranked = ranked or _ranked_at(ledger, rated_by, states, wanted, ms)
     shown = names(ledger, {row["player"] for row in ranked.rows})
     rows = _placed(ranked.rows, shown)
     if details:
@@ -273,6 +274,21 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
     best = rows[: wanted.limit]
     not_below = sum(row["rating"] >= best[-1]["rating"] for row in rows) if best else 0
     return _Ranked(best, len(rows), not_below)
+
+
+def _best_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted) -> _Ranked | None:
+    """The best at an instant, where only they are asked for and rows say it; how many stand below is not counted."""
+    if wanted.at is None or wanted.limit == EVERYBODY or not states.rows_say_all:
+        return None
+    ms, connection = instant_end_ms(wanted.at), ledger.views.connection
+    closed = states.closed_at(ms)
+    active_from = BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS
+    few = queries.first_row(connection, queries.MANY_SINCE, (pool.pool, ms)) is None
+    query = queries.BEST_SINCE_FEW if few else queries.BEST_AT
+    arguments = (pool.pool, ms, wanted.min_games, active_from, wanted.limit + len(closed))
+    rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
+    rows.sort(key=_best_first)
+    return _Ranked(rows[: wanted.limit], len(rows), len(rows))
 
 
 def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:
