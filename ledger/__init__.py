@@ -10,12 +10,21 @@ from ledger.errors import (
     LedgerError,
     MalformedError,
     ProjectionError,
+    ProposalError,
     PublicationError,
     RejectedError,
     StorageError,
     UnknownNameError,
 )
-from ledger.facts.events import GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
+from ledger.facts.events import (
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.words import Outcome, Receipt, Standing, Termination, TreeHead
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
@@ -37,7 +46,9 @@ __all__ = [
     "PoolChoice",
     "ProjectionError",
     "Projector",
+    "ProposalError",
     "PublicationError",
+    "RatingRunClosed",
     "Receipt",
     "RejectedError",
     "Scheme",
@@ -45,6 +56,8 @@ __all__ = [
     "Standing",
     "StorageError",
     "Termination",
+    "TournamentClosed",
+    "TournamentOpened",
     "TreeHead",
     "UnknownNameError",
 ]

@@ -13,6 +13,7 @@ import attrs
 from ledger.book.eras import BEGINNING
 from ledger.book.four_eyes import in_force
 from ledger.book.policies import (
+    READ_MODELS,
     Given,
     Policies,
     PolicyRow,
@@ -23,7 +24,7 @@ from ledger.book.policies import (
     settings_in,
 )
 from ledger.book.stored_policies import stored_policies
-from ledger.errors import MalformedError, RejectedError
+from ledger.errors import MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_ms
 from ledger.facts.public_events import FOUR_EYES, PolicySet
@@ -34,6 +35,7 @@ from ledger.journal.recorder import Gate
 from ledger.journal.tokens import Tokens
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import reading
+from ledger.runtime.nearest import choice_of
 
 KEYS_LOOKED_UP = 64  # at one time, to find a free number
 
@@ -75,12 +77,13 @@ class HousePolicies:
             Where it stands; a duplicate where it is set so already, from the same instant on.
 
         Raises:
-            UnknownNameError: this version knows no such policy.
+            UnknownNameError: this version knows no such policy, or nobody such a read model.
             MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         _check(policy, settings, effective_from)
         self.level()  # what is long is done before the lock
+        self._refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.level()
@@ -95,8 +98,18 @@ class HousePolicies:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
         _check(policy, settings, effective_from)
         self.level()
+        self._refuse_unknown_models(policy, settings)
         number = _free_number(self.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
+
+    def _refuse_unknown_models(self, policy: str, settings: Given) -> None:
+        """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody."""
+        if policy == READ_MODELS:
+            known = self.views().read_models()
+            for name in settings:
+                if name not in known:
+                    hint = f"{choice_of(name, known)}; install its plug-in first"
+                    raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def list(self) -> tuple[PolicyRow, ...]:
         """All that was set, by policy and number; those of a later version too."""

@@ -6,11 +6,12 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Self
 
 from ledger import schemes
@@ -42,11 +43,13 @@ from ledger.journal.tokens import Tokens
 from ledger.publications import Publications
 from ledger.ratings import pasts, queries
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.keeping import AtHand
+from ledger.ratings.like_games import LikeGames
 from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import available, broken
+from ledger.ratings.projectors import at_hand
 from ledger.ratings.views import Views
 from ledger.raw_reads import RawReads
-from ledger.registry import Registry
+from ledger.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers
 from ledger.runtime.progress import Progress, silent
@@ -65,19 +68,21 @@ def utc_now() -> datetime:
 class Ledger(RawReads):
     """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``.
 
+    It stays with the thread that opened it; threads that work at the same time open one each, as processes do.
+
     Its ``checkpoints`` are the heads that were signed: to make them, and to be held against when it is opened.
     """
 
     def __init__(
-        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector],
+        self, path: str | Path, journal: SqliteJournal, people: People, projectors: Sequence[Projector] | AtHand,
         clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
-        self.path = Path(path)
+        self.path, self._thread = Path(path), get_ident()
         self.journal = journal
         self.checkpoints = Checkpoints(path, journal)
         self._people = people
-        self._names = SealedNames(journal, people)
         self.views = Views(beside(path, "views"), projectors, journal)
+        self._names = SealedNames(journal, people, lambda: LikeGames(self.views).highest_registered())
         self._aside: TemporaryDirectory[str] | None = None
         self._clock = clock
         self._issued = IssuedTokens(journal)
@@ -140,7 +145,9 @@ class Ledger(RawReads):
 
         Args:
             path: the journal's file.
-            projectors: the read models to keep beside the history; by default those of installed plug-ins.
+            projectors: read models of which tables are to be made beside those that the ledger keeps; by default
+                those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
+                a table keeps it: nothing is taken away by opening a ledger without a projector.
             read_only: never write the journal or the people.
             clock: what time it is, in UTC.
 
@@ -155,12 +162,14 @@ class Ledger(RawReads):
         refuse_another_history(path, journal, people)
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        opened = cls(path, journal, people, available() if projectors is None else projectors, clock)
-        opened.views.broken = broken() if projectors is None else {}
-        return opened
+        return cls(path, journal, people, at_hand(projectors), clock)
 
     def close(self) -> None:
-        """Release all files."""
+        """Release all files.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
         self.views.close()
         if self._aside is not None:
             self._aside.cleanup()
@@ -172,8 +181,10 @@ class Ledger(RawReads):
         """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
 
         Raises:
-            StorageError: it is the people file of another ledger, or one of the two rows was changed.
+            StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
+                thread opened the ledger.
         """
+        self._refuse_other_threads()
         return self._names.people()
 
     def __enter__(self) -> Self:
@@ -195,7 +206,9 @@ class Ledger(RawReads):
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
+            StorageError: a file refuses, or another thread opened the ledger.
         """
+        self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, DEFAULT_ACTOR)
         batch = [self._stated(event) if isinstance(event, SchemeAdopted) else event for event in events]
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
@@ -213,10 +226,11 @@ class Ledger(RawReads):
 
     def _judge(self, event: Event) -> None:
         """What only the views know against a new fact."""
-        pasts.judge(lambda: self.views.connection, self.pools, event)
+        pasts.judge(lambda: self.views.connection, self._pools, event)
         self._standing.refuse_meeting(event)
 
     def _append_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+        self._refuse_other_threads()
         return self._noted(self._recorder.append_judged(gate, actor))
 
     def _noted(self, recorded: Recorded) -> list[Receipt]:
@@ -241,11 +255,28 @@ class Ledger(RawReads):
             token=token,
         ).player
 
+    def register_many(
+        self, players: Iterable[tuple[str, str]], *, standing: Standing = Standing.FULL, actor: str = DEFAULT_ACTOR,
+        token: str | None = None,
+    ) -> list[int]:  # fmt: skip
+        """Register players in one transaction, all or none, and return their numbers in the same order.
+
+        Args:
+            players: identity and name of each; who is registered already keeps the number.
+            standing: that of all of them.
+            actor: who registers them.
+            token: what proves it, where somebody holds the role of a recorder.
+
+        Raises: as ``register``; a MalformedError names the place of each player.
+        """
+        newcomers = [NewPlayer(identity, name, standing) for identity, name in players]
+        return [found.player for found in self.registry.add_many(newcomers, actor=actor, token=token)]
+
     @property
     def registry(self) -> Registry:
         """Who the players are and what is known of them: to add players, with their past, and what is learnt later."""
         return Registry(
-            self.journal, self._names, self._append, self.level, lambda: self.views, self.pools,
+            self.journal, self._names, self._append, self.level, lambda: self.views, self._pools,
             lambda: self.first_scheme().pool, self.now_ms,
             lambda token, actor: self.tokens.recorder(token, actor, DEFAULT_ACTOR),
         )  # fmt: skip
@@ -264,8 +295,8 @@ class Ledger(RawReads):
     def publications(self) -> Publications:
         """The lists that were shown to the world: to publish one, to see each again as it was."""
         return Publications(
-            self.path, self.journal, lambda: self.people, self._append_judged, self.level, lambda: self.views,
-            self.pool, self.checkpoints.after_commit, lambda: self.tokens,
+            self.path, self.journal_of_moment, lambda: self.people, self._append_judged, self.level,
+            lambda: self.views, self.pool, self.checkpoints.after_commit, lambda: self.tokens,
         )  # fmt: skip
 
     @property
@@ -302,19 +333,22 @@ class Ledger(RawReads):
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
-            StorageError: the people file and the journal do not belong together.
+            StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
+        self._refuse_other_threads()
         actor = self.tokens.recorder(token, actor, "import")
         if self._standing.any_corrected():
             self.level()  # games may be told again as they stand after their corrections
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        alike = None if record_alike else AlikeGames(self.journal, self._people)
+        self._people.folds.bring_up()
+        alike = None if record_alike else AlikeGames(self.journal, self._people, LikeGames(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
         job = GameImport(
             self._names, self.made_keys, pools, first, actor, self.now_ms, alike, notes_of, self._standing.standing,
             keep_differences, self.erased_sides(),
         )  # fmt: skip
         take_frames(self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance)
+        self._people.folds.bring_up()
         return job.report
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
@@ -376,19 +410,34 @@ class Ledger(RawReads):
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
         """
-        if self.views.is_level():
-            return
+        if self.views.is_read or self.views.is_level():
+            return  # what is read as of one moment stays as it is
         if self.views.can_be_written():
             self.catch_up(progress)
             return
         self.views.close()
         self._aside = TemporaryDirectory(prefix="ledger-aside-")
-        self.views = Views(Path(self._aside.name) / "views.db", self.views.projectors, self.journal)
+        self.views = Views(Path(self._aside.name) / "views.db", self.views.at_hand, self.journal)
         self.views.build_until(self.journal.size(), progress)
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         return self.views.rebuild(progress)
+
+    @contextmanager
+    def moment(self, progress: Progress = silent) -> Iterator[int]:
+        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
+
+        The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
+        answer is such a block by itself; whoever asks several that belong together asks them in one.
+
+        Raises:
+            StorageError: a file refuses.
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        self.level(progress)
+        with self.views.moment() as position:
+            yield position
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -396,7 +445,7 @@ class Ledger(RawReads):
         """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
         return self.journal.head()
 
-    def player(self, wanted: str) -> Person:
+    def player(self, wanted: str | int) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
         Who was merged into another player is that one.
@@ -405,7 +454,7 @@ class Ledger(RawReads):
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
-        found = self._player(wanted)
+        found = self._player(str(wanted))
         person = self._standing.person(found.player)
         return found if person == found.player else self._player(str(person))
 

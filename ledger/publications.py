@@ -190,16 +190,12 @@ class Publications:
 
     def draft(self, as_of: str, pool: str | None = None) -> Draft:
         """The list as it would be published from level views, of one moment of theirs."""
-        views, at_ms = self.views(), instant_end_ms(as_of)
-        connection = views.connection
-        connection.execute("BEGIN")  # one snapshot for the pool, its rows and the position
-        try:
-            head, rated_by = views.position(), self.pool(pool)
+        at_ms = instant_end_ms(as_of)
+        with self.views().moment() as head:
+            connection, rated_by = self.views().connection, self.pool(pool)
             rows = rows_in_force(PlayerStates(connection, rated_by), at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
-        finally:
-            connection.execute("COMMIT")
         return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:
@@ -304,7 +300,7 @@ class Publications:
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with known_at(self.path, self.views().projectors, self.journal, event.head, progress) as past:
+        with known_at(self.path, (), self.journal, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
             rows = rows_in_force(PlayerStates(past.connection, pool), publication.at_ms)
         form = form_of_digest(rows, event.digest)

@@ -7,7 +7,7 @@ no longer act is refused, never taken in silence.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from ledger.facts.words import Receipt, Standing
 from ledger.journal import Journal, erasing, renaming, rules
 from ledger.journal.made_keys import is_plain
 from ledger.journal.namesakes import Namesakes, namesakes
+from ledger.journal.people import Person
 from ledger.journal.renaming import Renamed
 from ledger.journal.sealed_names import SealedNames, check_name
 from ledger.journal.sealings import DECISIONS, commitment_to, registration_key
@@ -34,6 +35,29 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 Appending = Callable[[Sequence[Event], str], list[Receipt]]
+
+
+@attrs.frozen
+class NewPlayer:
+    """A player who is to be registered.
+
+    Attributes:
+        identity: what the player is known by, such as ``fide:1503014``.
+        name: what the player is called.
+        standing: with the site.
+        declared_rating: the player's own word, points.
+        birth_year: year of birth.
+        joined: when the player joined, an instant up to now; now where it is not told.
+        past: what a list says.
+    """
+
+    identity: str
+    name: str
+    standing: Standing = Standing.FULL
+    declared_rating: int | None = None
+    birth_year: int | None = None
+    joined: str | None = None
+    past: Past | None = None
 
 
 @attrs.frozen
@@ -88,55 +112,98 @@ class Registry:
         birth_year: int | None = None, joined: str | None = None, past: Past | None = None, actor: str,
         token: str | None = None,
     ) -> Learnt:  # fmt: skip
-        """Register a player, with a past where there is one; who is registered already keeps number and name.
+        """Register a player as ``add_many`` does."""
+        newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
+        return self.add_many([newcomer], actor=actor, token=token)[0]
 
-        A registered player must be told by the same name; one who was renamed since may be told by any, for the first
-        name is forgotten. *joined* is when the player joined, an instant up to now; now where it is not told.
+    def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[Learnt]:
+        """Register players, each with a past where there is one, in one transaction: all, or none.
+
+        Who is registered already keeps number and name. A registered player must be told by the same name; one who was
+        renamed since may be told by any, for the first name is forgotten.
 
         Raises:
             MalformedError: a word or a number is none that the journal may hold; each is named.
-            RejectedError: the identity was registered with something else, or the past comes after the first game.
+            RejectedError: an identity was registered with something else, or a past comes after the first game.
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.recorder(token, actor)
-        known = self.names.people().by_identity([identity])
-        problems = person_faults(identity, name, is_new=identity not in known)
-        with _named(problems):
-            PlayerRegistered(
-                player=1, joined_at=joined or "2000", standing=standing, declared_rating=declared_rating,
-                birth_year=birth_year, commitment="0" * 64,
-            )  # fmt: skip
-        if past is not None:
-            with _named(problems):
-                past.seed(1, self.first_pool())
-        if problems:
+        if not players:
+            return []
+        known = self.names.people().by_identity([player.identity for player in players])
+        if problems := self._faults(players, known.keys()):
             raise MalformedError(problems)
-        if past is not None and identity in known:
-            self._refuse_late(past.seed(known[identity].player, self.first_pool()))
         now_ms = self.now_ms()
-        if joined is not None and identity in known and known[identity].joined_at != joined:
-            raise ConflictError(
-                registration_key(known[identity].player), "joined_at", known[identity].joined_at, joined
-            )
-        if joined is not None and instant_ms(joined) > now_ms + rules.FUTURE_SLACK_MS:
-            raise RejectedError("ended-in-the-future", identity, f"nobody has joined on {joined} yet; check the date")
-        joined_at = joined or instant_text(now_ms)
-        numbered = self.names.number({identity: name}, joined_at, self.journal.find)
-        person = numbered.persons[identity]
+        for player in players:
+            if player.identity in known:
+                self._refuse_other_past(player, known[player.identity])
+            if player.joined is not None and instant_ms(player.joined) > now_ms + rules.FUTURE_SLACK_MS:
+                message = f"nobody has joined on {player.joined} yet; check the date"
+                raise RejectedError("ended-in-the-future", player.identity, message)
+        persons, renamed = self._numbered(players, instant_text(now_ms))
+        batches = [self._registration(player, persons[player.identity], renamed) for player in players]
+        receipts = iter(self.append([event for events in batches for event in events], actor))
+        registered = []
+        for player, events in zip(players, batches, strict=True):
+            recorded = sum(not next(receipts).duplicate for _ in events)
+            person = persons[player.identity]
+            registered.append(Learnt(person.player, recorded, name=person.name if person.player in renamed else None))
+        return registered
+
+    def _refuse_other_past(self, player: NewPlayer, known: Person) -> None:
+        """Refuse what a registered player cannot have joined or brought along any more."""
+        if player.past is not None:
+            self._refuse_late(player.past.seed(known.player, self.first_pool()))
+        if player.joined is not None and known.joined_at != player.joined:
+            raise ConflictError(registration_key(known.player), "joined_at", known.joined_at, player.joined)
+
+    def _numbered(self, players: Sequence[NewPlayer], now: str) -> tuple[dict[str, Person], set[int]]:
+        """The persons behind the identities, newcomers with the next numbers, and the numbers of who was renamed."""
+        persons: dict[str, Person] = {}
+        renamed: set[int] = set()
+        for joined in dict.fromkeys(player.joined for player in players):
+            named = {player.identity: player.name for player in players if player.joined == joined}
+            numbered = self.names.number(named, joined or now, self.journal.find)
+            persons |= numbered.persons
+            renamed |= numbered.renamed
+        return persons, renamed
+
+    def _faults(self, players: Sequence[NewPlayer], known: Collection[str]) -> list[str]:
+        """What is wrong with the words and numbers of players; of several, with the place of each."""
+        problems: list[str] = []
+        names: dict[str, str] = {}
+        for place, player in enumerate(players, 1):
+            faults = person_faults(player.identity, player.name, is_new=player.identity not in known)
+            with _named(faults):
+                PlayerRegistered(
+                    player=1, joined_at=player.joined or "2000", standing=player.standing,
+                    declared_rating=player.declared_rating, birth_year=player.birth_year, commitment="0" * 64,
+                )  # fmt: skip
+            if player.past is not None:
+                with _named(faults):
+                    player.past.seed(1, self.first_pool())
+            if names.setdefault(player.identity, player.name) != player.name:
+                faults.append(f"{player.identity!r} is {names[player.identity]!r} before; correct one @ $.name")
+            problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
+        return problems
+
+    def _registration(self, player: NewPlayer, person: Person, renamed: Collection[int]) -> list[Event]:
+        """What is to be recorded of a player who has a number.
+
+        Raises:
+            RejectedError: the identity was registered with another name.
+        """
         sealed = commitment_to(person)
-        if person.player in numbered.renamed:  # the registration sealed a name that is forgotten
+        if person.player in renamed:  # the registration sealed a name that is forgotten
             key = registration_key(person.player)
             sealed = rules.facts_of(self.journal.find([key])[key])["commitment"]
         else:
-            check_name(person, name)
+            check_name(person, player.name)
         event = PlayerRegistered(
-            player=person.player, joined_at=person.joined_at, standing=standing, declared_rating=declared_rating,
-            birth_year=birth_year, commitment=sealed,
+            player=person.player, joined_at=person.joined_at, standing=player.standing,
+            declared_rating=player.declared_rating, birth_year=player.birth_year, commitment=sealed,
         )  # fmt: skip
-        seeds = [] if past is None else [past.seed(person.player, self.first_pool())]
-        receipts = self.append([event, *seeds], actor)
-        called = person.name if numbered.renamed else None
-        return Learnt(person.player, sum(not receipt.duplicate for receipt in receipts), name=called)
+        return [event] if player.past is None else [event, player.past.seed(person.player, self.first_pool())]
 
     def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
         """Give a player another name: spelt right, or a first one where only a number was known.

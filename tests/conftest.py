@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
 from tests.kit.secrets import one_secret
 from tools import cli
+
+# A slow machine is not a fault: neither an example nor the making of it has a time.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib.metadata import EntryPoint
 
@@ -15,7 +16,7 @@ import attrs
 import pytest
 
 from ledger import errors, schemes
-from ledger.answers import rating_lists
+from ledger.answers import rankings, rating_lists
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
@@ -114,6 +115,30 @@ def entry_gone(scene: ClubOfTwo) -> None:
 def moved(scene: ClubOfTwo) -> None:
     scene.path.rename(scene.folder / "elsewhere.db")
     scene.ledger.append(game_recorded("r2"))
+
+
+def in_another_thread(scene: ClubOfTwo) -> None:
+    """Every door of a ledger that another thread opened is closed in the same words."""
+    ledger = scene.ledger
+    ledger.level()
+    corrections = ledger.corrections
+    doors: list[Callable[[], object]] = [
+        ledger.head, ledger.level, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"), ledger.close,
+        lambda: ledger.register("name:carl", "Carl"), lambda: ledger.import_games([]), lambda: list(ledger.entries()),
+        lambda: ledger.append(game_recorded("r2")), lambda: ledger.erase(1), lambda: ledger.rows("games"),
+        lambda: rankings.ranking(ledger), ledger.policies.list, ledger.pools, ledger.database,
+        ledger.publications.all, lambda: ledger.propose([], reason="", by="eve"),
+        lambda: list(corrections.proposals()), ledger.people.names, lambda: ledger.log("r1-b1"),
+    ]  # fmt: skip
+
+    def knock() -> None:
+        for door in doors:
+            with pytest.raises(errors.StorageError, match="was opened in another thread"):
+                door()
+
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(knock).result()
+        executor.submit(ledger.head).result()
 
 
 def closed(scene: ClubOfTwo) -> None:
@@ -226,6 +251,11 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-day-asked": lambda scene: rating_lists.list_on(level(scene), "1st of May"),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-closed": closed,
+    "storage-other-thread": in_another_thread,
+    "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
+    "malformed-outcome-as-word": lambda _: game_recorded("r2", outcome="white"),
+    "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
+    "malformed-limit": lambda scene: rankings.ranking(scene.ledger, limit=-1),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-exists": lambda scene: Ledger.create(scene.path),
     "storage-foreign": foreign_database,

@@ -109,6 +109,25 @@ POOL_PLANS = {
         "CORRELATED SCALAR SUBQUERY 1",
         BY_PLAYER.format("mine"),
     ],
+    "BEST_AT": [
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
+        BY_GAME_NUMBER.format("h"),
+        "CORRELATED SCALAR SUBQUERY 1",
+        BY_PLAYER.format("mine"),
+        "USE TEMP B-TREE FOR ORDER BY",
+    ],
+    "BEST_SINCE_FEW": [
+        "COMPOUND QUERY", "LEFT-MOST SUBQUERY", "CO-ROUTINE (subquery-3)",
+        "SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)",
+        "SCAN (subquery-3)", "UNION ALL", "CO-ROUTINE (subquery-6)", "CO-ROUTINE later", "MERGE (UNION)",
+        "LEFT", "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+        "RIGHT", "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+        "SCAN later", BY_GAME_NUMBER.format("h"), "CORRELATED SCALAR SUBQUERY 5", BY_PLAYER.format("mine"),
+        "USE TEMP B-TREE FOR ORDER BY", "SCAN (subquery-6)",
+    ],
+    "MANY_SINCE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "ANY_LATE": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
         "SCALAR SUBQUERY 1",
@@ -146,7 +165,6 @@ POOL_PLANS = {
 # What may read a whole table, and why. Anything else that does is a fault.
 SCANS = {
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
-    "OR name = ": "a name is looked for among all people; they are few beside the games",
     "EXISTS(SELECT 1 FROM seeds)": "the first row is the answer",
     "people NOT INDEXED": "once an import, who is there and who is alike; all people are few beside the games",
 }
@@ -327,7 +345,8 @@ def periods_and_events(ledger: Ledger) -> None:
 
 def corrections(ledger: Ledger) -> None:
     """A game of player 1 is corrected, another one voided; what is told of one of them."""
-    first, second = [row["key"] for row in ledger.rows("games", "white = 1 AND reason IS NULL LIMIT 2")]
+    games = ledger.rows("games", "white = 1 AND reason IS NULL ORDER BY position LIMIT 2")
+    first, second = [row["key"] for row in games]
     drafts = ledger.corrections.drafts
     approve(ledger, drafts.replace(f"game:{first}", {"half_moves": 99}), drafts.annul(f"game:{second}"))
     ledger.catch_up()

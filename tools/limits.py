@@ -11,10 +11,13 @@ from typing import TypeVar
 
 import click
 
+from ledger.answers.wording import EVERY_ROW
+
 from . import output
 
+__all__ = ["EVERY_ROW", "option", "remark", "shown", "write"]
+
 Command = TypeVar("Command", bound=Callable[..., object])
-EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
 
 
 def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:

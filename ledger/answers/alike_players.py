@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.answers.moments import of_one_moment
 from ledger.facts.identities import are_apart, register_of
 from ledger.facts.person_names import FoldedName, Place, folded, may_be
 from ledger.ledger import Ledger
@@ -65,6 +66,7 @@ class _Bearers(NamedTuple):
     players: list[int]
 
 
+@of_one_moment
 def alike(ledger: Ledger) -> AlikePlayers:
     """The players whose names are the same but for case, accents, order of the words, initials and blanks.
 

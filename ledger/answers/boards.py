@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.board.position import START, Position
 from ledger.board.replaying import moves_of, replayed
@@ -54,13 +55,14 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = [orjson.loads(body) for body in listing.about(ledger.journal, game)]
+    entries = [orjson.loads(body) for body in listing.about(ledger.journal_of_moment, game)]
     texts = (entry["facts"].get("text") for entry in entries)
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
     return KeptGame(entries[0]["key"].removeprefix("game:"), entries[0]["position"], movetext)
 
 
+@of_one_moment
 def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
     """The position that a game ended in.
 

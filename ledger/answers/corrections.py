@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ledger import schemes
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import ERASED, names
 from ledger.correcting.corrections import ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
@@ -25,6 +26,7 @@ _OF_TOURNAMENT = (
 _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 
+@of_one_moment
 def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[dict[str, Any]]:
     """Proposals as rows: number, state, who proposed and decided, when and why, and what is changed, in words.
 
@@ -34,6 +36,7 @@ def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[di
     return [_row(ledger, shown) for shown in proposals]
 
 
+@of_one_moment
 def proposal(ledger: Ledger, number: int) -> dict[str, Any]:
     """One proposal: the row of ``proposal_rows``, with all its changes in words and as they were recorded.
 
@@ -69,6 +72,7 @@ def _row(ledger: Ledger, shown: ShownProposal) -> dict[str, Any]:
     }
 
 
+@of_one_moment
 def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     """Each change in words, with the names of the players."""
     listed = list(changes)
@@ -79,6 +83,7 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     return [_words(change, shown) for change in listed]
 
 
+@of_one_moment
 def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
     """What may be meant otherwise, in words: late games that are known already, closed tournaments without a game."""
     connection = ledger.views.connection

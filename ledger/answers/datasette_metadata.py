@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.answers.exports.datasets import PREPARED, dataset
+from ledger.answers.moments import of_one_moment
 from ledger.answers.querying import tables_described
 from ledger.book.table_docs import TableDoc
 from ledger.errors import MalformedError
@@ -87,6 +88,7 @@ OF_EXPORTS: Mapping[str, Question] = {
 }  # fmt: skip
 
 
+@of_one_moment
 def metadata(ledger: Ledger, export: str | Path | None = None) -> dict[str, Any]:
     """What Datasette reads as ``--metadata``, for the views and, where it is given, for an export.
 

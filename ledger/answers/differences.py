@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import same
 from ledger.answers.wording import names
 from ledger.book.stored_pools import stored_pools
@@ -67,6 +68,7 @@ class Step(NamedTuple):
     cause: str
 
 
+@of_one_moment
 def two_lists(ledger: Ledger, first: str, second: str) -> tuple[RatingList, RatingList]:
     """The lists that two words mean.
 
@@ -203,7 +205,7 @@ def _steps_between(
     pool = ledger.pool(early.pool)
     steps = list(_steps(ledger.journal, pool, early.at_ms, early.head, late.head))
     if steps:
-        kept = known_at(ledger.path, ledger.views.projectors, ledger.journal, early.head, progress)
+        kept = known_at(ledger.path, ledger.views.kept(), ledger.journal, early.head, progress)
         with kept as begun, stepping(ledger.journal, begun) as past:
             for step in steps:
                 took(step.cause, _ratings(past.go_to(step.until, progress), early.pool, players, early.at_ms))

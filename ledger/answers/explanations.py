@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.answers import marks
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.eras import Era
 from ledger.book.timeline import Pool
@@ -40,6 +41,7 @@ class _Part(NamedTuple):
     opponents: tuple[int, ...]
 
 
+@of_one_moment
 def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
     """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source.
 
@@ -93,7 +95,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> dict[str, Any]:
 
 def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
     """The row of a game that counts."""
-    key, stored = game_found(ledger.journal, game)
+    key, stored = game_found(ledger.journal_of_moment, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.corrections import described
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names, told_apart
 from ledger.facts.correction_events import CorrectionDecided, CorrectionProposed, Decision
 from ledger.facts.events import GameRecorded, GameSupplemented
@@ -14,6 +15,7 @@ _LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplemen
 _WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 
 
+@of_one_moment
 def game_log(ledger: Ledger, game: str) -> list[dict[str, Any]]:
     """The entries about a game in words, in the order of the journal.
 

@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any
 
 from ledger.answers.boards import RESULTS, kept_game
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.board.position import START, Position
 from ledger.board.replaying import moves_of
@@ -33,6 +34,7 @@ _ENDINGS = {
 }  # fmt: skip
 
 
+@of_one_moment
 def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
     """A game as PGN, with a line feed at its end.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without
 from ledger.answers.wording import day
 from ledger.book.roster import Roster
@@ -35,6 +36,7 @@ _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order 
 NO_LOWEST: Row = dict.fromkeys(("lowest", "lowest_date", "lowest_scheme"))
 
 
+@of_one_moment
 def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
     """What a player has reached: a row for each highest and lowest rating, each best win and each worst loss.
 
@@ -124,6 +126,7 @@ def _seeded_on(ledger: Ledger, pool: Pool, person: Person) -> str | None:
     return None if listed is None or listed.seed.day is None else day(listed.ms)
 
 
+@of_one_moment
 def lowest(ledger: Ledger, pool: Pool, player: int, n: int) -> Row:
     """The lowest rating under the scheme that holds after a player's n-th game, since when, and which scheme it is."""
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))

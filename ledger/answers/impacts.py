@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.answers.classes import class_of
+from ledger.answers.moments import of_one_moment
 from ledger.answers.rankings import class_limits
 from ledger.answers.wording import names
 from ledger.correcting.previews import Impact
@@ -35,6 +36,7 @@ def summary(impact: Impact) -> dict[str, Any]:
     }
 
 
+@of_one_moment
 def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     """Everybody who would stand otherwise: who would come or go first, then the largest moves.
 
@@ -59,6 +61,7 @@ def moves(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     ]
 
 
+@of_one_moment
 def lists(ledger: Ledger, impact: Impact) -> list[dict[str, Any]]:
     """The published lists that would say something else, as revised.
 

@@ -24,6 +24,7 @@ from ledger.journal.people import Person
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings.early_games import EarlyGames
+from ledger.ratings.like_games import LikeGames
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -74,7 +75,7 @@ class ImportPreview:
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        alike = None if record_alike else AlikeGames(self._journal, ledger.people)
+        alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
         standing = StandingGames(ledger.journal, lambda: ledger.views, lambda: None).standing
         notes_of = EarlyGames(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)

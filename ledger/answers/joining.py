@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
@@ -12,6 +13,7 @@ _FIRST_GAME = (
 )
 
 
+@of_one_moment
 def joined(ledger: Ledger, person: Person) -> str:
     """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
 

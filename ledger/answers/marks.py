@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import Original, originals
 from ledger.answers.wording import names
 from ledger.book.eras import BEGINNING
@@ -49,6 +50,7 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
     return found
 
 
+@of_one_moment
 def reasons_of(ledger: Ledger, proposals: Iterable[int]) -> dict[int, str | None]:
     """By proposal, why it was made; None where that was erased."""
     numbers = sorted(set(proposals))
@@ -63,6 +65,7 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
     return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
 
 
+@of_one_moment
 def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
     """A player's latest games that do not count, newest first: rows of ``games``, each with ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
@@ -70,6 +73,7 @@ def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
 
 
+@of_one_moment
 def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> dict[str, Any]:
     """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list.
 
@@ -99,6 +103,7 @@ def published(found: Original | None) -> dict[str, Any]:
     return dict(zip(PUBLISHED, (found.publication.name, found.published, found.revised), strict=True))
 
 
+@of_one_moment
 def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
     """By place of a player's rated game, the last published list that followed from it and would say another number.
 
@@ -114,6 +119,7 @@ def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEG
     return found
 
 
+@of_one_moment
 def recorded_and_standing(ledger: Ledger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The fields in which a game stands otherwise than it was recorded: as recorded, and as they stand; None: in none.
 

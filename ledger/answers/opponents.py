@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.classes import class_of
 from ledger.answers.graphs.bars import PAGE
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import last_row
 from ledger.answers.read_models import games_until
 from ledger.answers.wording import RESULT, names, shown
@@ -47,6 +48,7 @@ class Played(NamedTuple):
     opponent_rating: float | None
 
 
+@of_one_moment
 def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
     """A player's games in batches of 50, counted from the newest.
 
@@ -78,6 +80,7 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
     return rows
 
 
+@of_one_moment
 def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
     """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
@@ -85,6 +88,7 @@ def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: st
     return [{"colour": colour, **_numbers(group)} for colour, group in {**groups, "both": played}.items()]
 
 
+@of_one_moment
 def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[Row]:
     """The same numbers by the opponents' strength; arguments as for ``batches``.
 
@@ -102,6 +106,7 @@ def by_strength(ledger: Ledger, person: Person, pool: str | None = None, *, at: 
     return bands + _grouped("class", played, lambda game: _class(game, settings), classes)
 
 
+@of_one_moment
 def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> Row:
     """A player's results against one opponent.
 

@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.wording import RESULT, day, names, shown
+from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import RESULT, day, names, rows_up_to, shown
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -56,8 +57,9 @@ class Occasion:
         )
 
 
+@of_one_moment
 def games(
-    ledger: Ledger, person: Person, pool: str | None = None, *, last: int = 50, everything: bool = False,
+    ledger: Ledger, person: Person, pool: str | None = None, *, last: int | None = 50, everything: bool = False,
     occasion: Occasion | None = None,
 ) -> list[Row]:  # fmt: skip
     """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
@@ -66,7 +68,7 @@ def games(
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        last: how many.
+        last: how many; 0 or None: all.
         everything: games that do not count as well, each in its place in rating order.
         occasion: only games played then and there.
 
@@ -86,6 +88,7 @@ def games(
     """
     rated_by = ledger.pool(pool)
     states = PlayerStates(ledger.views.connection, rated_by)
+    last = rows_up_to(last)
     most = last if occasion is None else _EVERY
     left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
     if not left_out:
@@ -171,6 +174,7 @@ def _left_out(row: Row, player: int) -> Row:
     return _game(side, opponent, reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
 
 
+@of_one_moment
 def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 
@@ -199,6 +203,7 @@ def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[Row]:
     ]
 
 
+@of_one_moment
 def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
     row = queries.first_row(ledger.views.connection, queries.LAST_ROW, (pool.pool, person.player))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ledger.answers.highest import NO_LOWEST, lowest
 from ledger.answers.joining import joined
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.publications import beside, original
 from ledger.answers.rankings import place
@@ -27,6 +28,7 @@ from ledger.ratings.projectors import highest_lowest
 from ledger.schemes.scheme import Rhythm
 
 
+@of_one_moment
 def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> dict[str, Any]:
     """One player in one pool: rating then and now, results, HERA and its date, time losses.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.book.policies import POLICIES, settings_in
 from ledger.facts.instants import instant_text
 from ledger.ledger import Ledger
 
 
+@of_one_moment
 def in_force(ledger: Ledger, at: str | None = None) -> list[dict[str, Any]]:
     """Every setting of every policy as it holds at an instant, now by default; four eyes as they hold from now on.
 
@@ -23,7 +25,8 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[dict[str, Any]]:
     for name, policy in POLICIES.items():
         row = ledger.policies.row_at(name, instant)
         for setting, value in settings_in(name, row).items():
-            taken = policy.settings[setting]
+            taken = policy.setting(setting)
+            assert taken is not None
             found.append(
                 {
                     "policy": name,

@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import asdict
 
+from ledger.answers.moments import of_one_moment
 from ledger.book.eras import Era
 from ledger.book.timeline import Pool
 from ledger.ledger import Ledger
@@ -14,6 +15,7 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.newcomers import POOL_SETTINGS
 
 
+@of_one_moment
 def pools(ledger: Ledger) -> list[dict[str, Any]]:
     """Every pool: what rates it, with which settings, since when, how many players and rated games it has.
 
@@ -40,6 +42,7 @@ def pools(ledger: Ledger) -> list[dict[str, Any]]:
     return found
 
 
+@of_one_moment
 def era_in_force(ledger: Ledger, pool: Pool) -> Era:
     """The era of a pool that is in force after all that is recorded; the last one where nothing is."""
     until_ms = PlayerStates(ledger.views.connection, pool).recorded_until_ms
@@ -57,6 +60,7 @@ def as_word(value: int | bool | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@of_one_moment
 def eras(ledger: Ledger) -> list[dict[str, Any]]:
     """Every adoption of a scheme, by pool and in order of time."""
     return [

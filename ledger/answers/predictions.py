@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day, shown
 from ledger.book.eras import Era
 from ledger.errors import UnknownNameError
@@ -22,6 +23,7 @@ _UNRATED = {(False, False): None, (True, False): "player", (False, True): "oppon
 _NOTHING: dict[str, float | None] = {"rating": None, "change": None}
 
 
+@of_one_moment
 def predict(
     ledger: Ledger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import names
 from ledger.book.eras import BEGINNING
 from ledger.book.timeline import Pool
@@ -22,6 +23,7 @@ from ledger.ratings.player_states import PlayerStates
 FEW_PLAYERS = 200  # looked up one by one
 
 
+@of_one_moment
 def lists(ledger: Ledger, pool: str | None = None) -> list[dict[str, Any]]:
     """The published lists, by pool and instant: when and by whom, how many players, and what each follows from.
 
@@ -49,6 +51,7 @@ def lists(ledger: Ledger, pool: str | None = None) -> list[dict[str, Any]]:
     ]
 
 
+@of_one_moment
 def rows(ledger: Ledger, publication: Publication) -> list[dict[str, Any]]:
     """A list as it was published, best first, with what the journal says now beside each number.
 
@@ -107,6 +110,7 @@ class Original(NamedTuple):
         return self.published != self.revised
 
 
+@of_one_moment
 def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
     """The last list published of a pool up to an instant, and what it says of a player; None where there is none.
 
@@ -121,6 +125,7 @@ def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) 
     return None if found is None else _of(ledger, pool, player, found)
 
 
+@of_one_moment
 def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
     """What each published list of a pool says of a player, in order of their instants; the last edition of each.
 
@@ -152,6 +157,7 @@ def beside(found: Original | None) -> dict[str, Any]:
     }
 
 
+@of_one_moment
 def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) -> dict[int, ListRow] | None:
     """What the list published of that very instant says of these players; None where none was published."""
     publications = ledger.publications

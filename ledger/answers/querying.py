@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.book.table_docs import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, one_line
 from ledger.ledger import Ledger
-from ledger.ratings import read_models, tournament_performance
+from ledger.ratings import keeping, read_models, tournament_performance
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
@@ -62,10 +63,12 @@ class _Judge:
     def __init__(self) -> None:
         self.refused: str | None = None
         self.reads_names = False
+        self.tables: set[str] = set()
 
     def __call__(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action == _READ:
             self.reads_names |= first == "names"
+            self.tables.add(first or "")
             return _ALLOWED
         if action in {_SELECT, _RECURSIVE, _SAVEPOINT}:
             return _ALLOWED
@@ -87,7 +90,7 @@ def query(
     """The rows that a statement selects, as dictionaries, read as they are asked for; bytes are hexadecimal text.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger; its views are brought level.
         statement: one SELECT, or what else only reads.
         parameters: values by name, for ``:name`` in the statement.
         seconds: how long it may take; 0: as long as it likes.
@@ -98,6 +101,7 @@ def query(
         CorruptError: a file is damaged.
     """
     judge = _Judge()
+    ledger.level()  # one statement reads as of one moment by itself
     with _opened(ledger, journal=journal) as database, _explained(ledger, judge, seconds):
         connection = database.conn
         assert connection is not None
@@ -107,6 +111,8 @@ def query(
             connection.set_authorizer(None)
             _fill_names(connection, ledger)
             connection.set_authorizer(judge)
+        for table in sorted(judge.tables):
+            keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
         if seconds:
             deadline = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
@@ -169,28 +175,30 @@ def _fill_names(connection: sqlite3.Connection, ledger: Ledger) -> None:
 # -- what there is -----------------------------------------------------------------------------------------------
 
 
+@of_one_moment
 def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
-    return read_models.described_in(ledger.views.connection, ledger.views.projectors)
+    return read_models.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
+@of_one_moment
 def tables(ledger: Ledger) -> list[dict[str, Any]]:
     """The tables of the views, and those beside them that a query can read: how many rows, what a row says.
 
     Rows that are worked out when they are asked for are not counted.
     """
-    database = ledger.database()
+    database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     described = tables_described(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     found = [{"table": name, "rows": counts.get(name), "says": table.doc} for name, table in described.items()]
-    database.close()
-    beside = {"names": len(ledger.people.names()), "journal": ledger.journal.size()}
+    beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [*found, *({"table": name, "rows": beside[name], "says": table.doc} for name, table in BESIDE.items())]
 
 
+@of_one_moment
 def columns(ledger: Ledger) -> list[dict[str, Any]]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
-    database = ledger.database()
+    database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     found = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
         if name == tournament_performance.NAME:
@@ -208,5 +216,4 @@ def columns(ledger: Ledger) -> list[dict[str, Any]]:
                     "says": meaning.doc,
                 }
             )
-    database.close()
     return found

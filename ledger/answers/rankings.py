@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.answers.classes import class_of, strength_of
+from ledger.answers.moments import of_one_moment
 from ledger.answers.rating_lists import FEW_PLAYERS, in_force_at
-from ledger.answers.wording import day, names
+from ledger.answers.wording import EVERY_ROW, day, names, rows_up_to
 from ledger.book.eras import BEGINNING
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import Pool
@@ -31,7 +32,10 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 NOBODY, EVERYBODY = 0, 2**31  # below and above every player's number
 
 
-def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_games: int = 1) -> list[dict[str, Any]]:
+@of_one_moment
+def ranking(
+    ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
+) -> list[dict[str, Any]]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
@@ -42,14 +46,14 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int = 20, min_gam
     Args:
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
-        limit: how many.
+        limit: how many; 0 or None: all.
         min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
             game yet stands there, too.
     """
-    rated_by = ledger.pool(pool)
-    rows = _ranked(ledger, rated_by, limit, min_games)
+    rated_by, most = ledger.pool(pool), rows_up_to(limit)
+    rows = _ranked(ledger, rated_by, most, min_games)
     if min_games == 0:
-        rows = sorted([*rows, *_unplayed(ledger, rated_by, limit)], key=_best_first)[:limit]
+        rows = sorted([*rows, *_unplayed(ledger, rated_by, most)], key=_best_first)[:most]
     shown = names(ledger, {row["player"] for row in rows})
     return _placed(rows, shown)
 
@@ -92,6 +96,7 @@ class Place(NamedTuple):
     percentile: float | None
 
 
+@of_one_moment
 def place(ledger: Ledger, pool: Pool, state: PlayerState) -> Place:
     """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
 
@@ -142,7 +147,7 @@ class Wanted:
 
     Attributes:
         pool: its name; the ledger's first one by default.
-        limit: how many, the best.
+        limit: how many, the best; 0 or None: all.
         min_games: leave out players with fewer rated games; 0: with those who have a seed and no game.
         at: the end of that day, month or year; by default after the pool's last game.
         active_days: leave out who has not played in so many days before that.
@@ -151,7 +156,7 @@ class Wanted:
     """
 
     pool: str | None = None
-    limit: int = EVERYBODY
+    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
     min_games: int = 1
     at: str | None = None
     active_days: int | None = None
@@ -167,6 +172,7 @@ class _Ranked(NamedTuple):
     not_below_last: int
 
 
+@of_one_moment
 def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> list[dict[str, Any]]:
     """A ranking at any instant, with each player's place among all.
 
@@ -188,7 +194,8 @@ def ranking_in_full(ledger: Ledger, wanted: Wanted, *, details: bool = True) -> 
     rated_by = ledger.pool(wanted.pool)
     states = PlayerStates(ledger.views.connection, rated_by)
     ms = _instant(ledger, states, wanted.at)
-    ranked = _ranked_at(ledger, rated_by, states, wanted, ms)
+    ranked = None if details else _best_at(ledger, rated_by, states, wanted)
+    ranked = ranked or _ranked_at(ledger, rated_by, states, wanted, ms)
     shown = names(ledger, {row["player"] for row in ranked.rows})
     rows = _placed(ranked.rows, shown)
     if details:
@@ -229,6 +236,7 @@ def _row(place: int, row: dict[str, Any], name: str) -> dict[str, Any]:
     }
 
 
+@of_one_moment
 def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
     """From how many points on the classes of a pool begin now, by the policy ``classes``.
 
@@ -255,8 +263,8 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
         plain = wanted.active_days is None and wanted.min_games > 0 and states.stands_since_ms == BEGINNING
         if plain and not states.closed_now(ledger.now_ms()):
             return _by_index(ledger, pool, wanted)
-        rows = _ranked(ledger, pool, EVERYBODY, max(wanted.min_games, 1))
-        rows += _unplayed(ledger, pool, EVERYBODY) if wanted.min_games == 0 else []
+        rows = _ranked(ledger, pool, EVERY_ROW, max(wanted.min_games, 1))
+        rows += _unplayed(ledger, pool, EVERY_ROW) if wanted.min_games == 0 else []
     else:
         rows = [row for row in _rows_at(ledger, pool, states, ms) if row["n"] >= wanted.min_games]
     if wanted.active_days is not None:
@@ -266,6 +274,21 @@ def _ranked_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted,
     best = rows[: wanted.limit]
     not_below = sum(row["rating"] >= best[-1]["rating"] for row in rows) if best else 0
     return _Ranked(best, len(rows), not_below)
+
+
+def _best_at(ledger: Ledger, pool: Pool, states: PlayerStates, wanted: Wanted) -> _Ranked | None:
+    """The best at an instant, where only they are asked for and rows say it; how many stand below is not counted."""
+    if wanted.at is None or wanted.limit == EVERYBODY or not states.rows_say_all:
+        return None
+    ms, connection = instant_end_ms(wanted.at), ledger.views.connection
+    closed = states.closed_at(ms)
+    active_from = BEGINNING if wanted.active_days is None else ms - wanted.active_days * DAY_MS
+    few = queries.first_row(connection, queries.MANY_SINCE, (pool.pool, ms)) is None
+    query = queries.BEST_SINCE_FEW if few else queries.BEST_AT
+    arguments = (pool.pool, ms, wanted.min_games, active_from, wanted.limit + len(closed))
+    rows = [row for row in queries.dictionaries(connection, query, arguments) if row["player"] not in closed]
+    rows.sort(key=_best_first)
+    return _Ranked(rows[: wanted.limit], len(rows), len(rows))
 
 
 def _by_index(ledger: Ledger, pool: Pool, wanted: Wanted) -> _Ranked:

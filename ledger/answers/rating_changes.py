@@ -88,15 +88,14 @@ def changes(
         UnknownNameError: there is no such entry, list or pool.
         MalformedError: the list is of another pool; *since* is none of the three.
     """
-    meant = _since(ledger, since, pool)
-    of_pool = meant.publication.event.pool if meant.publication else pool
-    player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
-    now = standing(ledger.views.connection, player)
-    if meant.position is None:
-        then = standing(ledger.views.connection, player, meant.at_ms)
-        parts = list(_run(ledger, then, now))
-    else:
-        then, parts = _known_since(ledger, player, meant, meant.position, now, progress)
+    with ledger.moment() as size:
+        meant = _since(ledger, since, pool)
+        of_pool = meant.publication.event.pool if meant.publication else pool
+        player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
+        now = standing(ledger.views.connection, player)
+        told = _told_by_rows(ledger, player, meant, now, size)
+    # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
+    then, parts = told or _known_since(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
         row = ledger.publications.row(meant.publication, person.player)
@@ -131,18 +130,31 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
         raise MalformedError([message]) from None
 
 
+def _told_by_rows(
+    ledger: Ledger, player: Player, meant: _Since, now: Standing, size: int
+) -> tuple[Standing, list[Part]] | None:
+    """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
+    connection = ledger.views.connection
+    if meant.position is None:
+        then = standing(connection, player, meant.at_ms)
+        return then, list(_run(ledger, then, now))
+    if meant.at_ms is not None:
+        return None
+    if any(step.kind != GAMES or step.cause for step in steps(ledger.journal, meant.position, size)):
+        return None
+    earlier = before_later_games(connection, player, meant.position)
+    return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
+
+
 def _known_since(
-    ledger: Ledger, player: Player, meant: _Since, position: int, now: Standing, progress: Progress
+    ledger: Ledger, player: Player, meant: _Since, now: Standing, size: int, progress: Progress
 ) -> tuple[Standing, list[Part]]:
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
-    journal, present, size = ledger.journal, ledger.views, ledger.views.position()
+    journal, position = ledger.journal, meant.position
+    assert position is not None
     parts: list[Part] = []
     waiting = list(steps(journal, position, size))
-    if meant.at_ms is None and all(step.kind == GAMES and not step.cause for step in waiting):
-        earlier = before_later_games(present.connection, player, position)
-        if earlier is not None:
-            return earlier, list(_run(ledger, earlier, now))
-    kept = known_at(ledger.path, present.projectors, journal, position, progress)
+    kept = known_at(ledger.path, ledger.views.kept(), journal, position, progress)
     with kept as begun:
         then = known = standing(begun.connection, player)
         if meant.at_ms is not None:

@@ -10,8 +10,9 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.publications import published_at, same
-from ledger.answers.wording import day, names
+from ledger.answers.wording import day, names, rows_up_to
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -26,13 +27,14 @@ from ledger.schemes.scheme import Rhythm
 FEW_PLAYERS = 1_000  # looked up one by one
 
 
+@of_one_moment
 def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[dict[str, Any]]:
     """The rating runs of a pool, oldest first: when each closed, its games and players, the list published of it.
 
     Args:
         ledger: a ledger whose views are level.
         pool: its name; the first pool by default.
-        last: only so many, the latest; all by default.
+        last: only so many, the latest; 0 or None: all.
 
     Raises:
         UnknownNameError: the pool's schemes rate each game by itself, so that there are no runs.
@@ -67,9 +69,10 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
         run = bisect_right(closings, publication.at_ms) - 1
         if run >= 0:
             found[run]["published"] = publication.name
-    return found if last is None else found[-last:]
+    return found[-rows_up_to(last) :]
 
 
+@of_one_moment
 def list_on(
     ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None
 ) -> list[dict[str, Any]]:
@@ -82,7 +85,7 @@ def list_on(
         ledger: a ledger whose views are level.
         on: an instant.
         pool: its name; the first pool by default.
-        limit: how many, the best; all by default.
+        limit: how many, the best; 0 or None: all.
 
     Returns:
         ``place``, ``player``, ``name``, ``rating``, ``games``, ``last_game`` and, where the pool has runs and there
@@ -92,7 +95,7 @@ def list_on(
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     states = PlayerStates(ledger.views.connection, rated_by)
-    listed = rows_in_force(states, ms, limit)
+    listed = rows_in_force(states, ms, rows_up_to(limit))
     following = None if rated_by.by_game else _next_run(ledger, rated_by, ms)
     later = {} if following is None else in_force_at(states, following, [row.player for row in listed])
     shown = names(ledger, {row.player for row in listed})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.wording import RESULT, names
 from ledger.book.timeline import Pool
@@ -14,30 +15,37 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
-from ledger.ratings import queries
+from ledger.ratings import keeping, queries, views_file
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import Projector
 
 Row = dict[str, Any]
 
 
+@of_one_moment
 def refuse_without(ledger: Ledger, projector: Projector) -> None:
-    """Refuse to answer where the ledger was opened without a read model.
+    """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
         UnknownNameError: naming those that it keeps.
+        ProjectionError: the table is not level.
     """
+    keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
     if not keeps(ledger, projector):
-        kept = sorted(made.name for made in ledger.views.projectors)
-        hint = f"it was opened with these: {kept}; open it without the argument 'projectors'"
+        kept = sorted(made.name for made in ledger.views.kept())
+        hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)
 
 
+@of_one_moment
 def keeps(ledger: Ledger, projector: Projector) -> bool:
-    """Whether the ledger was opened with a read model."""
-    return any(made.name == projector.name for made in ledger.views.projectors)
+    """Whether the ledger has the level table of a read model as this program makes it."""
+    connection = ledger.views.connection
+    is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
+    return is_there and projector.name not in keeping.left_behind(connection)
 
 
+@of_one_moment
 def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> int:
     """How many rated games of a player were in force at the end of a day, month or year; by default after all of them.
 
@@ -59,6 +67,7 @@ def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> i
     return 0 if row is None else int(row["n"])
 
 
+@of_one_moment
 def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n: int) -> Row:
     """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'

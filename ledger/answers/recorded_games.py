@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import Occasion, in_force_from
 from ledger.answers.wording import names
 from ledger.book.tables import RATING_ORDER
@@ -33,12 +34,14 @@ _COUNTED = f"{_SPAN} AND reason IS NULL AND rated_ms BETWEEN ?2 AND ?4 ORDER BY 
 _EVERY = f"{_SPAN} AND ?4 IS NOT NULL ORDER BY {', '.join(RATING_ORDER)}"
 
 
+@of_one_moment
 def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
     """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
     found = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
     return [row["key"] for row in found]
 
 
+@of_one_moment
 def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
     """A game as it stands now, with both players' ratings before and after it.
 
@@ -54,10 +57,11 @@ def recorded_game(ledger: Ledger, game: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    _, stored = game_found(ledger.journal, game)
+    _, stored = game_found(ledger.journal_of_moment, game)
     return next(_told(ledger, [stored.position]))
 
 
+@of_one_moment
 def listed_games(
     ledger: Ledger, occasion: Occasion, pool: str | None = None, *, everything: bool = False
 ) -> list[dict[str, Any]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.ledger import Ledger
 
 
+@of_one_moment
 def players_named(ledger: Ledger, part: str) -> list[dict[str, Any]]:
     """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
 

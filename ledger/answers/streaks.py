@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without, state_after
 from ledger.journal.people import Person
 from ledger.ledger import Ledger
@@ -15,6 +16,7 @@ from ledger.ratings.projectors.streaks import KINDS, PROJECTOR
 Row = dict[str, Any]
 
 
+@of_one_moment
 def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
     """The streaks of a player: for each kind the current one, of 0 games where none runs, and the longest.
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import Sides, games_until, refuse_without
 from ledger.answers.wording import names
 from ledger.book.policies import SANDBAGGER
@@ -45,6 +46,7 @@ FROM current WHERE pool = ?1
 """
 
 
+@of_one_moment
 def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Row]:
     """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
@@ -110,6 +112,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
     return best
 
 
+@of_one_moment
 def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> Row:
     """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
 
@@ -136,6 +139,7 @@ def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None
     return _judged(policy, last, len(lost), keys)
 
 
+@of_one_moment
 def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) -> list[Row]:
     """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
 

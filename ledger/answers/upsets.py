@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from ledger.answers.moments import of_one_moment
 from ledger.answers.read_models import refuse_without
-from ledger.answers.wording import names
+from ledger.answers.wording import names, rows_up_to
 from ledger.book.policies import POLICIES
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.stored_policies import stored_policies
@@ -37,12 +38,14 @@ _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
 _EVER = 2**62
 
 
+@of_one_moment
 def margins(ledger: Ledger) -> Callable[[int], int]:
     """The margin in force, in points, by instant, milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
     return lambda ms: int(policies.at(POLICY, ms)["margin"])
 
 
+@of_one_moment
 def upsets(
     ledger: Ledger, pool: str | None = None, *, person: Person | None = None, since: str | None = None,
     until: str | None = None, margin: int | None = None, limit: int | None = None,
@@ -56,7 +59,7 @@ def upsets(
         since: only games that ended in this day, month or year, or later.
         until: only games that ended in it, or earlier.
         margin: another margin, in points, than those that the policy sets.
-        limit: how many, at most.
+        limit: how many, at most; 0 or None: all.
 
     Returns:
         Who won (``player``, ``name``) and against whom, both ratings before the game and the winner's after it, points;
@@ -67,7 +70,7 @@ def upsets(
         MalformedError: an instant that is none.
     """
     refuse_without(ledger, PROJECTOR)
-    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), limit)
+    found = islice(_found(ledger, ledger.pool(pool), person, (since, until), margin), rows_up_to(limit))
     rows = list(found)
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
     return [

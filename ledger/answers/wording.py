@@ -6,12 +6,27 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
 
+from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.people import Person, missing
 from ledger.ledger import Ledger
 
 ERASED = "(erased)"
 RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw", 0: "loss"}
+
+
+EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
+
+
+def rows_up_to(limit: int | None) -> int:
+    """How many rows a limit asks for: with 0, as on the command line, and with None all of them.
+
+    Raises:
+        MalformedError: it is below 0.
+    """
+    if limit is not None and limit < 0:
+        raise MalformedError([f"a limit is a number of rows, and 0 or None asks for all of them; got {limit}"])
+    return limit or EVERY_ROW
 
 
 def day(ms: int) -> str:

@@ -126,7 +126,7 @@ def audit(
             work.names()
             work.texts()
             work.lists()
-            work.derived_rows(standing, available() if projectors is None else projectors)
+            work.derived_rows(standing, projectors)
             if lists:
                 work.recomputed_lists()
         return work.verdict()
@@ -255,7 +255,7 @@ class _Audit:
             for part, reason in found.left_out:
                 self.leave_out(part, reason)
 
-    def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector]) -> None:
+    def derived_rows(self, standing: Standing | None, projectors: Sequence[Projector] | None) -> None:
         """Compare everything derived."""
         if standing is not None:
             self._found["views"] += standing.falsehoods
@@ -265,20 +265,23 @@ class _Audit:
         elif standing is not None:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
-    def _derive(self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector]) -> None:
-        size = self._proven.head.size
+    def _derive(
+        self, sealed: SealedJournal, standing: Standing | None, projectors: Sequence[Projector] | None
+    ) -> None:
+        size, why_not_compared = self._proven.head.size, dict[str, str]()
         if standing is not None:
-            projectors, new = derived.with_tables(standing.file, projectors)
-            for name in new:
-                self.leave_out(f"table {name}", "it was installed since; the next command makes its rows")
-        with derived.aside(projectors, sealed) as made:
+            projectors, why_not_compared = derived.with_tables(standing.file, projectors)
+            for name, reason in why_not_compared.items():
+                self.leave_out(f"table {name}", reason)
+        with derived.aside(available() if projectors is None else projectors, sealed) as made:
             until = None if standing is None else self._place(standing, size)
             unfit = derived.build(made, size if until is None else until, self._progress)
             if standing is not None and until is not None and not unfit:
                 found, why_not, strange = derived.compare(standing.file, made, self._progress)
                 for name in strange:
-                    remedy = "install it, or let the next command take the table away"
-                    self.leave_out(f"table {name}", f"its projector is not installed here: {remedy}")
+                    if name not in why_not_compared:
+                        remedy = "install it here to have its rows compared"
+                        self.leave_out(f"table {name}", f"its projector is not installed here: {remedy}")
                 self._found["views"] += found
                 self._rows_until = until if not why_not else None
                 if why_not:

@@ -28,6 +28,7 @@ from ledger.journal import Journal
 from ledger.ratings import queries, views_file
 from ledger.ratings.history import HISTORY
 from ledger.ratings.projector import Projector
+from ledger.ratings.projectors import BUILT_IN, available
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import pl
 from ledger.runtime.progress import Progress
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 BLOCK = 5_000
 REMEDY = "the journal is right: 'rebuild' the views"
 CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
-_NOT_ROWS = {"progress", "projections"}
+_NOT_ROWS = {"progress", "projections", "left_behind"}  # how far and by whom they were made: no journal says it
 _NO_PACKAGE = f"name NOT GLOB '{views_file.PACKAGE}*'"  # which package brings a scheme follows from no entry
 _ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
 _FOREIGN = "another program wrote it; go on from a copy made before that"
@@ -191,14 +192,31 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 # -- the two compared ------------------------------------------------------------------------------------------------
 
 
-def with_tables(standing: Snapshot, projectors: Sequence[Projector]) -> tuple[list[Projector], list[str]]:
-    """The projectors that have a table in standing views, and the names of those that were installed since."""
+def with_tables(
+    standing: Snapshot, projectors: Sequence[Projector] | None
+) -> tuple[list[Projector], dict[str, str]]:
+    """The projectors whose tables in standing views are compared, and of other tables why they are not.
+
+    Args:
+        standing: the views.
+        projectors: those to look for; by default the built-in ones, and of the installed ones those with a table.
+    """
     try:
         stored = views_file.stored_projectors(standing.connection)
+        left = dict(standing.connection.execute("SELECT name, min(position) FROM left_behind GROUP BY name").fetchall())
     except READ_ERRORS:
-        return list(projectors), []
-    kept = [projector for projector in projectors if projector.name in stored]
-    return kept, [projector.name for projector in projectors if projector.name not in stored]
+        return list(BUILT_IN if projectors is None else projectors), {}
+    if projectors is None:
+        projectors = [made for made in available() if made in BUILT_IN or made.name in stored]
+    kept = [made for made in projectors if made.name in stored and made.name not in left]
+    why_not = {made.name: _INSTALLED_SINCE for made in projectors if made.name not in stored}
+    why_not |= {name: _LEFT_BEHIND.format(position) for name, position in left.items()}
+    for made in list(kept):
+        identity = stored[made.name]
+        if identity != made.identity and not _is_earlier(identity, made.identity) and _names(identity) == made.name:
+            kept.remove(made)
+            why_not[made.name] = _OTHER_VERSION
+    return kept, why_not
 
 
 def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
@@ -218,7 +236,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     found = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
-        if table != "progress":
+        if table not in {"progress", "left_behind"}:
             progress(f"table {table}", 0, 1)
             where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
             found += table_falsehoods(standing, true.connection, table, where)
@@ -238,6 +256,11 @@ def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str
     return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
 
 
+_INSTALLED_SINCE = "it was installed since; the next command makes its rows"
+_LEFT_BEHIND = "a process without its plug-in has gone on since entry {}; the next one that has it brings it level"
+_OTHER_VERSION = "another version of its projector made it, which is not the one that is installed here"
+
+
 def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
     """The tables of standing views that projectors made which are not installed here."""
     try:
@@ -245,7 +268,7 @@ def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
         present = {name for (name,) in standing.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except READ_ERRORS:
         return []
-    taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.projectors)}
+    taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.at_hand.making)}
     return sorted(
         name
         for name in stored

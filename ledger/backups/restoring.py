@@ -20,7 +20,6 @@ from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.people import People
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
-from ledger.ratings.projectors import available
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
 from ledger.runtime.progress import Progress, silent
@@ -168,7 +167,7 @@ def _leave_out_views(copy: Path) -> str:
         with closing(sqlite.connect(copy, read_only=True)) as connection:
             sqlite.check_identity(connection, copy, views_file.APPLICATION_ID, views_file.LAYOUT)
             with sqlite.storage_errors(copy):
-                why = "" if views_file.are_current(connection, available()) else EARLIER_VIEWS
+                why = "" if views_file.are_rated_alike(connection) else EARLIER_VIEWS
     except StorageError as error:
         why = str(error).removeprefix(f"{copy}: ")
     if why:

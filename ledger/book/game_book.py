@@ -41,7 +41,7 @@ from ledger.facts.events import (
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.facts.public_events import PolicySet
-from ledger.facts.words import HALF_POINTS, round_order, time_loss
+from ledger.facts.words import HALF_POINTS, moves_number, round_order, time_loss
 from ledger.journal import Journal
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ class GameBook:
                     self.correcting.take(entry)
                 case GameSupplemented() as event:
                     self._supplements.append(supplements.added(event))
+                    self._note_moves(event.entry, event.text)
                 case PolicySet() as event:
                     stored_policies.take(self.connection, entry.position, event)
 
@@ -222,6 +223,7 @@ class GameBook:
             order, int(event.rated), reason, event.white_rating, event.black_rating, points, loser,
         )  # fmt: skip
         self.connection.execute(tables.INSERT_GAME, row)
+        self._note_moves(position, event.text)
         self.correcting.recorded(position, event)
         if reason is None:
             facts = {
@@ -230,6 +232,10 @@ class GameBook:
             }  # fmt: skip
             played = Played(position, event.white, event.black, points or 0, loser, ms, rated_ms, facts)
             fresh.note(pool.pool, rated_ms, played=played)
+
+    def _note_moves(self, position: int, text: str | None) -> None:
+        if text is not None:
+            self.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
 
     def _register(self, event: PlayerRegistered) -> None:
         self.connection.execute(

@@ -200,6 +200,7 @@ def take_decoded(
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     if block.supplements is not None:  # of games of this block too
         book.take_supplements(_added(block.supplements), fresh)
+        _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
         book.settle(fresh)
     return counting
@@ -261,6 +262,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     frame = judged(book.pools.values(), book.roster, frame)
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
+    _note_moves(frame, insert)
     _note_concerned(book, frame)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
@@ -269,6 +271,14 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) 
     if by_event:
         _note_tournaments(book, by_event, frame)
     return counting
+
+
+def _note_moves(frame: DataFrame, insert: Insert) -> None:
+    """Note which games were told with which moves, numbered as ``words.moves_number`` does."""
+    with_moves = frame.filter(pl.col("text").is_not_null())
+    if len(with_moves):
+        number = pl.col("text").str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
+        insert(tables.INSERT_MOVETEXT, with_moves.select("position", number))
 
 
 def _note_concerned(book: GameBook, frame: DataFrame) -> None:

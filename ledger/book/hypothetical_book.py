@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 # Few rows in any ledger, or ones of which SQLite must count what it writes; the other tables are laid over.
 COPIED = ("pools", "eras", "runs", "policies", "proposals", "merges")
-LAID_OVER = tuple(name for name in tables.NAMES if name not in COPIED)
+UNASKED = "movetexts"  # by whoever asks what would be
+LAID_OVER = tuple(name for name in tables.NAMES if name not in {*COPIED, UNASKED})
 # What corrections of games write; to make a table and its triggers takes as long as to rate a hundred games.
 OF_GAMES = frozenset({"games", "originals", "given_sides", "proposals", "corrections"})
 _OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
@@ -68,3 +69,6 @@ class HypotheticalBook(GameBook):
         where = "pool = ?1 AND reason IS NULL AND rated_ms >= ?2"
         inner = f"SELECT {', '.join(order)} FROM games WHERE {where} ORDER BY {tables.IN_RATING_ORDER} LIMIT -1"
         return f"SELECT {columns} FROM ({inner})"
+
+    def _note_moves(self, position: int, text: str | None) -> None:
+        """Which games have the same moves is asked by those who record."""

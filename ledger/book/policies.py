@@ -5,6 +5,7 @@ What the tables keep of them is in ``stored_policies``; what four eyes make of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import attrs
 
 from ledger.book.eras import BEGINNING
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.instants import instant_ms
 from ledger.facts.public_events import FOUR_EYES, PolicySet
 from ledger.runtime.nearest import choice_of, did_you_mean
@@ -20,6 +22,7 @@ PUBLISHING = "publishing"
 SANDBAGGER = "sandbagger"
 UPSETS = "upsets"
 CLASSES = "classes"
+READ_MODELS = "read-models"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
 Value = int | bool
@@ -59,11 +62,18 @@ class Policy(NamedTuple):
         doc: what it is for.
         settings: what it takes, by name.
         is_by_position: it holds from the position of its entry on, never backwards; others hold from an instant on.
+        further: what it takes under any other name; None where it takes no other.
     """
 
     doc: str
     settings: Mapping[str, Setting]
     is_by_position: bool = False
+    further: Setting | None = None
+
+    def setting(self, name: str) -> Setting | None:
+        """What it takes under a name; None where it takes nothing."""
+        is_other = self.further is not None and re.fullmatch(NAME_PATTERN, name, re.ASCII) is not None
+        return self.settings.get(name, self.further if is_other else None)
 
 
 POLICIES: Mapping[str, Policy] = {
@@ -101,6 +111,16 @@ POLICIES: Mapping[str, Policy] = {
             "intermediate_from": Setting(1601, "points", "strength Intermediate begins here, Beginner is below"),
             "advanced_from": Setting(2401, "points", "strength Advanced begins here"),
         },
+    ),
+    READ_MODELS: Policy(
+        "which read models the ledger keeps beside the history, those of plug-ins among them",
+        {},
+        is_by_position=True,
+        further=Setting(
+            default=False, unit="switch",
+            doc="the read model of this name is kept; where nothing is set, those that are built in, and those that "
+            "have a table, are kept",
+        ),
     ),
 }
 
@@ -151,14 +171,16 @@ def check_settings(name: str, given: Given) -> None:
         UnknownNameError: this version knows no such policy.
         MalformedError: a setting that it does not have, or a value that cannot be; each is named.
     """
-    taken = known_policy(name).settings
-    problems = [] if given else [f"policy {name!r}: give at least one of {sorted(taken)}"]
+    policy = known_policy(name)
+    names = sorted(policy.settings) or "the names of read models"
+    problems = [] if given else [f"policy {name!r}: give at least one of {names}"]
     for setting, value in given.items():
-        if setting not in taken:
-            hint = f"{did_you_mean(setting, taken)}it takes {sorted(taken)}"
+        taken = policy.setting(setting)
+        if taken is None:
+            hint = f"{did_you_mean(setting, policy.settings)}it takes {names}"
             problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
-        elif not taken[setting].takes(value):
-            problems.append(f"policy {name!r}: {setting} must be {taken[setting].wanted}, got {value!r}")
+        elif not taken.takes(value):
+            problems.append(f"policy {name!r}: {setting} must be {taken.wanted}, got {value!r}")
     if problems:
         raise MalformedError(problems)
 
@@ -212,7 +234,10 @@ class Policies:
 def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
     """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""
     found: dict[str, Value] = {}
-    for setting, taken in known_policy(name).settings.items():
-        value = None if row is None else row.settings.get(setting)
+    policy, said = known_policy(name), {} if row is None else row.settings
+    for setting in dict.fromkeys((*policy.settings, *(sorted(said) if policy.further else ()))):
+        taken, value = policy.setting(setting), said.get(setting)
+        if taken is None:  # a name that no read model can have
+            continue
         found[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
     return found

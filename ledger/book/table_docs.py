@@ -125,6 +125,13 @@ _CORRECTIONS = {
             "facts": ColumnDoc("its facts before all corrections", JSON),
         },
     ),
+    "movetexts": TableDoc(
+        "Games of which moves were told, to find those with the same moves.",
+        {
+            "position": ColumnDoc("the game", POSITION, "games.position"),
+            "moves": ColumnDoc("the first 8 bytes of the SHA-256 of its moves, as a signed number"),
+        },
+    ),
 }
 _PLAYERS = {
     "players": TableDoc(

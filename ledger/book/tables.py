@@ -5,7 +5,8 @@ is the day on which the game ended, or where the scheme does not ask.
 
 ``games`` holds each game as it stands after all corrections: ``voided_by`` is the proposal that voided it, White and
 Black are the persons that merged players are. ``originals`` keeps the facts of corrected games as they were told, and
-``given_sides`` under which numbers a game of merged players was told. ``merges`` are those in force.
+``given_sides`` under which numbers a game of merged players was told. ``merges`` are those in force. ``movetexts`` says
+which games were told with which moves.
 
 They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
 """
@@ -29,6 +30,7 @@ ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"  # no upsert: a preview writes into a view
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
 # Verdicts on games that wait until all are judged.
@@ -92,6 +94,7 @@ SCHEMA = (
     "CREATE TABLE merges(player INTEGER PRIMARY KEY, into_player INTEGER NOT NULL, proposal INTEGER NOT NULL) STRICT",
     "CREATE TABLE given_sides(position INTEGER PRIMARY KEY, white INTEGER NOT NULL, black INTEGER NOT NULL) STRICT",
     "CREATE TABLE originals(position INTEGER PRIMARY KEY, facts TEXT NOT NULL) STRICT",
+    "CREATE TABLE movetexts(position INTEGER PRIMARY KEY, moves INTEGER NOT NULL) STRICT",
 )
 NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
@@ -101,11 +104,14 @@ INDEXES = (
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
     _BY_TOURNAMENT,
-    "CREATE INDEX games_of_white ON games(white)",
+    # with Black and the end: whoever records a game asks for those of two players about a day
+    "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
     "CREATE INDEX games_of_black ON games(black)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",
-    "CREATE INDEX given_sides_of_white ON given_sides(white)",
+    "CREATE INDEX given_sides_of_white ON given_sides(white, black)",
     "CREATE INDEX given_sides_of_black ON given_sides(black)",
+    "CREATE INDEX originals_of_players ON originals(facts ->> 'white', facts ->> 'black')",
+    "CREATE INDEX movetexts_by_moves ON movetexts(moves)",
 )
 
 

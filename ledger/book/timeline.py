@@ -86,6 +86,14 @@ class Pool:
         """The settings of the last era."""
         return self.eras[-1].numbers
 
+    @cached_property
+    def restarts(self) -> tuple[int, ...]:
+        """By era, the place of the last one up to it with which everybody began anew; 0 where there was none."""
+        found = [0]
+        for place, era in enumerate(self.eras[1:], 1):
+            found.append(place if era.carry is Carry.RESTART else found[-1])
+        return tuple(found)
+
     @property
     def by_runs(self) -> bool:
         """True when some era's periods end with rating runs."""

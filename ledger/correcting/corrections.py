@@ -32,7 +32,6 @@ from ledger.journal.people import People, Person
 from ledger.journal.reasons import reason_faults
 from ledger.journal.recorder import Gate
 from ledger.journal.tokens import VERBS_OF, Tokens
-from ledger.ratings import views_file
 from ledger.ratings.list_previews import AskedList
 from ledger.ratings.views import Views
 
@@ -132,7 +131,8 @@ class Corrections:
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
         """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
         self.level()
-        return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
+        with self.views().moment():
+            return ProposalGate(self.views().connection, self.journal, self.now_ms(), self.judge).refusals(changes)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -255,9 +255,8 @@ class Corrections:
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """
         self.level()
-        connection = self.views().connection
-        known = views_file.position(connection)
-        return Decided(connection).recorded_since(number, known), known
+        with self.views().moment() as known:
+            return Decided(self.views().connection).recorded_since(number, known), known
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
@@ -277,7 +276,9 @@ class Corrections:
         """
         self.tokens().who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         self.level()
-        for proposal in Decided(self.views().connection).proposals(open_only=False, numbers=[number]):
+        with self.views().moment():
+            known = list(Decided(self.views().connection).proposals(open_only=False, numbers=[number]))
+        for proposal in known:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
             return self.people().reasons.erase(self.journal.writing(), sealed)
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
@@ -293,13 +294,17 @@ class Corrections:
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ShownProposal]:
-        """Proposals in order of their numbers, as they are shown.
+        """Proposals in order of their numbers, as they are shown, all as of the moment of the call.
 
         Args:
             open_only: only those that nobody has decided.
             numbers: only these.
         """
         self.level()
+        with self.views().moment():
+            return iter(list(self._shown(open_only=open_only, numbers=numbers)))
+
+    def _shown(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
         decided = Decided(self.views().connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
             changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))

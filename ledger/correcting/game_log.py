@@ -69,8 +69,12 @@ class GameLog:
         Raises:
             UnknownNameError: no such game, or several.
         """
-        bodies = listing.about(self.journal, game)
-        found = [orjson.loads(body) for body in bodies]
+        self.level()
+        with self.views().moment():
+            return self._entries(game)
+
+    def _entries(self, game: str) -> list[dict[str, Any]]:
+        found = [orjson.loads(body) for body in listing.about(self.journal, game)]
         concerning = self.proposals(game)
         if concerning:
             parts = [key for number in concerning for key in self._parts(number)]
@@ -105,10 +109,11 @@ class GameLog:
         """
         key, stored = game_found(self.journal, game)
         self.level()
-        connection = self.views().connection
-        if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
-            return {}
-        found = _concerning(connection, key, stored.position)
+        with self.views().moment():
+            connection = self.views().connection
+            if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
+                return {}
+            found = list(_concerning(connection, key, stored.position))
         by_proposal: dict[int, list[Change]] = {}
         for known in sorted(found, key=lambda known: known[:2]):
             by_proposal.setdefault(known.proposal, []).append(known.change)

@@ -151,7 +151,10 @@ def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, ab
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
-            fail(attribute, f"one of {[c.value for c in choices]}", value)
+            member = next((f"; give {choices.__name__}.{c.name}" for c in choices if c.value == value), "")
+            raise MalformedError(
+                [f"{attribute.name} must be one of {[c.value for c in choices]}, got {value!r}{member}"]
+            )
 
     return field_of(doc, {"enum": [c.value for c in choices]}, check, optional=optional, absent=absent)
 

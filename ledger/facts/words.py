@@ -55,6 +55,11 @@ def time_loss(outcome: str, termination: str) -> int:
     return LOSER[outcome] if termination == Termination.TIME else 0
 
 
+def moves_number(text: str) -> int:
+    """A number that stands for a movetext: the first 8 bytes of its SHA-256, which is given in hexadecimal, signed."""
+    return int.from_bytes(bytes.fromhex(text[:16]), signed=True)
+
+
 class Standing(StrEnum):
     """A player's standing with the site (ChessWorld FAQ: guests play unrated, except against Welcomers)."""
 

@@ -78,14 +78,19 @@ def moves_digest() -> Expr:
     return pl.col("text").str.slice(0, _DIGEST).hash().alias("moves")
 
 
-def told_moves(frame: DataFrame) -> Any:
-    """The same of the games of a frame, whose column ``text`` is the movetext; null for short games."""
+def long_texts(frame: DataFrame) -> list[str | None]:
+    """The first digits of the SHA-256 of the movetexts, column ``text``, of a frame's games; None for short games."""
     long = frame["half_moves"].fill_null(0) >= LONG
-    digests = [
+    return [
         sha256(text.encode()).hexdigest()[:_DIGEST] if is_long and text is not None else None
         for text, is_long in zip(frame["text"].to_list(), long.to_list(), strict=True)
     ]
-    return pl.DataFrame({"text": pl.Series(digests, dtype=pl.String)}).select(moves_digest()).to_series()
+
+
+def told_moves(frame: DataFrame) -> Any:
+    """The numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
+    digests = pl.Series("text", long_texts(frame), dtype=pl.String)
+    return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
 
 
 def meeting() -> Expr:

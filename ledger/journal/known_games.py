@@ -1,20 +1,28 @@
 """Which known games the games of an import may be, by players and day: whole columns, a few numbers for each game.
 
 A day is that of the end or of the beginning. Players count as alike under one number or one name, whatever the case of
-its letters. It is read once, when first asked; what is found may be the same game, and is compared by ``alike``.
+its letters. For many games the whole journal is read, once; for a few only those entries that an index of its games
+names (``GameIndex``) and those that came after it: both give the same answers, for what is read is looked through in
+the same way. What is found may be the same game, and is compared by ``alike``.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import orjson
 
 from ledger.errors import CorruptError, one_line
+from ledger.facts.words import moves_number
 from ledger.journal import Journal
-from ledger.journal.corrected_games import Index, Sides, meeting, moves_digest, spans, told_moves
+from ledger.journal.corrected_games import Index, Sides, long_texts, meeting, moves_digest, spans, told_moves
 from ledger.journal.made_keys import MADE
-from ledger.journal.people import People
+from ledger.journal.people import People, Person
+from ledger.journal.same_names import SameNames
+from ledger.journal.supplements import Find
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-supplemented/1","position":'
 _END = -100  # they stand in the last bytes of a body
 _DAY = 10  # characters of an instant that name its day, or less where less is known
-NOBODY = -1
+_SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie between these
 
 
 class Asked(NamedTuple):
@@ -35,37 +43,105 @@ class Asked(NamedTuple):
     others: list[int]
 
 
-class KnownGames:
-    """The games that a journal held when an import began: some 50 bytes each, and the names of its players."""
+class Sought(NamedTuple):
+    """What games are told with, to find known ones that were recorded so.
 
-    def __init__(self, journal: Journal, people: People, size: int) -> None:
-        """Read them.
+    Attributes:
+        days: White, Black and a day, or a month or year where less is known.
+        meetings: White, Black, tournament and round.
+        moves: numbers of movetexts, as ``words.moves_number`` makes them.
+    """
+
+    days: list[tuple[int, int, str]]
+    meetings: list[tuple[int, int, str, str]]
+    moves: list[int]
+
+
+class GameIndex(Protocol):
+    """Derived from a journal up to some entry: which of its games to look at."""
+
+    def reached(self) -> int | None:
+        """The entry up to which it knows the journal; None where there is no index."""
+
+    def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
+        """The entries that recorded games as they are sought, and maybe others; with what ``reached`` says.
+
+        Of one movetext the first ``corrected_games.MOST`` are enough.
+        """
+
+
+class KnownGames:
+    """Games that a journal held when an import began: some 50 bytes each, and the names of their players."""
+
+    def __init__(self, blocks: Iterable[list[bytes]], people: People, names: SameNames, claimed: Any) -> None:
+        """Look them through.
 
         Args:
-            journal: the journal.
+            blocks: bodies of entries, in order of their positions.
             people: who the players are.
-            size: entries after this one are left out.
+            names: who is alike, among the players of these games and of those that will be asked about.
+            claimed: by entry, whether the file has told that game (Boolean array, one longer than the journal).
 
         Raises:
             CorruptError: an entry cannot be read.
         """
         self._people = people
-        self._read_names()
+        self._names = names
         self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
         try:
-            games = [part for part in map(self._indexed, journal.read(0, size)) if len(part)]
+            games = [part for part in map(self._indexed, blocks) if len(part)]
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
             raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
         self._of_moves, self._of_meetings = Index(games, "moves"), Index(games, "meeting")
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
-        if len(every) and not every["position"].is_between(1, size).all():
+        if len(every) and not every["position"].is_between(1, len(claimed) - 1).all():
             raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
         order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
         self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
         own = every.filter(pl.col("key").is_not_null()).sort("key")
         self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
-        self.claimed = np.zeros(size + 1, np.bool_)  # by entry, whether the file has told that game
+        self.claimed = claimed
+
+    @classmethod
+    def every(cls, journal: Journal, people: People, claimed: Any) -> KnownGames:
+        """All games of the first entries of a journal, as many as can be claimed."""
+        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_everybody(people), claimed)
+
+    @classmethod
+    def of_frame(
+        cls, frame: DataFrame, journal: Journal, find: Find, people: People, claimed: Any, index: GameIndex
+    ) -> KnownGames | None:
+        """Those that the games of one frame may be; None where there is no index.
+
+        Args:
+            frame: columns of ``SourceGame``.
+            journal: where they stand, among the first entries, as many as can be claimed.
+            find: what looks up keys in it.
+            people: who the players are.
+            claimed: as above.
+            index: which entries to read, of those up to some position; later ones are all read.
+        """
+        size = len(claimed) - 1
+        sides = [frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
+                 for side in ("white", "black")]  # fmt: skip
+        called = dict(pl.concat(sides).unique("id", keep="first").iter_rows())
+        persons = people.by_identity(list(called))
+        names = SameNames.of_some(people, persons, called)
+        answer = index.entries(_sought(frame, called, persons, names))
+        if answer is None:
+            return None
+        reached, positions = answer
+        later = [body for bodies in journal.read(reached, size) for body in bodies] if reached < size else []
+        positions.update(entry.position for entry in find([f"game:{key}" for key in frame["key"].to_list()]).values())
+        try:
+            # A supplement that came after the index may give a game a day by which the index does not know it.
+            positions.update(int(orjson.loads(body)["facts"]["entry"]) for body in later if _SUPPLEMENT in body[_END:])
+            bodies = _with_their_supplements(journal, find, sorted(entry for entry in positions if 0 < entry <= size))
+        except (ValueError, KeyError) as error:
+            raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
+        bodies.update(zip(range(size - len(later) + 1, size + 1), later, strict=True))
+        return cls([[bodies[position] for position in sorted(bodies) if position <= size]], people, names, claimed)
 
     def look(self, frame: DataFrame) -> Iterator[Asked]:
         """The rows whose key is not known, but whose players and day are.
@@ -122,7 +198,7 @@ class KnownGames:
 
     def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> Sides:
         """Who of two players, White and Black, is who in a game between two numbers."""
-        (white, black), (known_white, known_black) = ids, (int(self._alike_by_number[n]) for n in numbers)
+        (white, black), (known_white, known_black) = ids, map(self._names.lowest, numbers)
         own_white, own_black = self._met[white][1], self._met[black][1]
         return Sides(
             own_white == known_white, own_black == known_black, own_white == known_black, own_black == known_white
@@ -133,15 +209,6 @@ class KnownGames:
         person = self._people.by_number([number]).get(number)
         return (person.name or "") if person is not None else ""
 
-    def _read_names(self) -> None:
-        rows = self._people.names()
-        players = pl.DataFrame(rows, schema={"player": pl.Int64, "name": pl.String}, orient="row")
-        players = players.with_columns(name=_folded("name"))
-        self._names = players.group_by("name").agg(pl.col("player").min().alias("alike"))
-        alike = players.join(self._names, on="name", how="left")
-        self._alike_by_number = np.arange(max([player for player, _ in rows], default=0) + 1)
-        self._alike_by_number[alike["player"].to_numpy()] = alike["alike"].to_numpy()
-
     def _indexed(self, bodies: list[bytes]) -> DataFrame:
         """A block of entries: the players and days of its games."""
         games = [body for body in bodies if body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0]
@@ -151,7 +218,7 @@ class KnownGames:
         facts = {**dict.fromkeys(numbers, pl.Int64), **dict.fromkeys(texts, pl.String)}
         schema: dict[str, Any] = {"facts": pl.Struct(facts), "key": pl.String, "position": pl.Int64}
         frame = pl.read_ndjson(io.BytesIO(b"\n".join(games)), schema=schema).unnest("facts")
-        sides = [self._of_numbers(frame[side]).alias(side) for side in ("white", "black")]
+        sides = [self._names.column(frame[side]).alias(side) for side in ("white", "black")]
         key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
         position = pl.coalesce("entry", "position").alias("position")
         known = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
@@ -171,31 +238,53 @@ class KnownGames:
         started = games.with_columns(_place("started"), key=pl.lit(None, pl.UInt64))
         yield started.filter(pl.col("place").is_not_null()).select(columns)
 
-    def _of_numbers(self, players: Series) -> Series:
-        numbers = players.fill_null(0).to_numpy()
-        known = self._alike_by_number
-        alike = np.where(numbers < len(known), known[np.minimum(numbers, len(known) - 1)], numbers)
-        return pl.select(pl.when(players.is_not_null()).then(pl.Series(alike))).to_series()
-
     def _alike(self, frame: DataFrame, side: str) -> Series:
         """The players of one side, each by the lowest number of those alike."""
         ids = frame[f"{side}_id"]
-        met = frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name")).unique("id")
-        fresh = met.filter(pl.Series([identity not in self._met for identity in met["id"].to_list()], dtype=pl.Boolean))
-        if len(fresh):
-            numbers = self._people.by_identity(fresh["id"].to_list())
-            named = fresh.with_columns(name=_folded("name")).join(self._names, on="name", how="left")
-            for identity, alike in named.select("id", "alike").iter_rows():
-                if (person := numbers.get(identity)) is not None:
-                    self._met[identity] = person.player, int(self._alike_by_number[person.player])
-                else:
-                    self._met[identity] = NOBODY, NOBODY if alike is None else alike
+        met = frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
+        met = met.unique("id", keep="first")
+        fresh = {identity: name for identity, name in met.iter_rows() if identity not in self._met}
+        if fresh:
+            persons = self._people.by_identity(list(fresh))
+            for identity, name in fresh.items():
+                self._met[identity] = self._names.of_person(persons.get(identity), name)
         values: list[Any] = [self._met[identity][1] for identity in ids.to_list()]
         return pl.Series(side, values, dtype=pl.Int64)
 
 
-def _folded(name: str) -> Expr:
-    return pl.col(name).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+def _sought(frame: DataFrame, called: Mapping[str, str], persons: Mapping[str, Person], names: SameNames) -> Sought:
+    """What the games of a frame are told with, under all numbers that their players may have."""
+    numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in called.items()}
+    columns = frame.select("white_id", "black_id", *_days(), "tournament", "round")
+    days: dict[tuple[int, int, str], None] = {}
+    meetings: dict[tuple[int, int, str, str], None] = {}
+    for white_id, black_id, ended, started, tournament, round_ in columns.iter_rows():
+        for pair in ((white, black) for white in numbers[white_id] for black in numbers[black_id]):
+            days.update(((*pair, day), None) for day in (ended, started) if day is not None)
+            if tournament is not None and round_ is not None:
+                meetings.update(((*both, tournament, round_), None) for both in (pair, pair[::-1]))
+    moves = {moves_number(text) for text in long_texts(frame) if text is not None}
+    return Sought(list(days), list(meetings), list(moves))
+
+
+def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[int]) -> dict[int, bytes]:
+    """The bodies of games by position, and those of what supplements them."""
+    bodies: dict[int, bytes] = {}
+    breaks = [place for place, (before, after) in enumerate(pairwise(positions), 1) if after != before + 1]
+    for first, last in pairwise([0, *breaks, len(positions)] if positions else []):
+        run = positions[first:last]
+        read = (body for block in journal.read(run[0] - 1, run[-1]) for body in block)
+        bodies.update(zip(run, read, strict=True))
+    waiting: list[str] = []
+    if next(iter(journal.keys(*_SUPPLEMENTS)), None) is not None:  # nearly all journals have none
+        waiting = [str(orjson.loads(body)["key"]).removeprefix("game:") for body in bodies.values()]
+    number = 1
+    while waiting:
+        stored = find([f"supplement:{game}@{number}" for game in waiting])
+        bodies.update((entry.position, entry.body) for entry in stored.values())
+        waiting = [game for game in waiting if f"supplement:{game}@{number}" in stored]
+        number += 1
+    return bodies
 
 
 def _days() -> list[Expr]:

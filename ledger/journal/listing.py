@@ -24,14 +24,14 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     Args:
         journal: where they stand.
         kind: with its version (``clock-accepted/1``) or without; all kinds where not given.
-        last: how many; all where not given.
+        last: how many; 0 or None: all.
 
     Raises:
         UnknownNameError: there is no such kind.
     """
     wanted = None if kind is None else _marks(kind)
     size = journal.size()
-    if last is None:
+    if not last:
         return _chosen(journal, 0, size, wanted)
     return iter(_newest(journal, size, wanted, last))
 

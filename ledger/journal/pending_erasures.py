@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ledger.journal import name_search
+from ledger.journal import name_folds, name_search
 from ledger.journal.people_layouts import ERASURES_SINCE, layout
 from ledger.runtime import sqlite
 
@@ -73,6 +73,7 @@ class PendingErasures:
             found = self._connection.executemany(_ERASE, numbers).rowcount
             self._connection.executemany(_NOT_RENAMED, numbers)
             name_search.take_out(self._connection, [player for (player,) in numbers])
+            name_folds.take_out(self._connection, [player for (player,) in numbers])
             self._connection.executemany(_BEGIN, [(player, actor) for (player,) in numbers])
         return found
 

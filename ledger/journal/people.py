@@ -18,6 +18,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.identities import spelt
 from ledger.journal import people_layouts, shown_names
 from ledger.journal.guard import Guard, statements
+from ledger.journal.name_folds import NameFolds, fold
 from ledger.journal.name_search import NameSearch
 from ledger.journal.pending_erasures import PendingErasures
 from ledger.journal.pending_names import PendingNames
@@ -46,14 +47,15 @@ _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 # The same sums over the rows and over the index on identities: they differ where one is older than the other. One
 # statement, as of one moment.
-_SUMS = "SELECT count(*), sum(player), sum(length(identity)) FROM main.people {} WHERE identity IS NOT NULL"
+_SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
 _COUNTS = (
-    "SELECT * FROM (SELECT count(*), coalesce(max(player), 0) FROM main.people NOT INDEXED), "
-    f"({_SUMS.format('NOT INDEXED')}), ({_SUMS.format('INDEXED BY sqlite_autoindex_people_1')})"
+    f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
+    f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
 )
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
+_MEANT = f"SELECT {_COLUMNS} FROM people WHERE ?2 IS NOT NULL AND"
 _NAMES = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL"
 _CALLED = "SELECT player, identity, name FROM people NOT INDEXED WHERE identity IS NOT NULL AND name IS NOT NULL"
 _IDENTITIES = "SELECT player, identity FROM people NOT INDEXED WHERE identity IS NOT NULL"
@@ -119,6 +121,9 @@ class People:
         self.erasures = PendingErasures(self.path, self._connection, self._writing)
         self.reasons = Reasons(self.path, self._connection, self._writing, self.clean_whole)
         self.search = NameSearch(self.path, self._connection, self._writing)
+        self.folds = NameFolds(
+            self.path, self._connection, self._writing, lambda: [row.player for row in self.pending.rows()]
+        )
         self._guard = Guard(path, SCHEMA)
         self._older: Mapping[str, str] | None = None
         with sqlite.storage_errors(path):
@@ -392,13 +397,13 @@ class People:
 
     def named(self, wanted: str) -> list[Person]:
         """Everybody whose identity or name is *wanted*, or failing that the same but for upper and lower case."""
-        exact = self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 OR name = ?1 ORDER BY player", (wanted,)
-        )
-        return exact or self._rows(
-            f"SELECT {_COLUMNS} FROM people WHERE identity = ?1 COLLATE NOCASE OR name = ?1 COLLATE NOCASE "
-            "ORDER BY player",
-            (wanted,),
+        bearing, numbers = "name = ?1", list[int]()
+        if not self.folds.lacks_many():  # nobody else bears it, or one that is written much like it
+            bearing = "player IN (SELECT value FROM json_each(?2)) AND name = ?1"
+            numbers = self.folds.bearers([fold(wanted)]).get(fold(wanted), [])
+        among = (wanted, json.dumps(numbers))
+        return self._rows(f"{_MEANT} (identity = ?1 OR {bearing}) ORDER BY player", among) or self._rows(
+            f"{_MEANT} (identity = ?1 COLLATE NOCASE OR {bearing} COLLATE NOCASE) ORDER BY player", among
         )
 
     def like(self, wanted: str) -> list[str]:

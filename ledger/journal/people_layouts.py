@@ -19,6 +19,7 @@ REASONS_SINCE = ERASURES_SINCE = 3
 # From then on a file may have an index of the words of names (see ``name_search``), which the first search makes: a
 # program that knows nothing of it must not write to the names.
 SEARCH_SINCE, SEARCH = 4, "people_search"
+FOLDS_SINCE, FOLDS = 5, "people_folds"  # likewise an index of whole names (see ``name_folds``)
 SECRET_SINCE = 5
 PEOPLE = """
 CREATE TABLE people(

@@ -9,7 +9,7 @@ them, that of ``sealings``; nothing is appended to the journal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,8 +61,18 @@ class Numbered(NamedTuple):
 class SealedNames:
     """The names of one people file, each compared with its journal before it is used."""
 
-    def __init__(self, journal: Journal, people: People) -> None:
+    def __init__(
+        self, journal: Journal, people: People, highest_registered: Callable[[], int | None] = lambda: None
+    ) -> None:
+        """Take both files.
+
+        Args:
+            journal: what sealed the names.
+            people: where they stand.
+            highest_registered: the highest number that the journal registered, where that is known without reading it.
+        """
         self._journal = journal
+        self._highest_registered = highest_registered
         self.file = people  # as it stands, compared with nothing
         self._version = -1  # of the people file, when its numbers were last found to be all there
         self._highest = 0  # number that is known to have a row; 0 before the first look
@@ -172,7 +182,8 @@ class SealedNames:
         self._compare_ends()
         seen, highest = self._highest, 0
         if not seen:
-            highest = max(map(number_of, registrations(self._journal)), default=0)
+            known = self._highest_registered()
+            highest = max(map(number_of, registrations(self._journal)), default=0) if known is None else known
         rows, last = self.file.counts()
         if rows != last or last < max(seen, highest):
             lost = lost_players(self._journal, self.file)

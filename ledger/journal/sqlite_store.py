@@ -202,8 +202,10 @@ class SqliteJournal:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
         with sqlite.storage_errors(self.path):
             cursor = self._connection.execute(_KEYS, (first, last))
-            while rows := cursor.fetchmany(BLOCK):
+            wanted = 1  # whether there is any is asked most often
+            while rows := cursor.fetchmany(wanted):
                 yield from (key for (key,) in rows)
+                wanted = min(wanted * 8, BLOCK)
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""

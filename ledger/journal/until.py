@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal, Stored, Writer
+
+BLOCK = 500  # keys that are looked up at one time
 
 
 class JournalUntil:
@@ -69,7 +72,10 @@ class JournalUntil:
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The keys from *first* on and before *last*, in order of their bytes."""
-        return (key for key in self._journal.keys(first, last) if self.find([key]))
+        keys = self._journal.keys(first, last)
+        while block := list(islice(keys, BLOCK)):
+            known = self.find(block)
+            yield from (key for key in block if key in known)
 
     def text(self, sha256: bytes) -> bytes | None:
         """What is kept under that hash; texts know no time."""

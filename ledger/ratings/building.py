@@ -18,7 +18,7 @@ from ledger.book.tables import RATING_ORDER
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import distribution, views_file
+from ledger.ratings import distribution, keeping, views_file
 from ledger.ratings.pool_build import PoolBuild
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import facts_wanted, side_tables
@@ -53,12 +53,18 @@ class Build:
         facts = facts_wanted(side_tables(projectors, ()))
         self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
-    def run(self, until: int, progress: Progress) -> None:
-        """Bring the file to position *until*, or where a stopped build was to end, and close it."""
-        with sqlite.storage_errors(self._path), collector_paused():
-            self._run(until, progress)
+    def run(self, until: int, progress: Progress, missing: Sequence[str] = ()) -> None:
+        """Bring the file to position *until*, or where a stopped build was to end, and close it.
 
-    def _run(self, until: int, progress: Progress) -> None:
+        Args:
+            until: how many entries are folded.
+            progress: told what is being done.
+            missing: names of read models that the ledger keeps and nobody can fold here.
+        """
+        with sqlite.storage_errors(self._path), collector_paused():
+            self._run(until, progress, missing)
+
+    def _run(self, until: int, progress: Progress, missing: Sequence[str]) -> None:
         wait_for_writer(self._path)
         connection = self._open()
         try:
@@ -87,6 +93,7 @@ class Build:
                 views_file.create_indexes(connection, self._projectors)
                 distribution.begin(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
+                keeping.remember(connection, missing)
                 connection.execute("DROP TABLE build")
         finally:
             connection.close()
@@ -111,7 +118,7 @@ class Build:
         try:
             with views_file.reading(self._path):
                 made = connection.execute("SELECT target, folded, root FROM build").fetchall()
-                if len(made) != 1 or not views_file.are_current(connection, self._projectors):
+                if len(made) != 1 or not self._is_of_these(connection):
                     return False
                 target, folded, root = made[0]
                 if not folded <= target <= self._journal.size():
@@ -119,6 +126,14 @@ class Build:
                 return bool(self._journal.root_at(folded) == root)
         except LedgerError:
             return False
+
+    def _is_of_these(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file is rated as this program rates, and has the tables of these read models and no others."""
+        if not views_file.are_rated_alike(connection):
+            return False
+        views_file.check_tables(connection, self._projectors)
+        wanted = {projector.name: projector.identity for projector in self._projectors}
+        return views_file.stored_projectors(connection) == wanted
 
     def _fold(
         self, connection: sqlite3.Connection, book: GameBook, folded: int, target: int, games: SortedRuns,

@@ -14,11 +14,11 @@ from ledger.ratings.projector import Kept, Projector
 from ledger.schemes.scheme import Seed
 
 HERA_FROM = 50
-WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE = range(9)
+WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE, RESTART, GAMES_UNTIL = range(11)
 
 
 def counts_for_hera(n: float, games_before: float) -> bool:
-    """Whether a highest rating counts after the n-th game of who had so many games before the ledger's."""
+    """Whether a highest rating counts after the n-th game of who had so many games before the first one that counts."""
     return n + games_before >= HERA_FROM
 
 
@@ -26,9 +26,16 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
     """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on.
 
     Games that a seed tells of count among the 50, and the highest rating that it tells of stands until it is passed.
+    Where everybody begins anew the 50 are games of the new system, as its provisional games are: "HERA is based upon
+    your achievement after completing 50 rated games", and "there is no direct comparison with the previous system".
     """
-    n, half_points, lost_on_time, ratings = columns
+    n, half_points, lost_on_time, ratings, restart = columns
     rating = ratings[side]
+    if restart[side] != state[p + RESTART]:
+        until = n[side] - 1.0
+        state[p + GAMES_BEFORE] += state[p + GAMES_UNTIL] - until
+        state[p + GAMES_UNTIL] = until
+        state[p + RESTART] = restart[side]
     if half_points[side] == 2:
         state[p + WINS] += 1.0
     elif half_points[side] == 1:
@@ -62,7 +69,7 @@ def highest_of(seed: Seed) -> float | None:
 
 HISTORY = Projector(
     name="history",
-    version=3,
+    version=4,
     settings={"hera_from": HERA_FROM},
     stores=(
         "game",
@@ -75,7 +82,7 @@ HISTORY = Projector(
         "rating_before",
         "expected_score",
     ),
-    takes=("n", "half_points", "lost_on_time", "rating"),
+    takes=("n", "half_points", "lost_on_time", "rating", "restart"),
     state=(
         Kept("wins", "INTEGER", 0.0, "rated games won so far"),
         Kept("draws", "INTEGER", 0.0, "rated games drawn so far"),
@@ -85,7 +92,9 @@ HISTORY = Projector(
         Kept("rating_squares", "REAL", 0.0, "sum of their squares"),
         Kept("hera", "REAL", nan, "highest rating after 50 or more rated games, points; NULL before"),
         Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none, and for that of a seed"),
-        Kept("games_before", "INTEGER", 0.0, "rated games before the ledger's, as a seed tells"),
+        Kept("games_before", "INTEGER", 0.0, "what n is short of the games that count for HERA: a seed's, less older"),
+        Kept("restart", "INTEGER", 0.0, "place in the timeline of the scheme with which all began anew, or 0"),
+        Kept("games_until_restart", "INTEGER", 0.0, "rated games before that"),
     ),
     step=step,
 )

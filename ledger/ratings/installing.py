@@ -1,20 +1,23 @@
-"""A projector that is newly installed: its table folded from the rows that stand, so that nothing is rated again.
+"""Tables of read models that are made late or were left behind: folded from the rows that stand, nothing rated again.
 
-The table of one that is gone, or was made by another version, is taken away. No other table is touched.
+Which these are is decided in ``keeping``; no other table is touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ledger.book.timeline import Pool
-from ledger.ratings import engine, views_file
+from ledger.ratings import engine, keeping, views_file
 from ledger.ratings.history import HISTORY
+from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.listing import listed_flags
-from ledger.ratings.projector import SIDE_COLUMNS, Projector
-from ledger.ratings.rated_games import codes
+from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.rated_games import codes, restarts
 from ledger.ratings.side_rows import fold
 from ledger.ratings.side_tables import SideTable, facts_wanted
 from ledger.runtime.columns import FEW, MANY, Column, Columns
@@ -40,31 +43,79 @@ _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "los
 
 
 def fit(
-    connection: sqlite3.Connection, projectors: Sequence[Projector], pools: Iterable[Pool], progress: Progress = silent
-) -> None:
-    """Give these projectors their tables, and no others; in the caller's transaction.
+    connection: sqlite3.Connection, at_hand: AtHand, pools: Sequence[Pool], progress: Progress = silent
+) -> Plan:
+    """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:
         connection: the views, rated as this program rates.
-        projectors: the read models.
+        at_hand: the projectors.
         pools: every pool of the views.
         progress: told how many rows of the history are folded into each table.
+
+    Returns:
+        What was done, and who keeps what now.
     """
-    wanted = {projector.name: projector.identity for projector in projectors}
+    plan = at_hand.plan(connection)
     stored = views_file.stored_projectors(connection)
-    for name, identity in stored.items():
-        if wanted.get(name) != identity:
+    for name in plan.drop:
+        if name in stored:
             views_file.drop_table(connection, name)
-    for projector in projectors:
-        if stored.get(projector.name) != projector.identity:
-            table = SideTable(projector)
-            views_file.add_table(connection, table)
-            count = _RowCount(f"table {projector.name}", connection, progress)
-            for pool in pools:
-                _fold_pool(connection, pool, table, count)
-            count.finish()
-            for statement in table.indexes:
-                connection.execute(statement)
+        keeping.level_again(connection, name)
+    for projector in plan.make:
+        if projector.name in stored:
+            views_file.drop_table(connection, projector.name)
+        table = SideTable(projector)
+        views_file.add_table(connection, table)
+        count = _RowCount(f"table {projector.name}", connection, progress)
+        for pool in pools:
+            _fold_pool(connection, pool, table, count)
+        count.finish()
+        for statement in table.indexes:
+            connection.execute(statement)
+        keeping.level_again(connection, projector.name)
+    for projector in plan.mend:
+        _mend(connection, SideTable(projector), pools, progress)
+        keeping.level_again(connection, projector.name)
+    at_hand.has_made(plan)
+    return plan
+
+
+# Who has a game from a place on, and who has rows of games that are no longer there; whole players are folded anew,
+# for a fold goes on from its own rows, and a player's games are few beside those of a pool.
+_FROM_THERE = """
+SELECT white FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
+UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
+"""
+_SURPLUS = """
+WITH RECURSIVE known(player) AS (
+  SELECT min(player) FROM "{0}" WHERE pool = ?1
+  UNION ALL SELECT (SELECT min(player) FROM "{0}" WHERE pool = ?1 AND player > known.player)
+  FROM known WHERE known.player IS NOT NULL)
+SELECT player FROM known WHERE player IS NOT NULL AND EXISTS (
+  SELECT 1 FROM "{0}" AS kept WHERE kept.pool = ?1 AND kept.player = known.player AND kept.n > coalesce(
+    (SELECT n FROM current WHERE current.pool = ?1 AND current.player = known.player), 0))
+"""
+
+
+def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool], progress: Progress) -> None:
+    """Fold the players anew whose rows were left behind."""
+    count = _RowCount(f"table {table.name}", connection, progress)
+    since = keeping.places(connection, table.name)
+    for pool in pools:
+        if pool.pool not in since:
+            continue
+        start_ms, players = since[pool.pool], None
+        if start_ms is None:
+            connection.execute(f'DELETE FROM "{table.name}" WHERE pool = ?', (pool.pool,))
+        else:
+            found = {player for (player,) in connection.execute(_FROM_THERE, (pool.pool, start_ms))}
+            found |= {player for (player,) in connection.execute(_SURPLUS.format(table.name), (pool.pool,))}
+            players = orjson.dumps(sorted(found)).decode()
+            gone = f'DELETE FROM "{table.name}" WHERE pool = ? AND player IN (SELECT value FROM json_each(?))'
+            connection.execute(gone, (pool.pool, players))
+        _fold_pool(connection, pool, table, count, players)
+    count.finish()
 
 
 class _RowCount:
@@ -82,12 +133,14 @@ class _RowCount:
         self._progress(self._what, self._total, self._total)
 
 
-def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, count: _RowCount) -> None:
-    """Fold the rows of one pool, in the order of players and their games."""
+def _fold_pool(
+    connection: sqlite3.Connection, pool: Pool, table: SideTable, count: _RowCount, players_asked: str | None = None
+) -> None:
+    """Fold the rows of one pool, in the order of players and their games; of some players, a JSON list, or of all."""
     start = [kept.start for kept in table.fold.state]
     width = len(start)
     carried: dict[tuple[Any, ...], list[float]] = {}  # the states of the last player, in each tournament or in all
-    for names, rows in _blocks(connection, pool, table):
+    for names, rows in _blocks(connection, pool, table, players_asked):
         cols = FEW if len(rows) < engine.COMPILE_FROM else MANY
         players, *columns = zip(*rows, strict=True)
         found = dict(zip(names, columns, strict=True))
@@ -108,7 +161,7 @@ def _fold_pool(connection: sqlite3.Connection, pool: Pool, table: SideTable, cou
 
 
 def _blocks(
-    connection: sqlite3.Connection, pool: Pool, table: SideTable
+    connection: sqlite3.Connection, pool: Pool, table: SideTable, players: str | None
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
     wanted = table.fold.wants
@@ -122,9 +175,10 @@ def _blocks(
         f"CROSS JOIN games ON games.position = own.game "
         + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
         + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
-        + "own.pool = ? ORDER BY own.player, own.n"
+        + ("own.player IN (SELECT value FROM json_each(?2)) AND " if players is not None else "")
+        + "own.pool = ?1 ORDER BY own.player, own.n"
     )
-    cursor = connection.execute(query, (pool.pool,))
+    cursor = connection.execute(query, (pool.pool,) if players is None else (pool.pool, players))
     while rows := cursor.fetchmany(BLOCK):
         yield names, rows
 
@@ -142,8 +196,10 @@ def _sides(cols: Columns, pool: Pool, found: Mapping[str, Sequence[Any]], table:
             sides[name] = cols.texts(column)
         else:
             sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
-    if table.fold.wants & {"era", "scheme"}:
+    if table.fold.wants & {"era", "scheme", "restart"}:
         sides["era"] = cols.small([pool.era_at(ms) for ms in found["rated_ms"]])
+    if "restart" in table.fold.wants:
+        sides["restart"] = restarts(cols, pool, sides["era"])
     if "listed" in table.fold.wants:
         fields = {name: cols.floats(_numbers(found[_STATE + name])) for name in pool.state_fields}
         sides["listed"] = listed_flags(cols, pool, cols.ints(found["rated_ms"]), fields)

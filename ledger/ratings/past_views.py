@@ -102,7 +102,7 @@ def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
         journal: the journal.
         begun: level views of an entry, to go on from a copy of them; by default from the beginning.
     """
-    with _temporary(() if begun is None else begun.projectors, journal, 0) as views:
+    with _temporary(() if begun is None else begun.at_hand.making, journal, 0) as views:
         if begun is not None:
             with (
                 sqlite.storage_errors(views.path),

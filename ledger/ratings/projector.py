@@ -52,9 +52,16 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
     ),
     "opponent_rating_before": SideColumn("REAL", "the same of the opponent"),
     "expected_score": SideColumn("REAL", "the score, 0 to 1, that the scheme expected of this side"),
-    "games_before": SideColumn("INTEGER", "rated games that the player had before the ledger's, as a seed tells"),
+    "games_before": SideColumn(
+        "INTEGER",
+        "what n is short of the games that count: those before the ledger's, as a seed tells, less those before all "
+        "began anew",
+    ),
     "listed": SideColumn("INTEGER", "1 when the scheme lists a player with the state after the game, else 0"),
     "era": SideColumn("INTEGER", "place in the pool's timeline, from 0, of the scheme that rated the game"),
+    "restart": SideColumn(
+        "INTEGER", "place in the pool's timeline of the last scheme up to that one with which all began anew, or 0"
+    ),
     "scheme": SideColumn("TEXT", "name of the scheme that rated the game"),
     "termination": SideColumn("TEXT", "how the game ended, a word of ``facts.words.Termination``", "termination"),
     "termination_code": SideColumn("INTEGER", "the place of that word among all of them, from 0", "termination"),

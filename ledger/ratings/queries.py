@@ -44,6 +44,26 @@ ON h.pool = current.pool AND h.player = current.player AND h.n = (
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
 WHERE current.pool = ?1
 """
+BEST_AT = f"SELECT * FROM ({RATINGS_AT}) WHERE n >= ?3 AND ended_ms > ?4 ORDER BY rating DESC, player LIMIT ?5"
+# The same where few games were rated since: who has not played has the rating of now, and stands in its order.
+BEST_SINCE_FEW = """
+WITH later AS (
+  SELECT white AS player FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2
+  UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2)
+SELECT * FROM (
+  SELECT player, rating, n, ended_ms FROM current
+  WHERE pool = ?1 AND listed = 1 AND ended_ms <= ?2 AND n >= ?3 AND ended_ms > ?4
+  ORDER BY rating DESC, player LIMIT ?5)
+UNION ALL SELECT * FROM (
+  SELECT h.player, h.rating, h.n, h.ended_ms FROM later CROSS JOIN history AS h
+  ON h.pool = ?1 AND h.player = later.player AND h.n = (
+    SELECT n FROM history AS mine
+    WHERE mine.pool = ?1 AND mine.player = later.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
+  WHERE h.n >= ?3 AND h.ended_ms > ?4 ORDER BY h.rating DESC, h.player LIMIT ?5)
+"""
+MANY_SINCE = (  # measured: up to here to look each player up takes less than to look at everybody in 0.1 million games
+    "SELECT 1 AS found FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2 LIMIT 1 OFFSET 5000"
+)
 # Games of some players, ?1 as JSON, as they stand; voided and unrated ones too.
 EVERY_GAME_OF = """
 WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (

@@ -251,8 +251,17 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, wanted: Set[str]) -> dict[
         sides["opponent_rating_before"] = cols.take(rated.before, other)
     if wanted & {"era", "scheme"}:
         sides["era"] = cols.take(rated.era, game)
+    if "restart" in wanted:
+        sides["restart"] = restarts(cols, pool, cols.take(rated.era, game))
     facts = {name: cols.take(column, game) for name, column in rated.games.facts.items()}
     return {**sides, **facts, **codes(cols, pool, {**sides, **facts}, wanted)}
+
+
+def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
+    """By side, the place of the last era up to the side's own with which everybody began anew; 0 for none."""
+    if pool.restarts[-1] == 0:
+        return cols.zeros(len(eras))
+    return cols.take(cols.small(pool.restarts), eras)
 
 
 def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], wanted: Set[str]) -> dict[str, Column]:

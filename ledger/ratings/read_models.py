@@ -50,6 +50,15 @@ _OWN: Mapping[str, TableDoc] = {
             "root": ColumnDoc("the journal's Merkle root there", "SHA-256"),
         },
     ),
+    "left_behind": TableDoc(
+        "Read models whose tables are not level: a process without their plug-ins has gone on since.",
+        {
+            "name": ColumnDoc("of the read model, and of its table"),
+            "pool": ColumnDoc("the pool in which its rows may be others; 0: it has no table yet", NUMBER),
+            "position": ColumnDoc("up to this entry its rows follow from the journal", POSITION),
+            "since_ms": ColumnDoc("the earliest place in rating order from which they may be others; NULL: all", MS),
+        },
+    ),
     "projections": TableDoc(
         "What made the rows: identities of the folds, versions of the schemes and of the arithmetic.",
         {"name": ColumnDoc("of a table, a scheme, a package or the arithmetic"), "identity": ColumnDoc("its version")},
@@ -65,6 +74,7 @@ _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _KEPT_UNITS = {
     "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
     "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
+    "games_until_restart": "games",
     "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
     "half_points": "half-points", "run_from": "games", "run_to": "games",
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """What a player did in a tournament so far, ``tournament_performance``: an SQL view over the history and the games.
 
-A row for each side of each rated game of a tournament. As rows of its own it was two wide rows and two entries of an
-index for each game, a fifth of a first build, and everything in it follows from rows that stand. The last row of a
+A row for each side of each rated game of a tournament. As a table it was two wide rows and two entries of an index for
+each game: of a first build of 960,311 real games a quarter of the time, 176 of 669 MB. All of it follows from rows that
+stand. The last row of a
 player in a tournament is a line of a cross-table; the games of a name that returns each year go on: those of one
 edition are the difference of two rows (``book.tournaments`` tells editions apart).
 

@@ -8,8 +8,8 @@ transaction: rows and checkpoint together.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from ledger.book.fresh import Fresh, Placed
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.errors import CorruptError, ProjectionError, StorageError, one_line
+from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import installing, views_file
+from ledger.ratings import installing, keeping, tournament_performance, views_file
 from ledger.ratings.building import Build
+from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import Projector
 from ledger.ratings.side_tables import refuse_taken_names
@@ -41,27 +42,29 @@ BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what i
 class Views:
     """The views of one journal on disk."""
 
-    def __init__(self, path: str | Path, projectors: Sequence[Projector], journal: Journal) -> None:
+    def __init__(self, path: str | Path, projectors: Sequence[Projector] | AtHand, journal: Journal) -> None:
         """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
 
         Args:
             path: the file.
-            projectors: the read models beside the history.
+            projectors: the read models to make beside the history; as ``AtHand``, those that are only kept, too.
             journal: the journal.
 
         Raises:
             ProjectionError: a projector takes the name of another table.
         """
         self.path = Path(path)
-        self.projectors = tuple(projectors)
-        self.broken: Mapping[str, ProjectionError] = {}  # projectors that are installed and cannot be loaded
-        refuse_taken_names(self.projectors, views_file.OWN_TABLES)
+        self.at_hand = projectors if isinstance(projectors, AtHand) else AtHand(projectors)
+        refuse_taken_names(self.at_hand.all, views_file.OWN_TABLES)
         self.journal = journal
         self._building = self.path.with_name(self.path.name + ".building")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0  # of the open file
+        self._current: tuple[sqlite3.Connection, int, int] | None = None  # as the views were when they were compared
         self._book: GameBook | None = None
         self._pools: PoolProjections
+        self._plan: Plan  # which read models are kept here, and which by others; as it was last fitted
+        self._rule_at = 0  # the entry that set which are kept
         self._version = -1  # of the file, when we last looked or wrote
         self._book_at = 0  # position at which the book was left; another process may have gone on since
         self._recorded: dict[int, Placed] = {}  # what this process has just recorded, by position
@@ -81,7 +84,7 @@ class Views:
         """
         if self._connection is None:
             if not self.path.exists():  # opening would make an empty file
-                raise StorageError(str(self.path), "there are no views yet; make them with 'rebuild'")
+                raise StorageError(str(self.path), "there are no views yet: make them with catch_up()")
             self._inode = self.path.stat().st_ino
             connection = views_file.open_views(self.path)
             try:
@@ -129,19 +132,57 @@ class Views:
 
     def is_level(self) -> bool:
         """True when there is nothing to fold in, asked without the lock and without writing."""
-        return (
-            self._is_there()
-            and views_file.are_current(self.connection, self.projectors)
-            and views_file.position(self.connection) == self.journal.size()
-        )
+        if not self._is_there():
+            return False
+        connection = self.connection
+        # What made the rows takes half a millisecond to compare: it is asked again only after somebody has written.
+        written = connection, views_file.data_version(connection), connection.total_changes
+        if written != self._current:
+            if not views_file.are_rated_alike(connection):
+                return False
+            plan = self.at_hand.plan(connection)
+            if not plan.is_done:
+                return False
+            views_file.check_tables(connection, plan.kept)
+            self._current = written
+        return views_file.position(connection) == self.journal.size()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what is read now is of one moment: a transaction is under way on the open views."""
+        return self._connection is not None and self._connection.in_transaction
+
+    @contextmanager
+    def moment(self) -> Iterator[int]:
+        """Read everything within the block in one transaction, whoever writes meanwhile; gives the journal's position.
+
+        A moment within another one, or within a trial that is rolled back, is that one. As long as it lasts, the log of
+        the views grows with what others write: what is long to work out or to print follows after the block.
+
+        Raises:
+            StorageError: the views cannot be opened.
+            CorruptError: they are damaged, or of another journal.
+        """
+        connection = self.connection
+        if connection.in_transaction:
+            yield views_file.position(connection)
+            return
+        with sqlite.storage_errors(self.path, views_file.REBUILD):
+            connection.execute("BEGIN")
+        try:
+            yield views_file.position(connection)  # the first look is what the moment is of
+        finally:
+            if self._connection is connection:  # else it was closed within the block
+                connection.execute("COMMIT")  # not ROLLBACK, which would end the rows that somebody still reads
 
     def catch_up(self, progress: Progress = silent) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
-            StorageError: a file refuses.
+            StorageError: a file refuses, or the views are being read as of one moment.
         """
+        self._refuse_within_a_moment()
         while True:
             if self._is_there():
                 reached = self._fold_in(progress)
@@ -158,6 +199,7 @@ class Views:
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
+        self._refuse_within_a_moment()
         with self._alone():
             self._discard_build()
             self._build(progress)
@@ -168,6 +210,21 @@ class Views:
         with self._alone():
             self._discard_build()
             self._build(progress, until)
+
+    def _refuse_within_a_moment(self) -> None:
+        if self.is_read:
+            message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
+            raise StorageError(str(self.path), message)
+
+    def read_models(self) -> list[str]:
+        """Names of the read models that are at hand here, or that the views have or had."""
+        return sorted({projector.name for projector in self.at_hand.all} | self._stood())
+
+    def kept(self) -> tuple[Projector, ...]:
+        """The read models whose tables are level, and are kept level here."""
+        plan, left = self.at_hand.plan(self.connection), keeping.left_behind(self.connection)
+        made = {projector.name for projector in plan.make} | left
+        return tuple(projector for projector in plan.kept if projector.name not in made)
 
     def can_be_written(self) -> bool:
         """Whether the folder, and the file where there is one, may be written."""
@@ -236,13 +293,16 @@ class Views:
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection, self.journal)
-                self._pools = PoolProjections(self._book, self.projectors)
             if not _is_far_behind(done, self.journal.size()):
-                for name in views_file.stored_projectors(connection).keys() & self.broken.keys():
-                    raise self.broken[name]  # its table is not to be lost
-                installing.fit(connection, self.projectors, self._book.pools.values(), progress)
+                self._fit(self._book, progress)
             self._book_at, self._version = done, version
         return self._book_at
+
+    def _fit(self, book: GameBook, progress: Progress) -> None:
+        """Make, mend and drop the tables of read models as the ledger keeps them."""
+        self._plan = installing.fit(book.connection, self.at_hand, list(book.pools.values()), progress)
+        self._rule_at = keeping.rule_position(book.connection)
+        self._pools = PoolProjections(book, self._plan.kept)
 
     def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
@@ -255,8 +315,11 @@ class Views:
             self._fold_read(done, size, fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
+        keeping.leave(self.connection, self._plan.others, done, fresh.start_ms)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size
+        if keeping.rule_position(self.connection) != self._rule_at:
+            self._fit(self._book, silent)
 
     def _fold_read(self, done: int, size: int, fresh: Fresh) -> None:
         assert self._book is not None
@@ -267,10 +330,31 @@ class Views:
                 take_decoded(self._book, decode_bodies(bodies), fresh)
 
     def _build(self, progress: Progress, until: int | None = None) -> None:
-        build = Build(self._building, self.projectors, self.journal)
-        build.run(self.journal.size() if until is None else until, progress)
+        stood = self._stood()
+        rule = keeping.rule_of(self.journal)
+        projectors = self.at_hand.wanted(rule, stood)
+        missing = stood | {name for name, is_kept in rule.said.items() if is_kept}
+        missing -= {projector.name for projector in projectors}
+        build = Build(self._building, projectors, self.journal)
+        build.run(
+            self.journal.size() if until is None else until, progress,
+            [name for name in missing if rule.keeps(name) is not False],
+        )  # fmt: skip
         self.close()
         views_file.put_in_place(self._building, self.path)
+
+    def _stood(self) -> set[str]:
+        """Names of the read models that the views which give way had, whatever their layout: they are not forgotten."""
+        if not self.path.exists():
+            return set()
+        try:
+            with sqlite.storage_errors(self.path), closing(sqlite.connect(self.path, read_only=True)) as connection:
+                # The last one was a table up to layout 8; it is worked out when it is asked for now.
+                names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
+                tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
+                return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
+        except LedgerError:  # damaged, or of a layout that does not tell
+            return set()
 
     def _discard_build(self) -> None:
         wait_for_writer(self._building)

@@ -9,6 +9,7 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``distribution``: how many are listed with each whole number of points, kept by triggers on ``current``;
 * ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
   says of them;
+* ``left_behind``: the tables of read models that a process without their plug-ins has not kept level;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
   written in the same transaction as the rows: views say which journal they are of.
 
@@ -50,6 +51,9 @@ _SCHEMA = (
       only INTEGER PRIMARY KEY CHECK(only = 1), position INTEGER NOT NULL CHECK(position >= 0),
       root BLOB NOT NULL CHECK(length(root) = 32)) STRICT""",
     "CREATE TABLE projections(name TEXT PRIMARY KEY, identity TEXT NOT NULL) STRICT",
+    """CREATE TABLE left_behind(
+      name TEXT NOT NULL, pool INTEGER NOT NULL, position INTEGER NOT NULL, since_ms INTEGER,
+      PRIMARY KEY(name, pool)) STRICT, WITHOUT ROWID""",
     *tables.SCHEMA,
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
@@ -242,16 +246,14 @@ def _projectors_in(made: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def are_current(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> bool:
-    """True when the ratings are as ``are_rated_alike`` says, and these projectors have their tables, and no others."""
-    made = _made_by(connection)
-    if not _rated_alike(connection, made):
-        return False
-    if _projectors_in(made) != {projector.name: projector.identity for projector in projectors}:
-        return False
+def check_tables(connection: sqlite3.Connection, projectors: Sequence[Projector]) -> None:
+    """Refuse views in which the table of one of these projectors has other columns than it was made with.
+
+    Raises:
+        CorruptError: naming the columns.
+    """
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table)
-    return True
 
 
 def _check_columns(connection: sqlite3.Connection, table: SideTable) -> None:
@@ -312,7 +314,10 @@ def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
     rows = connection.execute("SELECT position, root FROM progress").fetchall()
     if len(rows) != 1:
         raise CorruptError("the views", 0, f"table progress holds {len(rows)} rows, not 1; {REBUILD}")
-    return Checkpoint(*rows[0])
+    reached, root = rows[0]
+    if not (isinstance(reached, int) and reached >= 0 and isinstance(root, bytes)):
+        raise CorruptError("the views", 0, f"table progress says position {reached!r}, which none is; {REBUILD}")
+    return Checkpoint(reached, root)
 
 
 def position(connection: sqlite3.Connection) -> int:

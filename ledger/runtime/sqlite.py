@@ -44,6 +44,12 @@ _REMEDIES = (
     ("disk i/o error", "the disk refused to read or write (full, over quota, or failing); nothing was lost"),
 )
 RESTORE = "restore the file from a copy, then prove it with 'audit --since'"
+# A connection of SQLite stays with the thread that opened it, and so does what stands on it.
+OTHER_THREAD = (
+    "was opened in another thread, and stays with it: open the ledger in each thread that works with it, by "
+    "Ledger.open; several may record and read at the same time, as several processes may"
+)
+_OTHER_THREAD = "created in a thread"
 _NO_DATABASE = "not a database"
 _CORRUPT = ("malformed", "file is encrypted")
 
@@ -94,6 +100,8 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word; a genera
 
 def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
     """The error to raise for what SQLite says of *path*, with what to do; None where its words are not known."""
+    if _OTHER_THREAD in text:
+        return StorageError(str(path), OTHER_THREAD)
     if _NO_DATABASE in text.lower():
         return CorruptError(str(path), 0, f"is not a database, so no ledger; if it was one, it is damaged: {remedy}")
     if any(word in text.lower() for word in _CORRUPT):

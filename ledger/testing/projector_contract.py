@@ -179,7 +179,7 @@ class ProjectorContract:
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
                 with sqlite.immediate(connection, updated.path):
-                    PoolProjections(book, updated.projectors).update(
+                    PoolProjections(book, updated.at_hand.making).update(
                         Fresh({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms
@@ -308,6 +308,7 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
         columns["listed"] += [random.randint(0, 1) for _ in n]
         columns["expected_score"] += [random.choice((0.0, 0.5, 1.0, random.random())) for _ in n]
         columns["era"] += [random.randint(0, 3) for _ in n]
+        columns["restart"] += [random.randint(0, 1) for _ in n]
         columns["termination_code"] += [random.randrange(len(Termination)) for _ in n]
         columns["tournament_code"] += [random.choice((0, 1, 2**53 - 1, random.randrange(2**53))) for _ in n]
         columns["round_order"] += [random.choice((0, random.randrange(20) * 10**12)) for _ in n]

@@ -101,7 +101,8 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
         games = replaying.read(connection, pool.pool, 2**62)
-        (its,) = replaying.replay(connection, pool, games, [candidate(scheme, settings)], lambda: 0.0, 1)
+        chosen = [candidate(scheme, settings)]
+        (its,) = replaying.replay(chosen, replaying.ordered(connection, pool, games, chosen), lambda: 0.0, 1)
         current = dict(connection.execute("SELECT player, rating FROM current"))
         assert dict(zip(games.players.tolist(), its.final.tolist(), strict=True)) == current
         last = connection.execute(
@@ -182,10 +183,9 @@ def test_winners_and_losers_of_a_switch(club_of_four_years: Path) -> None:
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
         games = replaying.read(connection, pool.pool, 2**62)
-        finals = [
-            its.final.tolist()
-            for its in replaying.replay(connection, pool, games, [candidate(one) for one in chosen], lambda: 0.0, 2)
-        ]
+        candidates = [candidate(one) for one in chosen]
+        orders = replaying.ordered(connection, pool, games, candidates)
+        finals = [its.final.tolist() for its in replaying.replay(candidates, orders, lambda: 0.0, 2)]
         played = dict(connection.execute("SELECT player, n FROM current"))
     regular = [i for i, player in enumerate(games.players.tolist()) if played[player] >= 3]
     assert len(regular) == PLAYERS - 1  # who played two games is not among them
@@ -322,9 +322,13 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
         pool = ledger.pool()
         read = replaying.read(ledger.views.connection, pool.pool, OPEN)
         third = ledger.player("Player 3").player
+        chosen = [candidate("elo")]
         plain, shown = (
             replaying.replay(
-                ledger.views.connection, pool, read, [candidate("elo")], lambda: 0.0, 1, from_shown=from_shown
+                chosen,
+                replaying.ordered(ledger.views.connection, pool, read, chosen, from_shown=from_shown),
+                lambda: 0.0,
+                1,
             )[0]
             for from_shown in (False, True)
         )
@@ -353,7 +357,8 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         pool = ledger.pool()
-        both = [replaying.replay(ledger.views.connection, pool, games, chosen, lambda: 0.0, n) for n in (1, 2)]
+        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
+        both = [replaying.replay(chosen, orders, lambda: 0.0, n) for n in (1, 2)]
     for one, other in zip(*both, strict=True):
         assert np.array_equal(one.expected, other.expected)
         assert np.array_equal(one.final, other.final, equal_nan=True)

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import attrs
 import pytest
 
 from ledger.answers import players, rankings
@@ -14,6 +15,7 @@ from ledger.answers.rankings import Wanted, ranking_in_full
 from ledger.book.policies import CLASSES, Policies
 from ledger.facts.instants import instant_end_ms
 from ledger.ledger import Ledger
+from ledger.ratings import queries
 from ledger.ratings.lists import rows_in_force
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes.chessworld import rating_class, strength
@@ -154,3 +156,15 @@ def test_as_known_at_a_position(two_schemes: Path, run: Run) -> None:
         now = ranking_in_full(ledger, Wanted(at="2006-03-31"))
     assert rows
     assert sum(row["games"] for row in rows) < sum(row["games"] for row in now)
+
+
+@pytest.mark.parametrize("at", [*DAYS, "2005-09-01"])
+@pytest.mark.parametrize("few", [True, False])
+def test_the_best_of_a_day_alone_are_the_first_of_the_whole_ranking(
+    sample_folder: Path, monkeypatch: pytest.MonkeyPatch, at: str, *, few: bool
+) -> None:
+    monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("5000", "5000" if few else "0"))
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        for wanted in (Wanted(at=at), Wanted(at=at, min_games=5), Wanted(at=at, active_days=20)):
+            whole = ranking_in_full(ledger, wanted, details=False)
+            assert ranking_in_full(ledger, attrs.evolve(wanted, limit=3), details=False) == whole[:3]

@@ -11,7 +11,8 @@ import pytest
 
 from ledger.correcting.verbs import VERBS
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.events import GameRecorded, PlayerChanged, SchemeAdopted
+from ledger.facts import codec
+from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerChanged, RatingSeeded, SchemeAdopted
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from tests.kit.corrections import (
@@ -314,6 +315,39 @@ def test_all_faults_of_a_late_game_are_told_at_once(four: Ledger) -> None:
     assert [problem.partition(" ")[0] for problem in caught.value.problems] == [
         "result", "termination", "half_moves", "ended_at:",
     ]  # fmt: skip
+
+
+# What is told of a player, in words, and the fact that its approval records.
+PASTS: dict[str, tuple[dict[str, str], Event]] = {
+    "standing": (
+        {"player": "Ann", "to": "guest", "from": "2026-11-01"},
+        PlayerChanged(player=1, effective_at="2026-11-01", standing=Standing.GUEST),
+    ),
+    "declared": (
+        {"player": "Ann", "to": "1700", "from": "2026-11-01"},
+        PlayerChanged(player=1, effective_at="2026-11-01", standing=Standing.FULL, declared_rating=1700),
+    ),
+    "rating": (
+        {"player": "Ann", "to": "1850", "games": "120", "k": "20", "highest": "1900", "list": "May"},
+        RatingSeeded(player=1, pool="standard", rating="1850", games=120, k_factor="20", highest="1900", source="May"),
+    ),
+    "born": ({"player": "Ann", "to": "1990"}, BirthYearLearnt(player=1, birth_year=1990)),
+}
+
+
+@pytest.mark.parametrize("verb", PASTS)
+def test_what_is_told_of_a_player_is_recorded_by_its_approval(verb: str, four: Ledger) -> None:
+    words, event = PASTS[verb]
+    approve(four, ask(four, verb, **words))
+    (entry,) = four.entries(last=1)
+    assert (entry["key"], entry["kind"], entry["facts"]) == (event.key, event.KIND, codec.facts_mapping(event))
+    assert tables(four) == rebuilt(four)
+
+
+@pytest.mark.parametrize("verb", ["standing", "declared", "rating", "born"])
+def test_what_cannot_be_told_of_a_player_is_named(verb: str, four: Ledger) -> None:
+    with pytest.raises(MalformedError, match="must"):
+        ask(four, verb, **{**PASTS[verb][0], "to": "much"})
 
 
 def test_every_verb_is_asked_for_here_or_of_what_is_announced() -> None:

@@ -83,7 +83,7 @@ with Ledger.create(folder / "club.db") as ledger:
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
         wish = Wish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
-                    encoding=None, open_tournaments=False, actor="test")
+                    encoding=None, open_tournaments=False, differences=None, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):
             import_file(ledger, str(file), wish)

@@ -353,6 +353,17 @@ def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
     assert run("audit", empty_club).code == 0
 
 
+def test_under_four_eyes_tournaments_of_a_report_are_not_opened_and_no_game_is_taken_in(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
+    assert run("policy", "set", empty_club, "four-eyes", "on=true", "--by", "eve").code == 0
+    done = run("import", empty_club, file, "--open-tournaments")
+    assert (done.code, "needs-a-proposal" in done.err, "Nothing was recorded" in done.err) == (1, True, True)
+    done = run("import", empty_club, file)
+    assert (done.code, "2 games recorded, 0 known already" in done.err) == (0, True)
+
+
 def test_a_forfeit_is_in_the_ledger_and_not_rated(empty_club: Path, tmp_path: Path, run: Run) -> None:
     rows = [player(1, "Ann", "2 w +"), player(2, "Bob", "1 b -")]
     assert run("import", empty_club, written(tmp_path, "open.trf", report(rows).encode())).code == 0

@@ -53,8 +53,8 @@ def player_bars(bars: list[Bar], **facts: Any) -> PlayerBars:
 def page_with(player: PlayerBars, **facts: Any) -> Page:
     """The last games of a player; *facts* are set instead."""
     return Page(**{
-        "pool": "standard", "by": "game", "page": None, "pages": pages_of(player.games), "newer": None, "older": None,
-        "is_newest": True, "player": player, "against": None, **facts,
+        "pool": "standard", "position": 9, "by": "game", "page": None, "pages": pages_of(player.games), "newer": None,
+        "older": None, "is_newest": True, "player": player, "against": None, **facts,
     })  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ledger.facts import event_fields as limits
@@ -41,10 +40,6 @@ from ledger.facts.token_events import Role, TokenIssued, TokenRevoked
 from ledger.facts.words import Carry, Format, Outcome, Standing, Termination
 
 T = TypeVar("T")
-
-# A slow machine is not a fault.
-hypothesis_settings.register_profile("no deadline", deadline=None)
-hypothesis_settings.load_profile("no deadline")
 
 _FIRST_MS = -62135596800000  # the year 1
 _LAST_MS = 253402300799999  # the last millisecond of 9999

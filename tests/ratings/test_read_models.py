@@ -13,7 +13,7 @@ def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_pat
     path = make_club_with_every_table(tmp_path, 60)
     with Ledger.open(path) as ledger:
         ledger.level()
-        told = described_in(ledger.views.connection, ledger.views.projectors)
+        told = described_in(ledger.views.connection, ledger.views.at_hand.all)
     views = path.with_name("club.views.db")
     assert set(told) == set(tables(views)), "ledger/book/table_docs.py, ledger/ratings/read_models.py"
     for name, table in told.items():

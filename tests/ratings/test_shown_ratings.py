@@ -152,7 +152,8 @@ def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of
     assert [rating for rating in current.values() if rating is not None]
     for flag in (True, False):
         chosen = pool_candidate(pool, scheme, {"from_shown": not flag})
-        (found,) = replaying.replay(connection, pool, games, [chosen], lambda: 0.0, 1, from_shown=flag)
+        orders = replaying.ordered(connection, pool, games, [chosen], from_shown=flag)
+        (found,) = replaying.replay([chosen], orders, lambda: 0.0, 1)
         final = [None if isnan(rating) else rating for rating in found.final.tolist()]
         assert dict(zip(games.players.tolist(), final, strict=True)) == current
 

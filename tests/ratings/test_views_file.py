@@ -169,6 +169,7 @@ SPOILS = {
         "CREATE TRIGGER t BEFORE INSERT ON current BEGIN SELECT raise(IGNORE); END",
     ),
     "no row of progress": ("DELETE FROM progress",),
+    "a position below 0": ("PRAGMA ignore_check_constraints = ON", "UPDATE progress SET position = -1"),
     "settings that are no JSON": ("UPDATE eras SET settings = 'x'",),
     "settings that are no object": ("UPDATE eras SET settings = '[1]'",),
     "settings that are damaged text": ("UPDATE eras SET settings = CAST(x'7bff' AS TEXT)",),

@@ -82,15 +82,23 @@ def test_a_broken_plug_in_is_named_and_left_out_where_it_is_not_used(site: Site,
     assert site.run("audit", sample_club).code == 0
 
 
-def test_a_ledger_that_has_its_table_keeps_it(site: Site, sample_club: Path) -> None:
-    assert site.run("pools", sample_club).code == 0  # folds the table
+def test_a_ledger_that_keeps_its_table_goes_on_without_it_and_loses_nothing(site: Site, sample_club: Path) -> None:
+    asked = ("query", sample_club, "SELECT max(n) AS n FROM win_streaks")
+    assert "no table 'win_streaks'" in site.run(*asked).err  # what is offered is only at hand
+    assert site.run("policy", "set", sample_club, "read-models", "win_streaks=true").code == 0
+    stood = site.run(*asked)
+    assert stood.code == 0
     whole = (site.package / "plugins.py").read_text()
     site.break_module("plugins")
-    done = site.run("pools", sample_club)
+    assert site.run(*asked).out == stood.out  # nobody has recorded anything since
+    game = ("--white", "1", "--black", "2", "--result", "1-0", "--ended", "2021-11-01", "--half-moves", "40")
+    assert site.run("record", sample_club, *game).code == 0
+    done = site.run(*asked)
     assert (done.code, done.out) == (REFUSED, "")
     assert done.err.startswith("error: win_streaks: the plug-in 'club_extras.plugins:WIN_STREAKS' of package 'club-e")
     assert site.run("audit", sample_club).code != FALSE
     (site.package / "plugins.py").write_text(whole)
+    assert site.run(*asked).code == 0
     assert "\nwin_streaks " in site.run("audit", sample_club).out
 
 

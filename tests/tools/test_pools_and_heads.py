@@ -42,8 +42,8 @@ def test_pools_are_listed_and_a_new_one_is_named(empty_club: Path, capsys: pytes
     rows = json.loads(capsys.readouterr().out)
     assert [(row["pool"], row["players"], row["rated_games"]) for row in rows] == [("standard", 0, 0), ("blitz", 2, 1)]
     assert rows[0] == {
-        "pool": "standard", "scheme": "chessworld", "settings": {}, "since": None, "next_scheme": None,
-        "next_since": None, "players": 0, "rated_games": 0,
+        "pool": "standard", "scheme": "chessworld", "settings": {"guest_tournaments": True}, "since": None,
+        "next_scheme": None, "next_since": None, "players": 0, "rated_games": 0,
     }  # fmt: skip
     assert main(["ratings", str(empty_club)]) == 0
     assert "nobody in this pool 'standard'; there are players in: blitz" in capsys.readouterr().err
@@ -78,7 +78,8 @@ def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(
     assert list(row) == [
         "pool", "scheme", "settings", "since", "next_scheme", "next_since", "players", "rated_games"
     ]  # fmt: skip
-    assert (row["scheme"], row["since"], row["settings"]) == ("chessworld", "2020-06", {"initial": "1500"})
+    settings = {"initial": "1500", "guest_tournaments": True}
+    assert (row["scheme"], row["since"], row["settings"]) == ("chessworld", "2020-06", settings)
     assert (row["next_scheme"], row["next_since"]) == (None, None)
     assert main(["pools", str(empty_club), "--csv"]) == 0
     (told,) = csv.DictReader(io.StringIO(capsys.readouterr().out))

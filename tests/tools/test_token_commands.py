@@ -197,6 +197,15 @@ def test_a_token_file_that_is_not_there_is_one_clear_line(sample_club: Path, tmp
     assert (code, "no.token" in err, err.count("\n")) == (REFUSED, True, 1)
 
 
+def test_a_token_file_without_an_end_is_refused(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    token_of(run, sample_club, "eve", "corrector")
+    endless = Path("/dev/zero") if Path("/dev/zero").exists() else tmp_path / "large.token"
+    if not endless.exists():
+        endless.write_bytes(bytes(5_000))
+    code, err = proposed(run, sample_club, "--token-file", endless)
+    assert (code, "larger than 4,096 bytes" in err, err.count("\n")) == (REFUSED, True, 1)
+
+
 def test_evil_names_come_back_harmless(sample_club: Path, run: Run) -> None:
     with Ledger.open(sample_club) as ledger:
         of_an_earlier_release(ledger, f"Eve {ALLOWED}", Role.CORRECTOR)

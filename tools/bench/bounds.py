@@ -168,6 +168,12 @@ _CORRECTIONS = (
         judged_from=MANY,
     ),
 )  # fmt: skip
+_SMALLEST = "the same in the smallest journal"
+_FEW = (
+    _time("few", "few", "record, or import of few games, from the shell", _SMALLEST, 1.5, unit="s CPU"),
+    _time("few-peak", "few", "peak of the same", _SMALLEST, 1.5, unit="GiB"),
+    _time("record-show", "few", "record, from the shell", "show, from the shell", 3, unit="s CPU"),
+)
 _LIVE = (
     _rate("append-one", "live", "append one game, see it rated", "bare durable one-row commits", "games/s", 0.15, 0.3),
     _rate(
@@ -198,7 +204,7 @@ _OTHERS = (
 )
 
 BOUNDS: tuple[Bound, ...] = (
-    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_LIVE,
+    *_REPLAY, *_SCHEMES, *_IMPORT, *_PLAYERS, *_BUILD, *_SCHEME_BUILDS, *_JOURNAL, *_LATE, *_CORRECTIONS, *_FEW, *_LIVE,
     *_OTHERS,
 )  # fmt: skip
 BY_NAME = {bound.name: bound for bound in BOUNDS}

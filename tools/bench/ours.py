@@ -237,7 +237,7 @@ def projected(folder: Path, count: int) -> dict[str, float]:
         ledger.append_many(games[500:])
         upto = ledger.journal.size() - count
         seen = _UpTo(ledger.journal, upto)
-        standing = Views(ledger.views.path, ledger.views.projectors, cast("Journal", seen))
+        standing = Views(ledger.views.path, ledger.views.at_hand, cast("Journal", seen))
         begun = perf_counter()
         for position in range(upto + 1, upto + count // 2 + 1):
             seen.limit = position

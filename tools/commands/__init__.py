@@ -129,7 +129,7 @@ def _as_known_at(ledger: Ledger, word: str, *, keep: bool) -> Iterator[None]:
     """Within the block the ledger answers from the entries of then, without later lists; names are those of now."""
     (position, listed), present, journal = known_then(ledger, word), ledger.views, ledger.journal
     with Bars() as bars, past_views.known_at(
-        ledger.path, present.projectors, journal, position, bars, keep=keep
+        ledger.path, present.kept(), journal, position, bars, keep=keep
     ) as past:  # fmt: skip
         until: Any = JournalUntil(journal, listed)  # nothing is recorded through a ledger that only answers
         ledger.views, ledger.journal = past, until

@@ -39,7 +39,8 @@ def best(db_path: str, player: str, pool: str | None, at: str | None, fmt: str |
       rating-ledger best club.db lichess:ann --at 2019 --csv
     """
     with level(db_path, verify=verify) as ledger:
-        rows = highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at"))
+        with ledger.moment():
+            rows = highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at"))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
 
 
@@ -61,7 +62,9 @@ def streaks(db_path: str, player: str, pool: str | None, at: str | None, fmt: st
       rating-ledger streaks club.db ann --at 2019-06-30
     """
     with level(db_path, verify=verify) as ledger:
-        output.write(streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at")), fmt)
+        with ledger.moment():
+            rows = streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at"))
+        output.write(rows, fmt)
 
 
 @click.command("time-losses")
@@ -104,9 +107,13 @@ def time_losses_(
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")
         elif marked:
-            output.write_one(time_losses.mark(ledger, ledger.player(player), pool, then), fmt)
+            with ledger.moment():
+                judged = time_losses.mark(ledger, ledger.player(player), pool, then)
+            output.write_one(judged, fmt)
         else:
-            output.write(time_losses.windows(ledger, ledger.player(player), pool, then), fmt)
+            with ledger.moment():
+                windows = time_losses.windows(ledger, ledger.player(player), pool, then)
+            output.write(windows, fmt)
 
 
 @click.command("upsets")
@@ -135,10 +142,11 @@ def upsets_(
     span = instant(since, "--from"), instant(until, "--to")
     with level(db_path, verify=verify) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
-        rows = upsets.upsets(
-            ledger, pool, person=None if player is None else ledger.player(player), since=span[0], until=span[1],
-            margin=margin, limit=None if shown == limits.EVERY_ROW else shown + 1,
-        )  # fmt: skip
+        with ledger.moment():
+            rows = upsets.upsets(
+                ledger, pool, person=None if player is None else ledger.player(player), since=span[0], until=span[1],
+                margin=margin, limit=None if shown == limits.EVERY_ROW else shown + 1,
+            )  # fmt: skip
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 
 

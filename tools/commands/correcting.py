@@ -174,7 +174,8 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
       rating-ledger correct club.db list --csv
     """
     with level(db_path) as ledger:
-        rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
+        with ledger.moment():
+            rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
             rows = [{**{name: row[name] for name in columns}, **_signed(row)} for row in rows]

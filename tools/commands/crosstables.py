@@ -74,10 +74,11 @@ def tournaments(
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, TOURNAMENTS_IN_A_TABLE)
         sought = Sought(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
-        if player is None:
-            rows = listing.tournaments(ledger, pool, sought)
-        else:
-            rows = listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr)
+        with ledger.moment():
+            if player is None:
+                rows = listing.tournaments(ledger, pool, sought)
+            else:
+                rows = listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
 
 

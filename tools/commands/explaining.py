@@ -42,7 +42,8 @@ def explain(
       rating-ledger explain club.db ann lichess:Mxzwh32Z --known-at 917 -t
     """
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        explanation = explanations.explain(ledger, ledger.player(player), game)
+        with ledger.moment():
+            explanation = explanations.explain(ledger, ledger.player(player), game)
         if fmt == "table":
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
         elif fmt in output.DIVIDED:

@@ -105,18 +105,21 @@ def graph(
     _check(kind, given, to, last)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO))
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        person = ledger.player(player)
-        beside = None if against is None else ledger.player(against)
-        with_boards = kind == "html" if boards is None else boards
-        asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
+        with ledger.moment():
+            person = ledger.player(player)
+            beside = None if against is None else ledger.player(against)
+            with_boards = kind == "html" if boards is None else boards
+            asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
+            if every_page and to is not None:
+                _write_every_page(asked.page, kind, to, look)
+                return
+            found = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
         if kind == "lichess":
-            _deliver(json_form.exact(lichess.history(asked.histories())), to)
-        elif every_page and to is not None:
-            _write_every_page(asked.page, kind, to, look)
+            _deliver(json_form.exact(lichess.history(found)), to)
         elif kind == "txt" and to is None:
-            _draw(asked.page(number))
+            _draw(found[0])
         else:
-            _deliver(_document(asked.page(number), kind, look, raw=raw), to)
+            _deliver(_document(found[0], kind, look, raw=raw), to)
 
 
 class _Asked(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ledger.errors import MalformedError
 from ledger.facts.token_events import Role
 from ledger.journal.tokens import UNNAMED
 from ledger.ledger import Ledger
@@ -23,6 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 VARIABLE = "RATING_LEDGER_TOKEN"
 _KEPT = "tools.commands.identifying.token"  # under this name a command's context keeps the token of its file
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
+_LARGEST = 4_096  # bytes of a file with a token
 
 
 def _token_file(**more: Any) -> Callable[[Command], Command]:
@@ -70,7 +72,11 @@ def token_given(ledger: Ledger, token_file: str | None) -> str | None:
 
 def _read(token_file: str) -> str:
     path = Path(token_file)
-    token = path.read_text("utf-8", errors="surrogateescape").strip()
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)  # no more: a device may have no end
+    if len(content) > _LARGEST:
+        raise MalformedError([f"{path}: larger than {_LARGEST:,} bytes, so it is no file of a token"])
+    token = content.decode("utf-8", errors="surrogateescape").strip()
     if os.name == "posix" and path.stat().st_mode & _OTHERS:
         output.remark(f"warning: {path}: others may read this token; run 'chmod 600' on it, better make a new one")
     return token

@@ -11,6 +11,7 @@ from typing import TypeVar
 import click
 
 from ledger.answers.import_previews import ImportPreview
+from ledger.errors import RejectedError
 from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX
 from ledger.imports.csv.header import headings_given
@@ -19,6 +20,7 @@ from ledger.imports.days import ORDERS
 from ledger.imports.encodings import text_encoding
 from ledger.imports.files import FORMATS
 from ledger.imports.formats import SaidOfFile
+from ledger.journal.past_reach import are_four_eyes_on
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.runtime.own_files import refuse_own_files
@@ -103,6 +105,12 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
+        if open_tournaments and not dry_run and are_four_eyes_on(ledger.journal.find):
+            raise RejectedError(  # before the first game: half of what was asked for would be recorded
+                "needs-a-proposal", "--open-tournaments",
+                "four eyes are on, and openings of reported tournaments reach into the past; import without it, then "
+                "propose each with 'correct DB open-tournament', for somebody else to approve. Nothing was recorded",
+            )  # fmt: skip
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)

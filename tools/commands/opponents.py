@@ -48,16 +48,17 @@ def opponents(
         raise click.UsageError("--against gives all games with one opponent: leave --by, --at and --limit out")
     then = instant(at, "--at")
     with level(db_path, verify=verify) as ledger:
-        person = ledger.player(player)
         if against is not None:
-            answer = statistics.against(ledger, person, ledger.player(against), pool)
+            with ledger.moment():
+                answer = statistics.against(ledger, ledger.player(player), ledger.player(against), pool)
             if fmt == "table":
                 output.write(answer["games"], fmt)
                 output.remark("{wins} won, {draws} drawn, {losses} lost: {points} of {played}".format_map(answer))
             else:
                 output.write_one(answer, fmt)
             return
-        rows = _WAYS[by](ledger, person, pool, at=then)
+        with ledger.moment():
+            rows = _WAYS[by](ledger, ledger.player(player), pool, at=then)
         shown = limits.shown(limit, fmt, BATCHES_IN_A_TABLE)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 

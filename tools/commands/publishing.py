@@ -125,13 +125,15 @@ def lists(
             with Bars() as bars:
                 ledger.publications.restore_rows(ledger.publications.found(published), actor="admin", progress=bars)
         if published is None:
-            rows = publications.lists(ledger, None if pool is None else ledger.pool(pool).name)
+            with ledger.moment():
+                rows = publications.lists(ledger, None if pool is None else ledger.pool(pool).name)
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)
             columns = ("list", "players", "published_at", "by", "scheme", "entry")
             rows = [{column: row[column] for column in columns} for row in rows] if fmt == "table" else rows
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
-            rows = publications.rows(ledger, ledger.publications.found(published))
+            with ledger.moment():
+                rows = publications.rows(ledger, ledger.publications.found(published))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor
 from shlex import quote
 
@@ -59,15 +60,17 @@ def ratings(
         since=instant(since, "--since"), since_list=since_list,
     )  # fmt: skip
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        rows = ranking_in_full(ledger, wanted, details=details)
+        with ledger.moment():
+            rows = ranking_in_full(ledger, wanted, details=details)
+            name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row["players"]]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:
-            _say_why_empty(ledger, ledger.pool(pool).name, by_time=bool(at or active_days))
+            _say_why_empty(ledger, name, filled, by_time=bool(at or active_days))
 
 
-def _say_why_empty(ledger: Ledger, name: str, *, by_time: bool) -> None:
-    """Say where there are players, or why none of this pool has a place."""
-    filled = {row["pool"]: row for row in pools_of(ledger) if row["players"]}
+def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[output.Row], *, by_time: bool) -> None:
+    """Say in which pools there are players, of those that have some, or why none of this pool has a place."""
+    filled = {row["pool"]: row for row in pools}
     if filled and (by_time or name not in filled):
         where = f"ranking of {name!r}" if name in filled else f"pool {name!r}"
         output.remark(f"nobody in this {where}; there are players in: {', '.join(filled)}")

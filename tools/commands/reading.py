@@ -69,7 +69,8 @@ def show(
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
     with level(db_path, verify=verify, known_at=known_at) as ledger:
-        summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
+        with ledger.moment():
+            summary = players.summary(ledger, ledger.player(player), pool, instant(at, "--at"))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
         output.write_one(_without_counting(summary) if fmt == "table" else summary, fmt)
@@ -125,13 +126,16 @@ def games(
         raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
     with level(db_path, verify=verify, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
+        with ledger.moment():
+            if player is None:
+                rows = listed_games(ledger, occasion, pool, everything=everything)
+            else:
+                rows = player_games.games(
+                    ledger, ledger.player(player), pool, last=shown_rows + 1, everything=everything, occasion=occasion
+                )
         if player is None:
-            rows = listed_games(ledger, occasion, pool, everything=everything)
             limits.write(_both_sides(rows, everything=everything) if fmt == "table" else rows, fmt, shown_rows)
             return
-        rows = player_games.games(
-            ledger, ledger.player(player), pool, last=shown_rows + 1, everything=everything, occasion=occasion
-        )
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
 
 
@@ -231,8 +235,9 @@ def predict(
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
     with level(db_path, verify=verify) as ledger:
-        both = ledger.player(player), ledger.player(opponent)
-        prediction = predictions.predict(ledger, *both, pool, instant(at, "--at"))
+        with ledger.moment():
+            both = ledger.player(player), ledger.player(opponent)
+            prediction = predictions.predict(ledger, *both, pool, instant(at, "--at"))
         why_not, unrated = prediction["not_rated"], prediction["unrated"]
         if fmt == "table":
             after = {word: state for word, state in prediction.items() if isinstance(state, dict)}
@@ -294,11 +299,11 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
     if fmt in {None, "nl"}:
         output.write(ledger.log(game), fmt)
         return
-    rows = game_logs.game_log(ledger, game)
+    with ledger.moment():
+        rows, entries = game_logs.game_log(ledger, game), ledger.log(game)
     if fmt == "table":
         output.write(rows, fmt)
         return
-    entries = ledger.log(game)
     fields = list(dict.fromkeys(name for entry in entries for name in entry["facts"]))
     sentences = ({"what": row["what"], "why": row["why"]} for row in rows)
     output.write(

@@ -157,12 +157,12 @@ def compare(
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
     """
-    actual = ledger.pool(pool)
-    games = replaying.read(ledger.views.connection, actual.pool, OPEN if until is None else instant_end_ms(until))
-    window = _window(games, actual.name, since, until)
-    replayed = replaying.replay(
-        ledger.views.connection, actual, games, candidates, timer, threads, from_shown=from_shown
-    )
+    with ledger.moment():  # the replays take long: they work on what was read, and the log of the views does not grow
+        actual, connection = ledger.pool(pool), ledger.views.connection
+        games = replaying.read(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
+        window = _window(games, actual.name, since, until)
+        orders = replaying.ordered(connection, actual, games, candidates, from_shown=from_shown)
+    replayed = replaying.replay(candidates, orders, timer, threads)
     unsettled = window & np.logical_or.reduce([result.unsettled for result in replayed])
     predicted = window & ~unsettled if established else window
     if not predicted.any():

@@ -189,19 +189,17 @@ def last_ms(games: ComparedGames) -> Any:
     return np.maximum(*last)
 
 
-def replay(
-    connection: sqlite3.Connection, actual: Pool, games: ComparedGames, candidates: Sequence[Candidate],
-    timer: Callable[[], float], threads: int, *, from_shown: bool = False,
-) -> list[Replayed]:  # fmt: skip
-    """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
+def ordered(
+    connection: sqlite3.Connection, actual: Pool, games: ComparedGames, candidates: Sequence[Candidate], *,
+    from_shown: bool = False,
+) -> list[Order]:  # fmt: skip
+    """The games of a pool as each scheme takes them; nothing of the views is read after that.
 
     Args:
         connection: to the views, for what is known of the players.
         actual: the pool.
         games: its games; at least one.
         candidates: the schemes.
-        timer: seconds, asked before and after each replay by the thread that runs it.
-        threads: how many; the numbers do not depend on it.
         from_shown: who declares no rating begins with the one that the source shows beside the first game, where the
             scheme counts in the same points; else only where a candidate's settings say so.
     """
@@ -218,8 +216,22 @@ def replay(
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
             order = shown[cut] = shown.get(cut) or _with_shown(order, games)
         chosen.append(order)
+    return chosen
+
+
+def replay(
+    candidates: Sequence[Candidate], orders: Sequence[Order], timer: Callable[[], float], threads: int
+) -> list[Replayed]:
+    """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
+
+    Args:
+        candidates: the schemes.
+        orders: the games as each takes them.
+        timer: seconds, asked before and after each replay by the thread that runs it.
+        threads: how many; the numbers do not depend on it.
+    """
     with ThreadPoolExecutor(threads) as executor:
-        return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, chosen))
+        return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, orders))
 
 
 def _cut(candidate: Candidate) -> object:

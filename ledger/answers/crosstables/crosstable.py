@@ -32,6 +32,7 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.standings import Place
 from ledger.answers.crosstables.tie_breaks import Result
+from ledger.answers.moments import of_one_moment
 from ledger.answers.upsets import margins
 from ledger.answers.wording import names, told_apart
 from ledger.book.timeline import Pool
@@ -87,6 +88,7 @@ class Wanted:
 NOTHING_SPECIAL = Wanted()
 
 
+@of_one_moment
 def crosstable(
     ledger: Ledger, tournament: str, pool: str | None = None, wanted: Wanted = NOTHING_SPECIAL
 ) -> Crosstable:
@@ -113,7 +115,7 @@ def crosstable(
     announcements = editions.announced_by_name(connection, rated_by)
     announced = announcements.get((tournament, chosen.edition.first_ms), kinds.Announced())
     event = Event(ledger, rated_by, editions.within(every, chosen.edition), announced, wanted)
-    return _page(event, chosen)
+    return _page(event, chosen, ledger.views.position())
 
 
 class Event:
@@ -192,7 +194,7 @@ def results_of(games: Sequence[EventGame]) -> dict[int, list[Result]]:
     return found
 
 
-def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
+def _page(event: Event, chosen: editions.Chosen, position: int) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
     variant, kind, wanted = performances.known(event.variant), event.kind, event.wanted
     columns = [
@@ -203,6 +205,7 @@ def _page(event: Event, chosen: editions.Chosen) -> Crosstable:
     return Crosstable(
         tournament=event.games[0].tournament,
         pool=event.pool.name,
+        position=position,
         scheme=event.scheme,
         edition=EditionSpan(
             first_day=min(game.ended_at[:10] for game in event.games),

@@ -121,7 +121,8 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     mean = f", average rating {average(page.average_rating)}" if page.average_rating is not None else ""
     return (
         f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
-        f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source})",
+        f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source}); "
+        f"as of entry {page.position:,}",
     )
 
 

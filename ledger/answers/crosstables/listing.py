@@ -13,6 +13,8 @@ from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, Event, Wanted
 from ledger.answers.crosstables.editions import Chosen
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.kinds import OTHER, Announced
+from ledger.answers.moments import of_one_moment
+from ledger.answers.wording import EVERY_ROW, rows_up_to
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Format
@@ -22,6 +24,8 @@ from ledger.ratings.player_states import PlayerStates
 
 if TYPE_CHECKING:
     import sqlite3
+# Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
+LATE, LATE_AT_MOST = 1_000, 64_000
 
 Row = dict[str, Any]
 
@@ -35,19 +39,20 @@ class Sought:
         until: an instant; none that began after it.
         text: a part of the name, in whatever case.
         quiet_days: days without a game that part two editions; see ``editions``.
-        limit: how many, the latest ones.
+        limit: how many, the latest ones; 0 or None: all.
     """
 
     since: str | None = None
     until: str | None = None
     text: str | None = None
     quiet_days: float | None = None
-    limit: int = 2**62
+    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
 
 
 EVERYTHING = Sought()
 
 
+@of_one_moment
 def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYTHING) -> list[Row]:
     """The tournaments of a pool, a row an edition, the latest first.
 
@@ -66,8 +71,10 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    by_name = _ends_by_name(connection, rated_by, sought.text)
-    found = [(name, chosen) for name, ends in by_name.items() for chosen in _chosen(rated_by, name, ends, sought)]
+    found = _late(connection, rated_by, sought)
+    if found is None:
+        by_name = _ends_by_name(connection, rated_by, sought.text)
+        found = [(name, chosen) for name, ends in by_name.items() for chosen in _chosen(rated_by, name, ends, sought)]
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -79,6 +86,36 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
         announced = announcements.get((name, chosen.edition.first_ms), Announced())
         rows.append(_row(Event(ledger, rated_by, inside, announced, NOTHING_SPECIAL, states), name, chosen))
     return rows
+
+
+def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> list[tuple[str, Chosen]] | None:
+    """The editions from a day on, or the latest so many at least, by the latest games; None where it is not of these.
+
+    An edition that began at some instant has games since then alone, so that none is missed.
+    """
+    if sought.text is not None:
+        return None
+    if sought.since is not None:
+        since = instant_ms(sought.since)
+        earliest = event_games.end_before(connection, pool, LATE_AT_MOST)
+        return None if earliest is None or earliest >= since else _since(connection, pool, sought, since)
+    games = LATE
+    while sought.until is None and games <= LATE_AT_MOST:
+        earliest = event_games.end_before(connection, pool, games)
+        if earliest is None:
+            break
+        began = [pair for pair in _since(connection, pool, sought, earliest) if pair[1].edition.first_ms >= earliest]
+        if len(began) >= sought.limit:
+            return began
+        games *= 8
+    return None
+
+
+def _since(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int) -> list[tuple[str, Chosen]]:
+    """The editions that are sought of all tournaments of which a game ended at an instant or later."""
+    games = event_games.games_of(connection, pool, event_games.names_since(connection, pool, ms))
+    ends = {name: event_games.ends_of(played) for name, played in games.items()}
+    return [(name, chosen) for name in ends for chosen in _chosen(pool, name, ends[name], sought)]
 
 
 def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:
@@ -131,6 +168,7 @@ def winners(event: Event) -> list[int]:
     return [place.player for place in event.places if place.first == 1]
 
 
+@of_one_moment
 def tournaments_of(
     ledger: Ledger, person: Person, pool: str | None = None, sought: Sought = EVERYTHING, tpr: str | None = None
 ) -> list[Row]:

@@ -142,6 +142,7 @@ class Crosstable:
 
     tournament: str = documented("the name that its games carry")
     pool: str = documented("the pool")
+    position: int = documented("the journal's last entry that it follows from", minimum=1)
     scheme: str = documented("the rating scheme at its end")
     edition: EditionSpan = documented("which games of that name")
     format: Kinds = documented("how it was paired")

@@ -12,6 +12,7 @@ import attrs
 
 from ledger.answers.exports import crosstable_rows, table_columns
 from ledger.answers.exports.columns import Column, Kind, scan
+from ledger.answers.moments import of_one_moment
 from ledger.book import table_docs
 from ledger.book.table_docs import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
@@ -19,7 +20,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.periods import OPEN
 from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
-from ledger.ratings import read_models
+from ledger.ratings import keeping, read_models
 from ledger.ratings.lists import rows_in_force
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.lazy import pl
@@ -347,6 +348,7 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 }
 
 
+@of_one_moment
 def dataset(ledger: Ledger, name: str) -> Dataset:
     """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
 
@@ -357,7 +359,8 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
     Raises:
         UnknownNameError: there is no such dataset or table.
     """
-    connection, projectors = ledger.views.connection, ledger.views.projectors
+    connection, projectors = ledger.views.connection, ledger.views.at_hand.all
+    keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
         return PREPARED[name](table_columns.scheme_state(connection))
     tables = read_models.described_in(connection, projectors)

@@ -8,7 +8,7 @@ are never written over.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,7 +102,8 @@ def lines(
 ) -> Iterator[bytes]:
     """The bytes of an export that is text, block by block, for whoever takes them as they come.
 
-    Until all are taken, the views are read in one transaction. Arguments are those of ``export``.
+    Until all are taken, the views are read in one transaction: the log of the views grows meanwhile with what others
+    write, and this ledger takes in nothing new. Arguments are those of ``export``.
 
     Raises:
         UnknownNameError: there is no such dataset or table.
@@ -221,26 +222,20 @@ def _counted(
 
 @contextmanager
 def _snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
-    """What reads the views as they stand at one position, and that position."""
-    views, connection = ledger.views, ledger.views.connection
-    with views_file.reading(views.path):
-        for _ in range(_TRIES):
-            connection.execute("BEGIN")
-            position = views_file.position(connection)
-            make = table_reader if position > FEW_ENTRIES else OwnConnection
-            reader: TableReader = make(views.path, connection)
-            if [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]:
-                break
-            reader.close()  # somebody wrote in between
-            connection.execute("ROLLBACK")
-        else:
-            connection.execute("BEGIN")
-            position, reader = views_file.position(connection), OwnConnection(views.path, connection)
-    try:
-        yield reader, position
-    finally:
-        reader.close()
-        connection.execute("ROLLBACK")
+    """What reads the level views as they stand at one position, and that position."""
+    ledger.level()
+    views = ledger.views
+    for attempt in range(_TRIES + 1):
+        is_alone = views.is_read or attempt == _TRIES  # a moment that has begun already is met by nobody else
+        with views.moment() as position:
+            make = OwnConnection if is_alone or position <= FEW_ENTRIES else table_reader
+            reader: TableReader = make(views.path, views.connection)
+            with closing(reader):
+                with views_file.reading(views.path):
+                    is_met = [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]
+                if is_met:  # else somebody wrote in between
+                    yield reader, position
+                    return
 
 
 # -- files -------------------------------------------------------------------------------------------------------

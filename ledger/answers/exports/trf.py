@@ -14,6 +14,7 @@ import attrs
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.datasets import Asked
+from ledger.answers.moments import of_one_moment
 from ledger.answers.wording import day
 from ledger.book.timeline import Pool
 from ledger.book.tournaments import Edition
@@ -59,6 +60,7 @@ class Report:
     rounds: Sequence[Sequence[EventGame]]
 
 
+@of_one_moment
 def trf16(ledger: Ledger, asked: Asked) -> Iterator[bytes]:
     """The report of a tournament, line by line.
 

@@ -82,6 +82,7 @@ class Page:
     """A page of a rating graph: the games of one player, newest first; by date, a second player's beside them."""
 
     pool: str = documented("the pool")
+    position: int = documented("the journal's last entry that it follows from", minimum=1)
     by: Order = documented("game: a bar a game, side by side; date: where its day lies")
     page: int | None = documented("1 is the newest 50 games; null where the last so many were asked for", minimum=1)
     pages: int = documented("how many pages of 50 games there are, at least 1", minimum=1)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ledger.answers import marks
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
+from ledger.answers.moments import of_one_moment
 from ledger.answers.player_games import in_force_from, last_row
 from ledger.answers.wording import RESULT, day, names, shown
 from ledger.book.timeline import Pool
@@ -31,6 +32,7 @@ _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
 
+@of_one_moment
 def page(
     ledger: Ledger, person: Person, pool: str | None = None, *, number: int | None = None, last: int | None = None,
     by: Order = "game", against: Person | None = None, boards: bool = False,
@@ -66,6 +68,7 @@ def page(
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
     return Page(
         pool=rated_by.name,
+        position=ledger.views.position(),
         by=by,
         page=number,
         pages=pages,

@@ -43,7 +43,9 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
         "height": 300,
         "data": {"values": [_datum(page.player, bar) for bar in page.player.bars]},
         "layer": layers,
-        "usermeta": {"rating_now": page.player.rating_now, "page": page.page, "pages": page.pages},
+        "usermeta": {
+            "position": page.position, "rating_now": page.player.rating_now, "page": page.page, "pages": page.pages,
+        },
     }
 
 

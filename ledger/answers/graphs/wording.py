@@ -76,7 +76,7 @@ def summary(page: Page) -> str:
         games = counted(len(page.against.bars), "game")
         without = f", without the {page.against.left_out:,} before them" if page.against.left_out else ""
         sentences.append(f"The line shows {games} of {page.against.name} in that time{without}.")
-    return " ".join(sentences)
+    return " ".join([*sentences, f"As of entry {page.position:,} of the journal."])
 
 
 def short(bar: Bar) -> str:

@@ -30,7 +30,15 @@ _IN_THE_INDEX = (
     "SELECT id FROM people_search_content "
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
 )
-_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'people_search_content'"
+_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
+# Each name of the index of whole names with that of its player, and players whom it should have and does not.
+_WHOLE_NAMES = """
+SELECT f.player, f.name, p.name FROM people_folds AS f LEFT JOIN people AS p ON p.player = f.player
+UNION ALL SELECT player, NULL, name FROM people
+WHERE name IS NOT NULL AND player <= (SELECT max(player) FROM people_folds)
+  AND player NOT IN (SELECT player FROM people_folds)
+ORDER BY 1
+"""
 
 
 @attrs.frozen
@@ -141,12 +149,22 @@ def _known(file: Snapshot, players: Iterable[int]) -> list[int]:
 
 
 def _in_the_index(file: Snapshot) -> list[Falsehood]:
-    """Names that the index of the search still holds though nobody bears them; a damaged one is told with the pages."""
+    """Names that an index still holds though nobody bears them, or lacks; a damaged one is told with the pages."""
+    found: list[Falsehood] = []
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX).fetchone():
+        if file.connection.execute(_HAS_INDEX, ("people_search_content",)).fetchone():
             remedy = "'DROP TABLE people_search' and VACUUM take it away, and the next search makes it anew"
-            return [
+            found += [
                 Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
                 for (player,) in file.connection.execute(_IN_THE_INDEX)
             ]
-    return []
+    with suppress(*READ_ERRORS):
+        if file.connection.execute(_HAS_INDEX, ("people_folds",)).fetchone():
+            remedy = "'DROP TABLE people_folds' and VACUUM take it away, and the next import makes it anew"
+            for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
+                if indexed != (None if name is None else " ".join(name.lower().split())):
+                    fault = "lacks the name" if indexed is None else "holds another name than that"
+                    found.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
+                    if len(found) == FIRST_FALSEHOODS:
+                        break
+    return found

@@ -7,11 +7,13 @@ installation is older than its files. The rating history is no projector: it is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
 from ledger.ratings import tournament_performance
+from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import Projector
 from ledger.ratings.projectors import (
     bests,
@@ -56,6 +58,15 @@ def available() -> tuple[Projector, ...]:
         ProjectionError: two have one name.
     """
     return _installed()[0]
+
+
+def at_hand(projectors: Sequence[Projector] | None = None) -> AtHand:
+    """The projectors of a process that makes the tables of these, by default of the built-in ones, and keeps others.
+
+    Raises:
+        ProjectionError: two have one name.
+    """
+    return AtHand(BUILT_IN if projectors is None else projectors, available(), broken())
 
 
 def broken() -> dict[str, ProjectionError]:

@@ -45,7 +45,7 @@ def step(state: Any, p: int, columns: Any, side: int) -> None:
 
 PROJECTOR = Projector(
     name="highest_lowest",
-    version=1,
+    version=2,
     settings={"hera_from": HERA_FROM},
     rows=CHANGES,
     takes=("n", "games_before", "rating", "listed", "era"),

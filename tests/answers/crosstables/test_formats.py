@@ -48,7 +48,7 @@ def test_the_text_of_an_all_play_all_is_that_worked_out_by_hand(cups: Ledger) ->
     assert lines[:3] == [
         "Spring cup, 2023-04-01 to 2023-04-06",
         "all play all as its games look; 4 players, 6 games, average rating 1663",
-        "pool standard, the ledger's ratings; TPR: linear (Elo's formula for provisional ratings)",
+        "pool standard, the ledger's ratings; TPR: linear (Elo's formula for provisional ratings); as of entry 43",
     ]
     assert re.split(r"\s{2,}", lines[4].strip()) == [
         "place", "player", "rating", "1", "2", "3", "4", "points", "DE", "WIN", "SB", "KS", "Rc", "TPR", "ER %",

@@ -1,0 +1,248 @@
+"""Which read models a ledger keeps, and which of their tables a process without their plug-ins has left behind.
+
+What is kept is a rule of the ledger, not of whoever opens it: the built-in read models, those that the policy
+``read-models`` names, and those that have a table already. Entry points are only at hand. Opening a ledger takes no
+table away; a process that has not the projector of one goes on without it, and notes from which place in rating order
+on its rows may be others. Until a process that has it brings it level, the table refuses to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from ledger.book.policies import READ_MODELS, Given
+from ledger.book.stored_policies import stored_policies
+from ledger.errors import ProjectionError
+from ledger.facts.codec import decode
+from ledger.facts.public_events import PolicySet
+from ledger.journal import Journal
+from ledger.ratings import views_file
+from ledger.ratings.projector import Projector
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_KEYS_LOOKED_UP = 64  # at one time, to find what was set last
+_LEFT = "SELECT DISTINCT name FROM left_behind ORDER BY name"
+_SET_AT = "SELECT coalesce(max(position), 0) FROM policies WHERE policy = ?"
+_WHERE = "SELECT pool, since_ms FROM left_behind WHERE name = ?"
+_LEAVE = """
+INSERT INTO left_behind VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT(name, pool) DO UPDATE SET since_ms = min(since_ms, excluded.since_ms)
+"""  # the position stays: up to there the rows are right; NULL, from the beginning, is below everything
+NOWHERE = 0  # the pool of a read model that has no table yet
+
+
+class Rule(NamedTuple):
+    """What the policy says of read models: by name, whether one is kept; of others nothing was said."""
+
+    said: Mapping[str, bool]
+
+    def keeps(self, name: str) -> bool | None:
+        """True and False as it was set; None where nothing was."""
+        return self.said.get(name)
+
+
+class Plan(NamedTuple):
+    """What is to be done so that views keep what they should.
+
+    Attributes:
+        drop: names of tables that the rule does not keep.
+        make: projectors whose tables are to be folded from the beginning.
+        mend: projectors whose tables were left behind.
+        kept: the projectors whose tables are level after that, and are kept level here.
+        others: names of tables that stand and that this process cannot fold.
+    """
+
+    drop: Sequence[str]
+    make: Sequence[Projector]
+    mend: Sequence[Projector]
+    kept: tuple[Projector, ...]
+    others: Sequence[str]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.drop or self.make or self.mend)
+
+
+class AtHand:
+    """The projectors that a process has.
+
+    Attributes:
+        making: those whose tables it makes where there are none.
+        further: those that it makes only where the ledger keeps them: by its rule, or because their tables stand.
+        broken: by name, why one that is installed cannot be loaded.
+    """
+
+    def __init__(
+        self, making: Sequence[Projector], further: Sequence[Projector] = (),
+        broken: Mapping[str, ProjectionError] | None = None,
+    ) -> None:  # fmt: skip
+        self.making = tuple(making)
+        names = {projector.name for projector in making}
+        self.further = tuple(projector for projector in further if projector.name not in names)
+        self.broken = dict(broken or {})
+        self._held: set[str] = set()  # whose table was seen to be this process's
+
+    @property
+    def all(self) -> tuple[Projector, ...]:
+        """All of them."""
+        return (*self.making, *self.further)
+
+    def wanted(self, rule: Rule, present: Iterable[str]) -> list[Projector]:
+        """Those that views should keep here.
+
+        Args:
+            rule: what the ledger says.
+            present: names of the tables that there are, or were.
+        """
+        there = set(present)
+        return [
+            *(made for made in self.making if rule.keeps(made.name) is not False),
+            *(made for made in self.further if rule.keeps(made.name) or (
+                made.name in there and rule.keeps(made.name) is None)),
+        ]  # fmt: skip
+
+    def plan(self, connection: sqlite3.Connection) -> Plan:
+        """What is to be done with the tables of these views."""
+        rule, stored, left = rule_in(connection), views_file.stored_projectors(connection), left_behind(connection)
+        drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
+        make, mend, kept = list[Projector](), list[Projector](), list[Projector]()
+        for projector in self.wanted(rule, stored.keys() | left):
+            standing = stored.get(projector.name)
+            if standing == projector.identity:
+                if projector.name in left:
+                    mend.append(projector)
+            elif standing is None or self._takes_over(projector, standing):
+                make.append(projector)
+            else:
+                continue
+            kept.append(projector)
+        here = {projector.name for projector in kept}
+        others = sorted(name for name in stored if name not in here and name not in drop)
+        return Plan(sorted(drop), make, mend, tuple(kept), others)
+
+    def has_made(self, plan: Plan) -> None:
+        """Take note that what was planned is done: these tables are this process's."""
+        self._held |= {projector.name for projector in plan.kept}
+
+    def _takes_over(self, projector: Projector, standing: str) -> bool:
+        """Whether a table that another version of the projector made is made anew.
+
+        The higher version is kept. Of one version with other settings the one that came last is: who has had the table
+        gives way, or two processes would make it anew by turns for ever.
+        """
+        version = version_of(standing)
+        if version is None or version == projector.version:
+            return projector.name not in self._held
+        return version < projector.version
+
+
+def version_of(identity: str) -> int | None:
+    """The version that a projector's identity tells; None where it tells none."""
+    try:
+        _, version, _, _ = orjson.loads(identity)
+    except (ValueError, TypeError):
+        return None
+    return version if type(version) is int else None
+
+
+# -- the rule --------------------------------------------------------------------------------------------------------
+
+
+def rule_in(connection: sqlite3.Connection) -> Rule:
+    """The rule as views know it."""
+    row = stored_policies(connection).last(READ_MODELS)
+    return _rule({} if row is None else row.settings)
+
+
+def _rule(settings: Given) -> Rule:
+    return Rule({name: value for name, value in settings.items() if isinstance(value, bool)})
+
+
+def rule_position(connection: sqlite3.Connection) -> int:
+    """The entry that set the rule as views know it; 0 where nothing was set. Asked after each live game."""
+    (position,) = connection.execute(_SET_AT, (READ_MODELS,)).fetchone()
+    return int(position)
+
+
+def rule_of(journal: Journal) -> Rule:
+    """The rule as a journal tells it, for views that are to be made."""
+    first, last = 1, 0
+    said: Given = {}
+    while True:
+        keys = [f"policy:{READ_MODELS}@{number}" for number in range(first, first + _KEYS_LOOKED_UP)]
+        stored = journal.find(keys)
+        for entry in stored.values():
+            event = decode(entry.body).event
+            if isinstance(event, PolicySet) and entry.position > last:
+                last, said = entry.position, event.settings
+        if len(stored) < len(keys):
+            return _rule(said)
+        first += _KEYS_LOOKED_UP
+
+
+# -- what was left behind --------------------------------------------------------------------------------------------
+
+
+def left_behind(connection: sqlite3.Connection) -> set[str]:
+    """Names of the read models whose tables are not level with the views, or are still to be made."""
+    return {name for (name,) in connection.execute(_LEFT)}
+
+
+def places(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
+    """By pool, from which place in rating order on the rows of a table may be others; None: from the beginning."""
+    return dict(connection.execute(_WHERE, (name,)).fetchall())
+
+
+def leave(connection: sqlite3.Connection, names: Iterable[str], position: int, start_ms: Mapping[int, int]) -> None:
+    """Note that the rows of tables were not changed with the views.
+
+    Args:
+        connection: the views.
+        names: of the tables.
+        position: up to which entry they were level.
+        start_ms: by pool, the earliest place in rating order from which games were rated again.
+    """
+    rows = [(name, pool, position, ms) for name in names for pool, ms in start_ms.items()]
+    connection.executemany(_LEAVE, rows)
+
+
+def remember(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Note read models that the ledger keeps and that have no table in views that were made anew without them."""
+    connection.executemany(_LEAVE, [(name, NOWHERE, 0, None) for name in names])
+
+
+def level_again(connection: sqlite3.Connection, name: str) -> None:
+    """The table of a read model is level with the views, or gone."""
+    connection.execute("DELETE FROM left_behind WHERE name = ?", (name,))
+
+
+def refuse_left_behind(
+    connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
+) -> None:
+    """Refuse to answer from the table of a read model that is not level with the views.
+
+    Raises:
+        ProjectionError: saying since when, and what to do.
+    """
+    row = connection.execute("SELECT min(position), max(pool) FROM left_behind WHERE name = ?", (name,)).fetchone()
+    if row[0] is None:
+        return
+    if broken and name in broken:
+        raise broken[name]
+    way_out = (
+        "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
+        "among 'projectors'"
+    )
+    if row[1] == NOWHERE:
+        raise ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
+    now = views_file.position(connection)
+    raise ProjectionError(
+        name, f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
+        f"gone on since; {way_out}",
+    )  # fmt: skip

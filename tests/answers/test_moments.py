@@ -1,0 +1,273 @@
+"""Every answer is of one moment, though corrections are approved and undone between any two of its statements.
+
+Nothing here is a race: before some of the statements that an answer puts to the views another ledger, opened on the
+same files, approves or undoes one correction. The answer must be, to the letter, one that a ledger gives when nobody
+writes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import ledger.answers
+from ledger.answers import (
+    alike_players,
+    boards,
+    corrections,
+    datasette_metadata,
+    differences,
+    explanations,
+    game_logs,
+    game_pgn,
+    highest,
+    opponents,
+    player_games,
+    players,
+    policies,
+    pools,
+    predictions,
+    publications,
+    querying,
+    rankings,
+    rating_changes,
+    rating_lists,
+    recorded_games,
+    searching,
+    streaks,
+    time_losses,
+    upsets,
+)
+from ledger.answers.comparing import comparison, replaying
+from ledger.answers.crosstables import crosstable, listing
+from ledger.answers.exports import exporting
+from ledger.answers.exports.datasets import Asked
+from ledger.answers.graphs import json_form, pages
+from ledger.errors import LedgerError, StorageError
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from tests.kit.clubs import NAME, copied
+from tests.kit.corrections import ANN, BOB, CLEO, DAN, TODAY, approve, ask, played
+from tests.kit.games import game_recorded, source_game
+
+STEPS = 4  # corrections that are approved or undone while one answer is given
+MOVES = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#"
+
+SEALED = re.compile("[0-9a-f]{64}")
+
+Question = Callable[[Ledger], object]
+
+
+def person(ledger: Ledger) -> Any:
+    return ledger.player("Ann")
+
+
+def exported(what: str, fmt: str, **asked: Any) -> Question:
+    return lambda ledger: b"".join(exporting.lines(ledger, [what], fmt=fmt, asked=Asked(names=True, **asked)))
+
+
+QUESTIONS: dict[str, Question] = {
+    "alike": alike_players.alike,
+    "final_board": lambda ledger: boards.final_board(ledger, "moves").as_row,
+    "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
+    "proposal": lambda ledger: corrections.proposal(ledger, 1),
+    "crosstable": lambda ledger: attrs.asdict(crosstable.crosstable(ledger, "Open")),
+    "tournaments": listing.tournaments,
+    "tournaments_of": lambda ledger: listing.tournaments_of(ledger, person(ledger)),
+    "metadata": datasette_metadata.metadata,
+    "two_lists": lambda ledger: differences.two_lists(ledger, "standard@2026-11-05", "now"),
+    "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
+    "game_log": lambda ledger: game_logs.game_log(ledger, "g1"),
+    "log": lambda ledger: ledger.log("g1"),
+    "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
+    "page": lambda ledger: json_form.as_json(pages.page(ledger, person(ledger))),
+    "achievements": lambda ledger: highest.achievements(ledger, person(ledger)),
+    "batches": lambda ledger: opponents.batches(ledger, person(ledger)),
+    "by_colour": lambda ledger: opponents.by_colour(ledger, person(ledger)),
+    "by_strength": lambda ledger: opponents.by_strength(ledger, person(ledger)),
+    "against": lambda ledger: opponents.against(ledger, person(ledger), ledger.player("Bob")),
+    "games": lambda ledger: player_games.games(ledger, person(ledger), everything=True),
+    "graph": lambda ledger: player_games.graph(ledger, person(ledger)),
+    "summary": lambda ledger: players.summary(ledger, person(ledger)),
+    "in_force": policies.in_force,
+    "pools": pools.pools,
+    "eras": pools.eras,
+    "predict": lambda ledger: predictions.predict(ledger, person(ledger), ledger.player("Bob")),
+    "lists": publications.lists,
+    "rows": lambda ledger: publications.rows(ledger, ledger.publications.found("standard@2026-11-05")),
+    "tables": querying.tables,
+    "columns": querying.columns,
+    "tables_described": querying.tables_described,
+    "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
+    "ranking": rankings.ranking,
+    "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.Wanted(since="2026-11-03")),
+    "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
+    "runs": rating_lists.runs,
+    "list_on": lambda ledger: rating_lists.list_on(ledger, "2026-11-05"),
+    "games_of_day": lambda ledger: recorded_games.games_of_day(ledger, ANN, BOB, "standard", "2026-11-01"),
+    "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
+    "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),
+    "players_named": lambda ledger: searching.players_named(ledger, "ann"),
+    "streaks": lambda ledger: streaks.streaks(ledger, person(ledger)),
+    "windows": lambda ledger: time_losses.windows(ledger, person(ledger)),
+    "mark": lambda ledger: time_losses.mark(ledger, person(ledger)),
+    "everybody": time_losses.everybody,
+    "upsets": lambda ledger: upsets.upsets(ledger, margin=0),
+    "compare": lambda ledger: comparison.compare(ledger, [replaying.candidate("elo")], timer=lambda: 0.0),
+    "export of games": exported("games", "csv"),
+    "export of the history": exported("history", "ndjson"),
+    "export of ratings": exported("ratings", "csv"),
+    "export of cross-tables": exported("crosstables", "csv"),
+    "trf16": exported("tournament", "trf16", tournament="Open"),
+    "rows of a table": lambda ledger: list(ledger.rows("history")),
+    "proposals": lambda ledger: list(ledger.corrections.proposals()),
+    "several in one": lambda ledger: one_moment(ledger, rankings.ranking, lambda it: players.summary(it, person(it))),
+}
+# Asked only within the answers above, or of things that nobody has without having asked before.
+WITHIN_OTHERS = {
+    "around_game", "class_limits", "dataset", "described", "doubts", "era_in_force", "games_until", "joined",
+    "keeps", "last_row", "lowest", "margins", "moves", "not_counted", "original", "originals", "place",
+    "published_after", "published_at",
+    "reasons_of", "recorded_and_standing", "refuse_without", "state_after",
+}  # fmt: skip
+# They read no views, or words of theirs for each part: tellings of files, kept texts, names.
+NOT_OF_THE_VIEWS = {"kept_game", "known_then", "names", "openings", "outside_games"}
+# They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
+BY_THEMSELVES = {"changes", "compare", "differences", "export", "frames", "lines", "query"}
+
+
+def answered(ledger: Ledger, question: Question) -> object:
+    """The answer, or why there is none, as the name of a list or an entry; the salted digest of a reason is chance."""
+    try:
+        return SEALED.sub("", repr(question(ledger)))
+    except LedgerError as error:
+        return str(error)
+
+
+def one_moment(ledger: Ledger, *asked: Question) -> list[object]:
+    with ledger.moment():
+        return [question(ledger) for question in asked]
+
+
+def steps(ledger: Ledger) -> Iterator[None]:
+    """One correction after the other is approved and undone; level after each."""
+    while True:
+        for verb, words in (
+            ("void", {"game": "g1"}),
+            ("result", {"game": "g3", "to": "0-1"}),
+            ("merge", {"player": "Dan", "into": "Bob"}),
+        ):
+            approve(ledger, ask(ledger, verb, **words))
+            ledger.level()
+            yield
+            number = max(shown.proposal.proposal for shown in ledger.corrections.proposals())
+            approve(ledger, ledger.corrections.drafts.undo(number))
+            ledger.level()
+            yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A club of four with a tournament, a published list and one correction."""
+    made = tmp_path_factory.mktemp("moments")
+    with Ledger.create(made / NAME, clock=lambda: TODAY) as ledger:
+        for name in ("Ann", "Bob", "Cleo", "Dan"):
+            ledger.register(f"name:{name.lower()}", name)
+        ledger.append_many(played())
+        told = source_game("moves", "Cleo", "Ann", ended_at="2026-11-09", text=MOVES, half_moves=7, tournament="Open")
+        assert ledger.import_games(frames([told])).faults == []
+        ledger.level()
+        ledger.publications.publish("2026-11-05")
+        approve(ledger, ask(ledger, "void", game="g6"))
+        ledger.level()
+    return made
+
+
+@pytest.fixture(scope="module")
+def quiet(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
+    """What each question is answered after each step, when nobody writes meanwhile."""
+    path = copied(folder, tmp_path_factory.mktemp("quiet"))
+    answers: dict[str, list[object]] = {name: [] for name in QUESTIONS}
+    with Ledger.open(path, clock=lambda: TODAY) as ledger:
+        writing = steps(ledger)
+        for _ in range(STEPS + 1):
+            for name, question in QUESTIONS.items():
+                answers[name].append(answered(ledger, question))
+            next(writing)
+    return answers
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_answer_is_of_one_moment(
+    name: str, folder: Path, quiet: dict[str, list[object]], tmp_path: Path
+) -> None:
+    path, question = copied(folder, tmp_path), QUESTIONS[name]
+    with ExitStack() as held:
+        reader = held.enter_context(Ledger.open(path, clock=lambda: TODAY))
+        writer = held.enter_context(Ledger.open(path, clock=lambda: TODAY))
+        reader.level()
+        connection, statements, writing = reader.views.connection, [0], steps(writer)
+        taken: list[int] = []
+        connection.set_trace_callback(lambda _: statements.__setitem__(0, statements[0] + 1))
+        assert answered(reader, question) == quiet[name][0]
+        between = {1 + statements[0] * step // STEPS for step in range(STEPS)} if statements[0] else set()
+
+        def write(_: str) -> None:
+            statements[0] += 1
+            if statements[0] in between and len(taken) < STEPS:
+                taken.append(statements[0])
+                next(writing)
+
+        statements[0] = 0
+        connection.set_trace_callback(write)
+        answer = answered(reader, question)
+        connection.set_trace_callback(None)
+        assert answer in quiet[name]
+        assert answered(reader, question) == quiet[name][len(taken)]  # the next one is of the next moment
+
+
+def test_each_public_answer_is_asked_here_or_said_to_be_part_of_another() -> None:
+    marked, unmarked = set[str](), set[str]()
+    for found in pkgutil.walk_packages(ledger.answers.__path__, "ledger.answers."):
+        module = importlib.import_module(found.name)
+        for name, function in vars(module).items():
+            if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != module.__name__:
+                continue
+            if next(iter(inspect.signature(function).parameters), None) == "ledger":
+                (marked if hasattr(function, "__wrapped__") else unmarked).add(name)
+    assert unmarked == NOT_OF_THE_VIEWS | BY_THEMSELVES
+    assert marked - QUESTIONS.keys() == WITHIN_OTHERS
+
+
+def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path: Path) -> None:
+    path = copied(folder, tmp_path)
+    with Ledger.open(path, clock=lambda: TODAY) as reader, Ledger.open(path, clock=lambda: TODAY) as writer:
+        with reader.moment() as position:
+            before = rankings.ranking(reader)
+            writer.append(game_recorded("late", white=DAN, black=CLEO, ended_at="2026-11-12", half_moves=40))
+            writer.catch_up()
+            reader.append(game_recorded("later", white=BOB, black=CLEO, ended_at="2026-11-13", half_moves=40))
+            assert rankings.ranking(reader) == before
+            assert position == reader.views.position() < reader.journal.size()
+            with reader.moment() as same:
+                assert same == position
+            with pytest.raises(StorageError, match="is read as of one moment until the block of 'moment' ends"):
+                reader.catch_up()
+        assert sum(row["games"] for row in rankings.ranking(reader)) == sum(row["games"] for row in before) + 4
+        assert not reader.views.is_read
+
+
+def test_a_document_tells_the_position_that_it_is_of(folder: Path, tmp_path: Path) -> None:
+    with Ledger.open(copied(folder, tmp_path), clock=lambda: TODAY) as reader:
+        size = reader.journal.size()
+        assert pages.page(reader, person(reader)).position == size
+        assert crosstable.crosstable(reader, "Open").position == size

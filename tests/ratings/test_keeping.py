@@ -1,0 +1,235 @@
+"""Which read models a ledger keeps: a rule of its own, so that processes with other plug-ins can share one ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from ledger.answers import querying, streaks
+from ledger.answers.exports import exporting
+from ledger.audit.audit import audit
+from ledger.errors import ProjectionError, UnknownNameError
+from ledger.facts.correction_events import Decision
+from ledger.imports.reading import frames
+from ledger.ledger import Ledger
+from ledger.ratings import keeping, projectors
+from ledger.ratings.keeping import AtHand
+from ledger.ratings.projector import Projector
+from ledger.runtime.ledger_files import beside
+from ledger.testing.rows import table_rows
+from tests.kit.clubs import NAME, copied
+from tests.kit.games import game_recorded, source_games
+from tests.kit.plugins import SURPLUSES, WIN_STREAKS
+from tests.kit.tampering import run_sql
+
+GAMES = 120
+POINTS = attrs.evolve(SURPLUSES, name="by_event", by="tournament", rows="changes", stores=("game",))
+PLUG_INS = (SURPLUSES, WIN_STREAKS, POINTS)
+BUILT_IN = {projector.name for projector in projectors.BUILT_IN}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("keeping")
+    with Ledger.create(folder / NAME) as ledger:
+        ledger.import_games(frames(source_games(GAMES)))
+        ledger.level()
+    return folder
+
+
+@pytest.fixture
+def club(original: Path, tmp_path: Path) -> Path:
+    return copied(original, tmp_path)
+
+
+def with_plug_ins(path: Path, plug_ins: Sequence[Projector] = PLUG_INS) -> Ledger:
+    return Ledger.open(path, projectors=plug_ins)
+
+
+def tables(ledger: Ledger) -> set[str]:
+    ledger.level()
+    return {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def rows(ledger: Ledger, plug_ins: Sequence[Projector] = PLUG_INS) -> dict[str, Any]:
+    ledger.level()
+    assert keeping.left_behind(ledger.views.connection) == set()
+    return {projector.name: table_rows(ledger.views.connection, projector.name) for projector in plug_ins}
+
+
+def rebuilt(path: Path, tmp_path: Path, plug_ins: Sequence[Projector] = PLUG_INS) -> dict[str, Any]:
+    """The same tables of views that are built anew from the same journal."""
+    aside = copied(path.parent, tmp_path / "rebuilt")
+    with with_plug_ins(aside, plug_ins) as ledger:
+        ledger.rebuild()
+        return rows(ledger, plug_ins)
+
+
+def test_opening_with_one_more_folds_it_beside_and_opening_with_fewer_takes_nothing_away(club: Path) -> None:
+    with with_plug_ins(club, (SURPLUSES,)) as ledger:
+        assert {"surpluses"} | BUILT_IN <= tables(ledger)
+        before = rows(ledger, (SURPLUSES,))
+    for given in ((), None, (WIN_STREAKS,)):
+        with Ledger.open(club, projectors=given) as ledger:
+            assert {"surpluses"} | BUILT_IN <= tables(ledger)
+            assert list(ledger.rows("surpluses"))  # nothing was recorded without it: its rows are right
+    with with_plug_ins(club, (SURPLUSES,)) as ledger:
+        assert rows(ledger, (SURPLUSES,)) == before
+
+
+def live_game(ledger: Ledger) -> None:
+    ledger.append(game_recorded("live", white=1, black=2, ended_at="2021-06-01", half_moves=60, tournament="New"))
+
+
+def late_game(ledger: Ledger) -> None:
+    ledger.append(game_recorded("late", white=1, black=2, ended_at="2014-06-01", half_moves=60, tournament="Old"))
+
+
+def approve(ledger: Ledger, verb: str, **words: str) -> None:
+    change = ledger.corrections.verbs.change(verb, words)
+    number = ledger.propose([change], reason="the scoresheet", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+
+
+def last_game_voided(ledger: Ledger) -> None:
+    live_game(ledger)
+    ledger.level()
+    approve(ledger, "void", game="live")
+
+
+def early_game_voided(ledger: Ledger) -> None:
+    ledger.level()
+    key = next(iter(ledger.rows("games", "reason IS NULL ORDER BY rated_ms")))["key"]
+    approve(ledger, "void", game=key)
+
+
+def players_merged(ledger: Ledger) -> None:
+    approve(ledger, "merge", player="2", into="1")
+
+
+def another_pool(ledger: Ledger) -> None:
+    live_game(ledger)
+    ledger.import_games(frames(source_games(GAMES + 20)))
+
+
+CHANGES = (live_game, late_game, last_game_voided, early_game_voided, players_merged, another_pool)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
+    change: Any, club: Path, tmp_path: Path
+) -> None:
+    with with_plug_ins(club) as knowing, Ledger.open(club) as ignorant:
+        rows(knowing)
+        ignorant.level()
+        change(ignorant)
+        ignorant.level()
+        assert set(keeping.left_behind(ignorant.views.connection)) == {projector.name for projector in PLUG_INS}
+        for ask in (
+            lambda: ignorant.rows("surpluses"),
+            lambda: list(querying.query(ignorant, "SELECT count(*) FROM surpluses")),
+            lambda: b"".join(exporting.lines(ignorant, ["surpluses"])),
+        ):
+            with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
+                ask()
+        assert streaks.streaks(ignorant, ignorant.player(1))  # what is built in goes on
+        verdict = audit(club, projectors=(*projectors.BUILT_IN, *PLUG_INS))
+        assert verdict.falsehoods == ()
+        assert {f"table {projector.name}" for projector in PLUG_INS} <= {left.part for left in verdict.not_compared}
+        assert list(knowing.rows("surpluses"))  # whoever has the plug-in brings it level by asking
+        after = rows(knowing)
+        assert audit(club, projectors=(*projectors.BUILT_IN, *PLUG_INS)).not_compared == ()
+    assert after == rebuilt(club, tmp_path)
+
+
+def test_two_processes_with_other_plug_ins_live_side_by_side(club: Path, tmp_path: Path) -> None:
+    with with_plug_ins(club, (SURPLUSES,)) as one, with_plug_ins(club, (WIN_STREAKS,)) as other:
+        for number in range(12):
+            turn = one if number % 3 else other
+            day = f"2021-07-{number + 1:02}"
+            turn.append(game_recorded(f"t{number}", white=1 + number % 2, black=3, ended_at=day, half_moves=60))
+            turn.level()
+            assert tables(turn) >= BUILT_IN
+        found = rows_when_both(one, other)
+    assert found == rebuilt(club, tmp_path, (SURPLUSES, WIN_STREAKS))
+
+
+def rows_when_both(one: Ledger, other: Ledger) -> dict[str, Any]:
+    """The tables of both after nobody records any more."""
+    one.level()
+    other.level()
+    one.level()
+    return rows(one, (SURPLUSES, WIN_STREAKS))
+
+
+def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(club: Path) -> None:
+    newer = attrs.evolve(SURPLUSES, version=2, stores=("game", "rating_before", "expected_score"))
+    with with_plug_ins(club, (SURPLUSES,)) as old, with_plug_ins(club, (newer,)) as new:
+        rows(old, (SURPLUSES,))
+        rows(new, (newer,))
+        old.append(game_recorded("live", ended_at="2021-06-01", half_moves=60))
+        old.level()
+        with pytest.raises(ProjectionError, match="without its plug-in has gone on"):
+            old.rows("surpluses")
+        assert {name for row in rows(new, (newer,))["surpluses"] for name, _ in row} >= {"expected_score"}
+    with with_plug_ins(club, (SURPLUSES,)) as old:
+        old.level()
+        assert "expected_score" in next(iter(old.rows("surpluses")))
+
+
+def test_of_one_version_with_other_settings_none_is_made_by_turns(club: Path) -> None:
+    other = attrs.evolve(SURPLUSES, settings={"margin": 300})
+    with with_plug_ins(club, (SURPLUSES,)) as first, with_plug_ins(club, (other,)) as second:
+        rows(first, (SURPLUSES,))
+        rows(second, (other,))
+        for number in range(3):
+            turn = (first, second)[number % 2]
+            turn.append(game_recorded(f"t{number}", ended_at=f"2021-07-0{number + 1}", half_moves=60))
+            turn.level()
+        stored = second.views.connection.execute("SELECT identity FROM projections WHERE name = 'surpluses'").fetchone()
+        assert stored == (other.identity,)
+
+
+def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(club: Path) -> None:
+    hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+    with Ledger.open(club) as ledger:
+        ledger.views.at_hand = hand  # as where packages are installed that offer them
+        assert tables(ledger).isdisjoint({projector.name for projector in PLUG_INS})
+        ledger.policies.set("read-models", {"surpluses": True, "streaks": False})
+        assert "surpluses" in tables(ledger)
+        assert "streaks" not in tables(ledger)
+        with pytest.raises(UnknownNameError, match="no read model 'streaks' in this ledger"):
+            streaks.streaks(ledger, ledger.player(1))
+        with pytest.raises(UnknownNameError, match="did you mean 'surpluses'"):
+            ledger.policies.set("read-models", {"surplusses": True})
+    with Ledger.open(club, projectors=projectors.BUILT_IN) as ledger:
+        assert "streaks" not in tables(ledger)  # nor by whoever has it at hand
+        ledger.policies.set("read-models", {"streaks": True})
+        assert streaks.streaks(ledger, ledger.player(1))
+        ledger.rebuild()
+        with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
+            ledger.rows("surpluses")
+    with Ledger.open(club) as ledger:
+        ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+        assert list(ledger.rows("surpluses"))
+
+
+def test_views_of_an_earlier_layout_bring_their_tables_along(club: Path) -> None:
+    with with_plug_ins(club) as ledger:
+        before = rows(ledger)
+    views = beside(club, "views")
+    run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
+    with Ledger.open(club) as ledger:
+        ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+        assert rows(ledger) == before
+    run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
+    with Ledger.open(club) as ledger:  # its plug-ins are not there: they are not forgotten
+        ledger.level()
+        with pytest.raises(ProjectionError, match="never made from these views"):
+            ledger.rows("win_streaks")
+    with with_plug_ins(club) as ledger:
+        assert rows(ledger) == before

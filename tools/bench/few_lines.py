@@ -1,0 +1,98 @@
+"""One game, and a few, brought into journals of different lengths: from the shell, each in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .datasets import GameSet
+from .measuring import Cost, both_lines, cost_of, in_turns
+from .processes import Ended, watched
+from .table import Line, line
+
+GIB = 1024.0**3
+HUNDRED = 100
+PLAYERS = 40  # who play the games that are brought in: the first of each set
+_HEADER = "white,black,result,termination,half_moves,ended_at\n"
+_WHAT = {"record": "record", "one": "import of 1 game", "hundred": f"import of {HUNDRED} games", "show": "show"}
+
+
+class _Run(NamedTuple):
+    """What a command took, and the peak memory of its processes, bytes."""
+
+    cost: Cost
+    peak: int
+
+
+def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Line]:
+    """Each command in every set, beside the same in the smallest one; recording a game beside showing a player."""
+    data = [each for each in sets if each.source is None]
+    days = count()  # a day of its own for each run, so that no game is another's repeat
+    works = {
+        f"{name} {each.name}": partial(_run, command, str(each.ledger()), folder, days)
+        for each in data
+        for name, command in _COMMANDS.items()
+    }
+    in_turns(works, 1)  # to warm up; older ledgers make their indexes
+    taken = in_turns(works, max(rounds, 5))
+    smallest = data[0].name
+    for name in ("record", "one", "hundred"):
+        words: dict[str, Any] = {
+            "what": f"{_WHAT[name]}, from the shell", "rival": f"the same in the journal of {smallest}"
+        }  # fmt: skip
+        rival = taken[f"{name} {smallest}"]
+        for each in data[1:]:
+            runs = taken[f"{name} {each.name}"]
+            yield from both_lines("few", f"journal of {each.name}", _costs(runs), _costs(rival), **words)
+            peaks, least = [run.peak / GIB for run in runs], [run.peak / GIB for run in rival]
+            if all(peaks + least):
+                yield line("few-peak", f"journal of {each.name}", peaks, least, **words)
+    for each in data:
+        record, show = (_costs(taken[f"{name} {each.name}"]) for name in ("record", "show"))
+        yield from both_lines("record-show", f"journal of {each.name}", record, show)
+
+
+def _costs(runs: Sequence[_Run]) -> list[Cost]:
+    return [run.cost for run in runs]
+
+
+def _run(command: Callable[[str, Path, int], list[str]], ledger: str, folder: Path, days: Iterator[int]) -> _Run:
+    words = [sys.executable, "-m", "tools.cli", *command(ledger, folder, next(days))]
+    ended: list[Ended] = []
+    cost = cost_of(lambda: ended.append(watched(words)))
+    return _Run(cost, sum(ended[0].peaks.values()))
+
+
+def _day(number: int) -> str:
+    return f"{2026 - number // 336}-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}"
+
+
+def _record(ledger: str, _folder: Path, number: int) -> list[str]:
+    words = ("--white", _player(0), "--black", _player(1), "--result", "1-0", "--ended", _day(number))
+    return ["record", ledger, *words]
+
+
+def _import(ledger: str, folder: Path, number: int, games: int) -> list[str]:
+    path = folder / f"{number}.csv"
+    rows = (f"{_player(game % PLAYERS)},{_player((game + 1) % PLAYERS)}" for game in range(games))
+    ends = (f"{_day(number)}T{game // 60:02}:{game % 60:02}:00Z" for game in range(games))
+    pairs = zip(rows, ends, strict=True)
+    path.write_text(_HEADER + "".join(f"{players},1-0,resignation,40,{end}\n" for players, end in pairs))
+    return ["import", ledger, str(path)]
+
+
+def _show(ledger: str, _folder: Path, _number: int) -> list[str]:
+    return ["show", ledger, _player(0)]
+
+
+def _player(number: int) -> str:
+    return f"p{number:06d}"
+
+
+_COMMANDS: Mapping[str, Callable[[str, Path, int], list[str]]] = {
+    "show": _show, "record": _record, "one": partial(_import, games=1), "hundred": partial(_import, games=HUNDRED),
+}  # fmt: skip
