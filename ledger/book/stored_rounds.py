@@ -26,6 +26,7 @@ _OF_NAMES = (
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
 )
 _NAMES = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ?"
+_NAMES_SINCE = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ? AND edition_ms >= ?"
 _NAMES_OF_PLAYERS = (
     "SELECT DISTINCT tournament FROM rounds_without_game "
     "WHERE player IN (SELECT value FROM json_each(?2)) AND pool = ?1"
@@ -84,6 +85,11 @@ def settle(connection: sqlite3.Connection, position: int, pool: int, now: RoundW
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
     """The names of the tournaments of a pool of which such rounds are told."""
     return [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+
+
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:
+    """The same where a day of an edition that was told is that of an instant or later."""
+    return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms))]
 
 
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:

@@ -117,3 +117,20 @@ def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(
         assert by_index == sorted_out(ledger, file, by_index=False)
         looked_like += len(by_index[1]) + sum(by_index[-1])
     assert looked_like > 20
+
+
+@pytest.mark.parametrize("fields", [{"white": 5}, {"black": 7}, {"ended_at": "2024-06-01"}])
+def test_a_corrected_game_is_found_as_it_was_told(club_to_look_up: ClubOfTwo, fields: dict[str, Any]) -> None:
+    ledger = club_to_look_up.ledger
+    game = drawn(Random(1), 1)._replace(
+        key=f"csv:{1:024x}", white_id="name:ann", white_name="Ann", black_id="name:bob", black_name="Bob",
+        ended_at="2024-05-03", started_at=None, text=None, tournament=None, round=None,
+    )  # fmt: skip
+    assert ledger.import_games(frames([game])).recorded == 1
+    approve(ledger, ledger.corrections.drafts.replace(f"game:{game.key}", fields))
+    ledger.catch_up()
+    again = pl.DataFrame([game._replace(key=f"pgn:{2:024x}")], schema=frame_schema(), orient="row")
+    file = [again.with_columns(pool=pl.lit("standard"))]
+    by_index = sorted_out(ledger, file, by_index=True)
+    assert by_index == sorted_out(ledger, file, by_index=False)
+    assert sum(by_index[-1]) == 1

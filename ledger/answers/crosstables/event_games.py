@@ -37,6 +37,17 @@ WITH RECURSIVE met(name) AS (
   FROM met WHERE met.name IS NOT NULL)
 SELECT name FROM met WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = met.name)
 """
+# Those with a game that ended at an instant or later, or that were told to last so long.
+NAMES_SINCE = """
+WITH RECURSIVE met(name) AS (
+  SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament IS NOT NULL
+  UNION ALL SELECT (SELECT min(tournament) FROM games WHERE pool = ?1 AND tournament > met.name)
+  FROM met WHERE met.name IS NOT NULL)
+SELECT name FROM met WHERE (SELECT max(ended_ms) FROM games WHERE pool = ?1 AND tournament = met.name) >= ?2
+UNION SELECT tournament FROM openings WHERE pool = ?1 AND ends_ms >= ?2
+UNION SELECT tournament FROM tournaments WHERE pool = ?1 AND closed_ms >= ?2
+"""
+LATEST = "SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1 OFFSET ?2"
 NAMES_OF_PLAYER = """
 SELECT tournament FROM games WHERE white = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 UNION SELECT tournament FROM games WHERE black = ?2 AND pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
@@ -116,6 +127,17 @@ class EventGame(NamedTuple):
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
     """The names of all tournaments of a pool, in no order."""
     return [name for (name,) in connection.execute(NAMES, (pool.pool,))]
+
+
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:
+    """The tournaments that have a day at an instant or later; a name without a game may be among them."""
+    return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms))]
+
+
+def end_before(connection: sqlite3.Connection, pool: Pool, games: int) -> int | None:
+    """The place in rating order of the last game before so many of the latest ones; None where there are no more."""
+    row = connection.execute(LATEST, (pool.pool, games)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ from ledger.ratings.player_states import PlayerStates
 
 if TYPE_CHECKING:
     import sqlite3
+# Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
+LATE, LATE_AT_MOST = 1_000, 64_000
 
 Row = dict[str, Any]
 
@@ -72,13 +74,12 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: Sought = EVERYT
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    by_name = _ends_by_name(connection, rated_by, sought.text)
-    byes = stored_rounds.rounds_of(connection, rated_by, _with_text(connection, rated_by, sought.text))
-    telling = {
-        name: editions_of(rated_by, name, by_name.get(name, {}), byes.get(name, []), sought.quiet_days)
-        for name in dict.fromkeys((*by_name, *byes))
-    }
-    found = [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
+    telling = _late(connection, rated_by, sought)
+    if telling is None:
+        by_name = _ends_by_name(connection, rated_by, sought.text)
+        names = dict.fromkeys((*by_name, *_with_text(connection, rated_by, sought.text)))
+        telling = _editions(connection, rated_by, by_name, names, sought)
+    found = _pairs(telling, sought)
     found.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
     shown = found[: sought.limit]
     games = event_games.games_of(connection, rated_by, {name for name, _ in shown})
@@ -99,6 +100,54 @@ def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> Told
 def _with_text(connection: sqlite3.Connection, pool: Pool, text: str | None) -> list[str]:
     """The names with a text in them of which rounds without a game are told."""
     return [name for name in stored_rounds.names_in(connection, pool) if (text or "").casefold() in name.casefold()]
+
+
+def _editions(
+    connection: sqlite3.Connection, pool: Pool, ends: Mapping[str, dict[int, str]], names: Collection[str],
+    sought: Sought,
+) -> dict[str, Editions]:  # fmt: skip
+    """The editions of tournaments, by when their games ended and by their rounds without a game."""
+    byes = stored_rounds.rounds_of(connection, pool, names)
+    return {
+        name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names
+    }
+
+
+def _pairs(telling: Mapping[str, Editions], sought: Sought) -> list[tuple[str, Chosen]]:
+    """The editions that are sought, each with its name."""
+    return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
+
+
+def _late(connection: sqlite3.Connection, pool: Pool, sought: Sought) -> dict[str, Editions] | None:
+    """The editions from a day on, or the latest so many at least, by the latest games; None where it is not of these.
+
+    An edition that began at some instant has games since then alone, so that none is missed.
+    """
+    if sought.text is not None:
+        return None
+    if sought.since is not None:
+        since = instant_ms(sought.since)
+        earliest = event_games.end_before(connection, pool, LATE_AT_MOST)
+        return None if earliest is None or earliest >= since else _since(connection, pool, sought, since)
+    games = LATE
+    while sought.until is None and games <= LATE_AT_MOST:
+        earliest = event_games.end_before(connection, pool, games)
+        if earliest is None:
+            break
+        telling = _since(connection, pool, sought, earliest)
+        later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
+        if len(later) >= sought.limit:
+            return telling
+        games *= 8
+    return None
+
+
+def _since(connection: sqlite3.Connection, pool: Pool, sought: Sought, ms: int) -> dict[str, Editions]:
+    """The editions of all tournaments of which a game ended, or a bye is told, at an instant or later."""
+    both = (*event_games.names_since(connection, pool, ms), *stored_rounds.names_since(connection, pool, ms))
+    games = event_games.games_of(connection, pool, set(both))
+    ends = {name: event_games.ends_of(played) for name, played in games.items()}
+    return _editions(connection, pool, ends, dict.fromkeys(both), sought)
 
 
 def _ends_by_name(connection: sqlite3.Connection, pool: Pool, text: str | None) -> dict[str, dict[int, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import Wanted, crosstable
 from ledger.answers.crosstables.listing import Sought, tournaments, tournaments_of
 from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
@@ -172,6 +173,22 @@ def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -
     assert found(since="2024-04-05") == ["2024-09-01", "2024-06-01", "2024-04-01"]
     assert found(until="2023") == ["2023-04-01"]
     assert found(limit=1) == ["2024-09-01"]
+
+
+@pytest.mark.parametrize(("late", "at_most"), [(1, 8), (3, 24), (8, 64)])
+def test_the_latest_tournaments_are_those_of_the_whole_list(
+    cups: Ledger, monkeypatch: pytest.MonkeyPatch, late: int, at_most: int
+) -> None:
+    whole = tournaments(cups)
+    monkeypatch.setattr(listing, "LATE", late)
+    monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
+    for limit in range(1, 5):
+        assert tournaments(cups, sought=Sought(limit=limit)) == whole[:limit]
+    for since in ("2023-04-05", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01"):
+        late_ones = tournaments(cups, sought=Sought(since=since))
+        with monkeypatch.context() as patch:
+            patch.setattr(listing, "_late", lambda *_: None)
+            assert late_ones == tournaments(cups, sought=Sought(since=since))
 
 
 def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:
