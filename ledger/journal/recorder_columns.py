@@ -216,7 +216,7 @@ class GameImport:
         stamp = rules.recorded_text(now)
         columns = {name: [getattr(telling, name) for telling in rounds] for name in ("line", "speed", "variant")}
         frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
-        pools = dict(self._adopt(writer, frame, stamp).select("line", "pool").iter_rows())
+        pools = dict(self._housed(writer, frame).select("line", "pool").iter_rows())
         kept = [telling for telling in rounds if telling.line in pools]
         self._meet(writer, {telling.player_id: telling.player_name for telling in kept}, stamp)
         events: dict[SourceRound, RoundWithoutGame] = {}
@@ -238,8 +238,10 @@ class GameImport:
         """Append those that are new; one that says something else than the journal, or the file, is a fault."""
         stored = writer.find([event.key for event in events.values()])
         known = {key: rules.facts_of(entry) for key, entry in stored.items()}
-        keys: list[str] = []
-        bodies: list[bytes] = []
+        pools = sorted({event.pool for event in events.values()} - self._pools)
+        adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]  # a tournament may begin with a bye
+        keys = [event.key for event in adopted]
+        bodies = [body_of(writer.size + place, stamp, self._actor, event) for place, event in enumerate(adopted, 1)]
         for telling, event in events.items():
             facts = codec.facts_mapping(event)
             if event.key not in known:
@@ -252,7 +254,11 @@ class GameImport:
                 self._taken.rounds_repeated += 1
             except RejectedError as error:
                 self.report.fault(telling.line, str(error))
-        self._taken.rounds += len(writer.append(repeat(RoundWithoutGame.KIND), keys, bodies)) if keys else 0
+        if keys:
+            kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(RoundWithoutGame.KIND))
+            self._taken.rounds += len(writer.append(kinds, keys, bodies)) - len(adopted)
+        self._taken.new_pools += pools
+        self._pools.update(pools)
 
     def committed(self) -> None:
         """What was taken since the last call is in the file: only from now on does the report count it."""
