@@ -61,6 +61,7 @@ VERBS: Mapping[str, Steps] = {
     "correct void": _correction("void", "made:1-3"),
     "correct reinstate": _second("reinstate", "made:1-3"),
     "correct reassign": _correction("reassign", "made:1-3", "made:p1", "--to", "made:p2"),
+    "correct swap-colours": _correction("swap-colours", "made:1-3"),
     "correct late": _correction("late", "made:p0", "made:p1", "--to", "1-0", "--ended", "2014-02-03"),
     "correct annul": _correction("annul", "made:p1", "--which", "losses", "--from", "2012", "--until", "2016"),
     "correct close": _correction("close", "made:p1", "--from", "2015-04-01"),
@@ -104,7 +105,7 @@ ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"import", "import --strict"}),
     frozenset({"player add", "player set"}),
     frozenset({"scheme adopt", "tournaments", "policy set", "publish"}),
-    frozenset({"correct result", "correct game", "correct reassign", "correct fact"}),
+    frozenset({"correct result", "correct game", "correct reassign", "correct swap-colours", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),
     frozenset({
