@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import attrs
@@ -216,7 +216,7 @@ class GameImport:
                 frame, nameless = self._erased.sort_out(frame, writer.find)
                 held = sorted([*held, *nameless])
             self.report.hold_back(held)
-        frame = self._adopt(writer, frame, stamp)
+        frame = self._housed(writer, frame)
         if not len(frame):
             return
         games = self._as_events(frame, self._register(writer, frame, stamp))
@@ -242,23 +242,18 @@ class GameImport:
                 self.report.leave_out(name, count)
         return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
 
-    def _adopt(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
-        """Pools met for the first time adopt the ledger's scheme; games whose pool cannot be made are faults."""
+    def _housed(self, writer: Writer, frame: DataFrame) -> DataFrame:
+        """The games whose pool is there or can be made; the others are faults."""
         met = set(frame["pool"].unique().to_list()) - self._pools
         named = sorted(pool for pool in met if _NAME.fullmatch(pool))
         known = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
-        for pool in named:
-            event = attrs.evolve(self._scheme, pool=pool)
-            if event.key not in known:
-                if len(self.report.new_pools) + len(self._taken.new_pools) == MAX_NEW_POOLS:
-                    continue
-                body = body_of(writer.size + 1, stamp, self._actor, event)
-                writer.append([event.KIND], [event.key], [body])
-                self._taken.new_pools.append(pool)
-            self._pools.add(pool)
-        if met <= self._pools:
+        self._pools.update(pool for pool in named if attrs.evolve(self._scheme, pool=pool).key in known)
+        unmade = [pool for pool in named if pool not in self._pools]
+        room = MAX_NEW_POOLS - len(self.report.new_pools) - len(self._taken.new_pools)
+        without = met - self._pools - set(unmade[:room])
+        if not without:
             return frame
-        homeless = pl.col("pool").is_in(list(met - self._pools))
+        homeless = pl.col("pool").is_in(list(without))
         for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
             self.report.fault(line, _no_pool(pool))
         return frame.filter(~homeless)
@@ -373,9 +368,17 @@ class GameImport:
                 self.report.fault(line, message)
 
     def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
-        bodies = codec_columns.bodies(fresh, writer.size + 1, stamp, self._actor)
-        keys = ("game:" + fresh["game"]).to_list()
-        self._taken.recorded += len(writer.append(repeat(GameRecorded.KIND), keys, bodies))
+        # A pool adopts the ledger's scheme with its first game, in one step: where no game is taken no pool is made.
+        pools = sorted(set(fresh["pool"].unique().to_list()) - self._pools)
+        adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]
+        first = writer.size + 1
+        bodies = [body_of(first + place, stamp, self._actor, event) for place, event in enumerate(adopted)]
+        bodies += codec_columns.bodies(fresh, first + len(adopted), stamp, self._actor)
+        keys = [event.key for event in adopted] + ("game:" + fresh["game"]).to_list()
+        kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(GameRecorded.KIND))
+        self._taken.recorded += len(writer.append(kinds, keys, bodies)) - len(adopted)
+        self._taken.new_pools += pools
+        self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)
         if "movetext" in fresh.columns:
             writer.keep_texts(_frames(fresh["movetext"].drop_nulls().to_list()))
