@@ -62,6 +62,7 @@ VERBS: Mapping[str, Steps] = {
     "correct void": _correction("void", "made:1-3"),
     "correct reinstate": _second("reinstate", "made:1-3"),
     "correct reassign": _correction("reassign", "made:1-3", "made:p1", "--to", "made:p2"),
+    "correct swap-colours": _correction("swap-colours", "made:1-3"),
     "correct late": _correction("late", "made:p0", "made:p1", "--to", "1-0", "--ended", "2014-02-03"),
     "correct bye": _correction("bye", "Open", "made:p3", "--brings", "half", "--round", "2", "--edition", "2016-01-01"),
     "correct annul": _correction("annul", "made:p1", "--which", "losses", "--from", "2012", "--until", "2016"),
@@ -105,8 +106,8 @@ BEFORE: Mapping[str, Steps] = {
 ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"import", "import --strict"}),
     frozenset({"player add", "player set"}),
-    frozenset({"scheme adopt", "tournaments", "policy set", "publish", "bye"}),
-    frozenset({"correct result", "correct game", "correct reassign", "correct fact"}),
+        "scheme adopt", "tournaments", "policy set", "publish", "bye", "correct result", "correct game",
+        "correct reassign", "correct fact", "correct swap-colours",
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),
     frozenset({

@@ -188,7 +188,7 @@ def main(
         output.answer_lines("\n".join([*LEGEND, "", render(lines)]))
         output.answer_lines("\n".join(f"{name}: {section.seconds:,.0f} s" for name, section in measured.items()))
     if failed := figures.failures(measured):
-        output.error("\n".join(["these sections failed, the figures of the others stand:", *failed]))
+        output.error(f"of these sections figures are missing, those of the others stand: {'; '.join(failed)}")
         sys.exit(1)
 
 
