@@ -106,8 +106,8 @@ BEFORE: Mapping[str, Steps] = {
 ALIKE: tuple[frozenset[str], ...] = (
     frozenset({"import", "import --strict"}),
     frozenset({"player add", "player set"}),
-        "scheme adopt", "tournaments", "policy set", "publish", "bye", "correct result", "correct game",
-        "correct reassign", "correct fact", "correct swap-colours",
+    frozenset({"scheme adopt", "tournaments", "policy set", "publish", "bye"}),
+    frozenset({"correct result", "correct game", "correct reassign", "correct swap-colours", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
     frozenset({"correct void-tournament", "correct reinstate-tournament"}),
     frozenset({
