@@ -186,7 +186,7 @@ def assert_built_as_folded(ledger: Ledger) -> None:
     assert table_digests(ledger.views.connection) == expected
 
 
-@pytest.fixture(name="club")
+@pytest.fixture(name="unbuilt")
 def _club(tmp_path: Path) -> Iterator[Ledger]:
     Ledger.create(tmp_path / NAME, pool="unused", clock=lambda: NOW).close()
     with takes_late_pasts(Ledger.open(tmp_path / NAME, clock=lambda: NOW)) as ledger:
@@ -200,23 +200,23 @@ def tell(ledger: Ledger, events: Sequence[Event]) -> None:
 
 
 @every_setting
-def test_games_alone(scheme: Scheme, given: Settings, club: Ledger) -> None:
+def test_games_alone(scheme: Scheme, given: Settings, unbuilt: Ledger) -> None:
     """No block has anything but players and games: each is written while the next one is taken in."""
     players, games = registered(), played()
     early = [game for game in games if max(game.white, game.black) < PLAYERS]
     late = [game for game in games if max(game.white, game.black) == PLAYERS]
-    tell(club, [adopted(scheme, given), *players[:-1], *early, players[-1], *late])
-    assert_built_as_folded(club)
+    tell(unbuilt, [adopted(scheme, given), *players[:-1], *early, players[-1], *late])
+    assert_built_as_folded(unbuilt)
 
 
 @every_setting
-def test_facts_that_reach_back(scheme: Scheme, given: Settings, club: Ledger) -> None:
+def test_facts_that_reach_back(scheme: Scheme, given: Settings, unbuilt: Ledger) -> None:
     """Tournaments, runs, pasts and standings are told among the games, then schemes change from days long gone.
 
     Facts are corrected, and more games come in after that.
     """
     told = mixed([*told_of_tournaments(), *runs(), *pasts(), *played()])
-    tell(club, [adopted(scheme, given), *registered(), *told[:60], *other_schemes(scheme, given)])
-    correct(club)
-    tell(club, told[60:])
-    assert_built_as_folded(club)
+    tell(unbuilt, [adopted(scheme, given), *registered(), *told[:60], *other_schemes(scheme, given)])
+    correct(unbuilt)
+    tell(unbuilt, told[60:])
+    assert_built_as_folded(unbuilt)

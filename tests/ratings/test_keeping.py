@@ -42,7 +42,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def club(original: Path, tmp_path: Path) -> Path:
+def kept_club(original: Path, tmp_path: Path) -> Path:
     return copied(original, tmp_path)
 
 
@@ -69,15 +69,15 @@ def rebuilt(path: Path, tmp_path: Path, plug_ins: Sequence[Projector] = PLUG_INS
         return rows(ledger, plug_ins)
 
 
-def test_opening_with_one_more_folds_it_beside_and_opening_with_fewer_takes_nothing_away(club: Path) -> None:
-    with with_plug_ins(club, (SURPLUSES,)) as ledger:
+def test_opening_with_one_more_folds_it_beside_and_opening_with_fewer_takes_nothing_away(kept_club: Path) -> None:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as ledger:
         assert {"surpluses"} | BUILT_IN <= tables(ledger)
         before = rows(ledger, (SURPLUSES,))
     for given in ((), None, (WIN_STREAKS,)):
-        with Ledger.open(club, projectors=given) as ledger:
+        with Ledger.open(kept_club, projectors=given) as ledger:
             assert {"surpluses"} | BUILT_IN <= tables(ledger)
             assert list(ledger.rows("surpluses"))  # nothing was recorded without it: its rows are right
-    with with_plug_ins(club, (SURPLUSES,)) as ledger:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as ledger:
         assert rows(ledger, (SURPLUSES,)) == before
 
 
@@ -121,9 +121,9 @@ CHANGES = (live_game, late_game, last_game_voided, early_game_voided, players_me
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
-    change: Any, club: Path, tmp_path: Path
+    change: Any, kept_club: Path, tmp_path: Path
 ) -> None:
-    with with_plug_ins(club) as knowing, Ledger.open(club) as ignorant:
+    with with_plug_ins(kept_club) as knowing, Ledger.open(kept_club) as ignorant:
         rows(knowing)
         ignorant.level()
         change(ignorant)
@@ -137,17 +137,17 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
             with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
                 ask()
         assert streaks.streaks(ignorant, ignorant.player(1))  # what is built in goes on
-        verdict = audit(club, projectors=(*projectors.BUILT_IN, *PLUG_INS))
+        verdict = audit(kept_club, projectors=(*projectors.BUILT_IN, *PLUG_INS))
         assert verdict.falsehoods == ()
         assert {f"table {projector.name}" for projector in PLUG_INS} <= {left.part for left in verdict.not_compared}
         assert list(knowing.rows("surpluses"))  # whoever has the plug-in brings it level by asking
         after = rows(knowing)
-        assert audit(club, projectors=(*projectors.BUILT_IN, *PLUG_INS)).not_compared == ()
-    assert after == rebuilt(club, tmp_path)
+        assert audit(kept_club, projectors=(*projectors.BUILT_IN, *PLUG_INS)).not_compared == ()
+    assert after == rebuilt(kept_club, tmp_path)
 
 
-def test_two_processes_with_other_plug_ins_live_side_by_side(club: Path, tmp_path: Path) -> None:
-    with with_plug_ins(club, (SURPLUSES,)) as one, with_plug_ins(club, (WIN_STREAKS,)) as other:
+def test_two_processes_with_other_plug_ins_live_side_by_side(kept_club: Path, tmp_path: Path) -> None:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as one, with_plug_ins(kept_club, (WIN_STREAKS,)) as other:
         for number in range(12):
             turn = one if number % 3 else other
             day = f"2021-07-{number + 1:02}"
@@ -155,7 +155,7 @@ def test_two_processes_with_other_plug_ins_live_side_by_side(club: Path, tmp_pat
             turn.level()
             assert tables(turn) >= BUILT_IN
         found = rows_when_both(one, other)
-    assert found == rebuilt(club, tmp_path, (SURPLUSES, WIN_STREAKS))
+    assert found == rebuilt(kept_club, tmp_path, (SURPLUSES, WIN_STREAKS))
 
 
 def rows_when_both(one: Ledger, other: Ledger) -> dict[str, Any]:
@@ -166,9 +166,9 @@ def rows_when_both(one: Ledger, other: Ledger) -> dict[str, Any]:
     return rows(one, (SURPLUSES, WIN_STREAKS))
 
 
-def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(club: Path) -> None:
+def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_club: Path) -> None:
     newer = attrs.evolve(SURPLUSES, version=2, stores=("game", "rating_before", "expected_score"))
-    with with_plug_ins(club, (SURPLUSES,)) as old, with_plug_ins(club, (newer,)) as new:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as old, with_plug_ins(kept_club, (newer,)) as new:
         rows(old, (SURPLUSES,))
         rows(new, (newer,))
         old.append(game_recorded("live", ended_at="2021-06-01", half_moves=60))
@@ -176,14 +176,14 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(club: Pa
         with pytest.raises(ProjectionError, match="without its plug-in has gone on"):
             old.rows("surpluses")
         assert {name for row in rows(new, (newer,))["surpluses"] for name, _ in row} >= {"expected_score"}
-    with with_plug_ins(club, (SURPLUSES,)) as old:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as old:
         old.level()
         assert "expected_score" in next(iter(old.rows("surpluses")))
 
 
-def test_of_one_version_with_other_settings_none_is_made_by_turns(club: Path) -> None:
+def test_of_one_version_with_other_settings_none_is_made_by_turns(kept_club: Path) -> None:
     other = attrs.evolve(SURPLUSES, settings={"margin": 300})
-    with with_plug_ins(club, (SURPLUSES,)) as first, with_plug_ins(club, (other,)) as second:
+    with with_plug_ins(kept_club, (SURPLUSES,)) as first, with_plug_ins(kept_club, (other,)) as second:
         rows(first, (SURPLUSES,))
         rows(second, (other,))
         for number in range(3):
@@ -194,9 +194,9 @@ def test_of_one_version_with_other_settings_none_is_made_by_turns(club: Path) ->
         assert stored == (other.identity,)
 
 
-def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(club: Path) -> None:
+def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Path) -> None:
     hand = AtHand(projectors.BUILT_IN, PLUG_INS)
-    with Ledger.open(club) as ledger:
+    with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = hand  # as where packages are installed that offer them
         assert tables(ledger).isdisjoint({projector.name for projector in PLUG_INS})
         ledger.policies.set("read-models", {"surpluses": True, "streaks": False})
@@ -206,30 +206,30 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(club: Path) ->
             streaks.streaks(ledger, ledger.player(1))
         with pytest.raises(UnknownNameError, match="did you mean 'surpluses'"):
             ledger.policies.set("read-models", {"surplusses": True})
-    with Ledger.open(club, projectors=projectors.BUILT_IN) as ledger:
+    with Ledger.open(kept_club, projectors=projectors.BUILT_IN) as ledger:
         assert "streaks" not in tables(ledger)  # nor by whoever has it at hand
         ledger.policies.set("read-models", {"streaks": True})
         assert streaks.streaks(ledger, ledger.player(1))
         ledger.rebuild()
         with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
             ledger.rows("surpluses")
-    with Ledger.open(club) as ledger:
+    with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
         assert list(ledger.rows("surpluses"))
 
 
-def test_views_of_an_earlier_layout_bring_their_tables_along(club: Path) -> None:
-    with with_plug_ins(club) as ledger:
+def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) -> None:
+    with with_plug_ins(kept_club) as ledger:
         before = rows(ledger)
-    views = beside(club, "views")
+    views = beside(kept_club, "views")
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
-    with Ledger.open(club) as ledger:
+    with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
         assert rows(ledger) == before
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
-    with Ledger.open(club) as ledger:  # its plug-ins are not there: they are not forgotten
+    with Ledger.open(kept_club) as ledger:  # its plug-ins are not there: they are not forgotten
         ledger.level()
         with pytest.raises(ProjectionError, match="never made from these views"):
             ledger.rows("win_streaks")
-    with with_plug_ins(club) as ledger:
+    with with_plug_ins(kept_club) as ledger:
         assert rows(ledger) == before

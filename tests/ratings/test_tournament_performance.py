@@ -28,7 +28,7 @@ def asked(ledger: Ledger, where: str) -> list[dict[str, Any]]:
     return list(ledger.database().query(ROWS.format(where)))
 
 
-@pytest.fixture(name="cup")
+@pytest.fixture(name="corrected_cup")
 def _cup(club_of_two: ClubOfTwo) -> Ledger:
     """After a game of no tournament Ann wins, draws and loses on time against Bob in the cup, White in turns."""
     ledger = club_of_two.ledger
@@ -43,10 +43,10 @@ def _cup(club_of_two: ClubOfTwo) -> Ledger:
     return ledger
 
 
-def test_the_last_row_of_a_player_is_a_line_of_the_cross_table(cup: Ledger) -> None:
-    first, second, last = asked(cup, "player = 1 AND tournament = 'Cup'")
-    history = list(cup.rows("history", "player = 1 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
-    theirs = list(cup.rows("history", "player = 2 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
+def test_the_last_row_of_a_player_is_a_line_of_the_cross_table(corrected_cup: Ledger) -> None:
+    first, second, last = asked(corrected_cup, "player = 1 AND tournament = 'Cup'")
+    history = list(corrected_cup.rows("history", "player = 1 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
+    theirs = list(corrected_cup.rows("history", "player = 2 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
     assert [row["n"] for row in (first, second, last)] == [row["n"] for row in history]
     assert (last["games"], last["half_points"], last["white_games"], last["time_losses"]) == (3, 3, 2, 1)
     assert last["enrolment_rating"] == history[0]["rating_before"]
@@ -69,43 +69,43 @@ def test_its_rows_are_those_of_a_fold_by_tournament(sample_club: Path) -> None:
     assert len(viewed) > 100
 
 
-def test_it_follows_corrections(cup: Ledger) -> None:
-    approve(cup, cup.corrections.drafts.annul("game:c2"))
-    cup.level()
-    assert [row["games"] for row in asked(cup, "player = 1")] == [1, 2]
-    approve(cup, cup.corrections.drafts.replace("game:c3", {"tournament": ""}))
-    cup.level()
-    assert [row["games"] for row in asked(cup, "player = 1")] == [1]
+def test_it_follows_corrections(corrected_cup: Ledger) -> None:
+    approve(corrected_cup, corrected_cup.corrections.drafts.annul("game:c2"))
+    corrected_cup.level()
+    assert [row["games"] for row in asked(corrected_cup, "player = 1")] == [1, 2]
+    approve(corrected_cup, corrected_cup.corrections.drafts.replace("game:c3", {"tournament": ""}))
+    corrected_cup.level()
+    assert [row["games"] for row in asked(corrected_cup, "player = 1")] == [1]
 
 
-def test_a_ledger_without_read_models_has_it_too(cup: Ledger) -> None:
-    with Ledger.open(cup.path, projectors=(), clock=lambda: NOW) as ledger:
+def test_a_ledger_without_read_models_has_it_too(corrected_cup: Ledger) -> None:
+    with Ledger.open(corrected_cup.path, projectors=(), clock=lambda: NOW) as ledger:
         assert len(asked(ledger, "tournament = 'Cup'")) == 6
 
 
-def test_it_is_told_of_and_exported_with_the_types_of_its_columns(cup: Ledger, tmp_path: Path) -> None:
-    (table,) = (row for row in querying.tables(cup) if row["table"] == tournament_performance.NAME)
+def test_it_is_told_of_and_exported_with_the_types_of_its_columns(corrected_cup: Ledger, tmp_path: Path) -> None:
+    (table,) = (row for row in querying.tables(corrected_cup) if row["table"] == tournament_performance.NAME)
     assert table["rows"] is None
-    columns = [row for row in querying.columns(cup) if row["table"] == tournament_performance.NAME]
+    columns = [row for row in querying.columns(corrected_cup) if row["table"] == tournament_performance.NAME]
     assert {row["column"]: row["type"] for row in columns} == tournament_performance.TYPES
-    stored = cup.views.connection.execute(f"PRAGMA table_info({tournament_performance.NAME})").fetchall()
+    stored = corrected_cup.views.connection.execute(f"PRAGMA table_info({tournament_performance.NAME})").fetchall()
     assert [row[1] for row in stored] == [row["column"] for row in columns]
-    export(cup, [tournament_performance.NAME], tmp_path / "performances.parquet")
+    export(corrected_cup, [tournament_performance.NAME], tmp_path / "performances.parquet")
     frame = pl.read_parquet(tmp_path / "performances.parquet")
     assert frame.columns == [row["column"] for row in columns]
-    assert frame.rows() == [tuple(row.values()) for row in asked(cup, "1")]
+    assert frame.rows() == [tuple(row.values()) for row in asked(corrected_cup, "1")]
 
 
-def test_the_rows_of_a_player_are_found_by_the_history_alone(cup: Ledger) -> None:
+def test_the_rows_of_a_player_are_found_by_the_history_alone(corrected_cup: Ledger) -> None:
     query = f"EXPLAIN QUERY PLAN {ROWS.format('player = 1')}"
-    plan = " ".join(row[-1] for row in cup.views.connection.execute(query))
+    plan = " ".join(row[-1] for row in corrected_cup.views.connection.execute(query))
     assert "SEARCH h USING PRIMARY KEY (pool=? AND player=?)" in plan
     assert "SCAN h" not in plan
     assert "SCAN games" not in plan
 
 
-def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(cup: Ledger) -> None:
+def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(corrected_cup: Ledger) -> None:
     taken = Projector(name=tournament_performance.NAME, version=1, takes=(), state=(), step=lambda *_: None)
     with pytest.raises(ProjectionError, match="takes the name of a table of the ledger"):
-        Ledger.open(cup.path, projectors=(taken,))
+        Ledger.open(corrected_cup.path, projectors=(taken,))
     assert NO_LONGER.isdisjoint(projector.name for projector in available())

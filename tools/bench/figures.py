@@ -74,11 +74,11 @@ def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each run that measured sections of the file."""
     runs = {section["run"]["began"]: section["run"] for section in sections.values()}
     for began, run in sorted(runs.items()):
-        its = [name for name, section in sections.items() if section["run"]["began"] == began]
-        minutes = sum(sections[name]["seconds"] for name in its) / 60
+        measured = [name for name, section in sections.items() if section["run"]["began"] == began]
+        minutes = sum(sections[name]["seconds"] for name in measured) / 60
         yield (
             f"Run of {began}, size `{run['size']}`, {run['rounds']} rounds, {run['cores']} cores, "
-            f"Python {run['python']}, {minutes:.0f} minutes: {', '.join(its)}."
+            f"Python {run['python']}, {minutes:.0f} minutes: {', '.join(measured)}."
         )
     if not runs:
         yield "Nothing was measured yet."
