@@ -45,8 +45,9 @@ def _cup(club_of_two: ClubOfTwo) -> Ledger:
 
 def test_the_last_row_of_a_player_is_a_line_of_the_cross_table(corrected_cup: Ledger) -> None:
     first, second, last = asked(corrected_cup, "player = 1 AND tournament = 'Cup'")
-    history = list(corrected_cup.rows("history", "player = 1 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
-    theirs = list(corrected_cup.rows("history", "player = 2 AND game IN (SELECT position FROM games WHERE tournament = 'Cup')"))
+    of_cup = "game IN (SELECT position FROM games WHERE tournament = 'Cup')"
+    history = list(corrected_cup.rows("history", f"player = 1 AND {of_cup}"))
+    theirs = list(corrected_cup.rows("history", f"player = 2 AND {of_cup}"))
     assert [row["n"] for row in (first, second, last)] == [row["n"] for row in history]
     assert (last["games"], last["half_points"], last["white_games"], last["time_losses"]) == (3, 3, 2, 1)
     assert last["enrolment_rating"] == history[0]["rating_before"]
